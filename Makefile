@@ -1,0 +1,66 @@
+# `make demo` and `make test` need only make, Python 3.11 to 3.13 and a package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.weft-installed
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record bench docs clean
+
+help:  ## what there is
+	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+# The stamp is newer than pyproject.toml once everything in it is installed.
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or sys.exit("weft needs Python 3.11, 3.12 or 3.13; " + sys.executable + " is %d.%d: say make PYTHON=python3.12" % v)'
+	@echo "Installing weft into $(VENV) (a minute or two, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+install: $(STAMP)  ## make .venv and install weft into it
+
+demo: $(STAMP)  ## train a small classifier on the Iris data
+	@$(BIN)/python examples/iris.py
+
+test: lint  ## lint, check types, run the tests
+	@$(PYTEST) -q
+
+check: test
+
+lint: $(STAMP)  ## ruff and mypy
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run 'make format'"; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+
+types: $(STAMP)  ## mypy alone
+	@$(BIN)/mypy
+
+format: $(STAMP)  ## let ruff fix and format what it can
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+tiny: $(STAMP)  ## a smoke test of a few seconds
+	@$(PYTEST) -q -x tests/test_tiny.py tests/test_layers.py
+
+test-slow: $(STAMP)  ## tests that start processes or train for a while
+	@$(PYTEST) -q -m "slow or cluster"
+
+test-gpu: $(STAMP)  ## tests that need an accelerator
+	@$(PYTEST) -q -m gpu
+
+golden: $(STAMP)  ## rewrite tests/golden from what the code prints now; review the diff
+	@$(BIN)/python -m tests.golden.write
+
+record: $(STAMP)  ## ask TensorFlow 2.21 for what tests/parity has not recorded yet
+	@$(BIN)/python benchmarks/tensorflow_env.py
+	@.venv-tf/bin/python -m tests.parity.record
+
+bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
+	@$(BIN)/python benchmarks/run.py $(BENCH)
+
+docs: $(STAMP)  ## rewrite the generated pages in docs/
+	@$(BIN)/python docs/generate.py
+
+clean:  ## remove the environments and caches
+	@rm -rf $(VENV) .venv-tf build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,0 +1,165 @@
+"""weft beside TensorFlow: every benchmark with both, alternating, and a table of the ratios.
+
+    python benchmarks/run.py [--only noop scalar] [--rounds 3] [--json results.json]
+
+Times depend on the machine and on what else it does; the ratios, taken in one run, hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tensorflow_env
+from common import HERE, IMPLEMENTATIONS
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a figure of one benchmark, and how far ahead weft must be."""
+
+    title: str
+    bench: str
+    target: float
+    field: str = "seconds"
+    more_is_better: bool = False
+    # Compare with this other field of weft's own result instead of with TensorFlow.
+    against_own: str | None = None
+
+
+ROWS = [
+    Row("import", "import", 4),
+    Row("build a chain of 5,000 additions", "build_chain", 5, "ops_per_second", True),
+    Row("build an MLP with gradients", "build_mlp", 5, "ops_per_second", True),
+    Row("no-op step", "noop", 4),
+    Row("scalar fed and fetched", "scalar", 4),
+    Row("MLP training step, batch 128", "mlp_step", 1.1),
+    Row("200 variables updated", "variables", 1.2),
+    Row("element-wise chain, 1M floats", "elementwise", 1.0),
+    Row("process start to first training step", "first_step", 3),
+    Row("memory after it", "first_step", 2, "resident_mb"),
+    Row("20 steps: second process, against first", "second_start", 1, against_own="first_process"),
+]
+BENCHES = list(dict.fromkeys(row.bench for row in ROWS))
+OWN_ONLY = {row.bench for row in ROWS if row.against_own}
+
+
+def run_once(bench: str, impl: str, python: Path) -> Result:
+    done = subprocess.run(
+        [python, HERE / f"bench_{bench}.py", "--impl", impl], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        sys.exit(f"bench_{bench}.py --impl {impl} failed:\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run_all(benches: list[str], rounds: int) -> list[Result]:
+    """Every benchmark `rounds` times; which implementation goes first alternates."""
+    pythons = {"weft": Path(sys.executable), "tensorflow": Path()}
+    if set(benches) - OWN_ONLY:
+        pythons["tensorflow"] = tensorflow_env.interpreter()
+    results = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(benches) * rounds)
+        for bench in benches:
+            for turn in range(rounds):
+                progress.update(task, description=f"{bench} {turn + 1}/{rounds}")
+                impls = ("weft",) if bench in OWN_ONLY else IMPLEMENTATIONS[:: (-1) ** turn]
+                results += [run_once(bench, impl, pythons[impl]) for impl in impls]
+                progress.advance(task)
+    return results
+
+
+def figures(row: Row, results: list[Result]) -> tuple[float, float]:
+    """Medians over the rounds: (weft's, the one to compare with)."""
+
+    def median(impl: str, field: str) -> float:
+        mine = (each for each in results if each["name"] == row.bench and each["impl"] == impl)
+        return statistics.median(each[field] for each in mine)
+
+    if row.against_own:
+        return median("weft", row.field), median("weft", row.against_own)
+    return median("weft", row.field), median("tensorflow", row.field)
+
+
+def summary(rows: list[Row], results: list[Result]) -> list[dict[str, Any]]:
+    lines = []
+    for row in rows:
+        ours, theirs = figures(row, results)
+        ratio = ours / theirs if row.more_is_better else theirs / ours
+        lines.append(
+            {
+                "title": row.title,
+                "unit": row.field,
+                "weft": ours,
+                "other": theirs,
+                "ratio": ratio,
+                "target": row.target,
+                "ok": ratio > row.target if row.against_own else ratio >= row.target,
+            }
+        )
+    return lines
+
+
+def _seconds(value: float) -> str:
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if value * factor >= 1:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e6:.2f} µs"
+
+
+SHOW: dict[str, Callable[[float], str]] = {
+    "seconds": _seconds,
+    "resident_mb": lambda value: f"{value:.0f} MB",
+    "ops_per_second": lambda value: f"{value:,.0f} ops/s",
+}
+
+
+def show(lines: list[dict[str, Any]]) -> None:
+    table = Table(title="weft and TensorFlow 2.21 (medians; ratio: how far weft is ahead)")
+    table.add_column("benchmark")
+    for name in ("weft", "TensorFlow", "ratio", "target"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for line in lines:
+        shown = SHOW[line["unit"]]
+        table.add_row(
+            line["title"],
+            shown(line["weft"]),
+            shown(line["other"]),
+            f"{line['ratio']:.2f}x",
+            f"{line['target']:g}x",
+            "[green]ok[/]" if line["ok"] else "[red]behind[/]",
+        )
+    Console(width=None if sys.stdout.isatty() else 110).print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=BENCHES, metavar="NAME", default=BENCHES)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="also write every result to this file")
+    options = parser.parse_args()
+    results = run_all(options.only, options.rounds)
+    lines = summary([row for row in ROWS if row.bench in options.only], results)
+    show(lines)
+    if options.json:
+        options.json.write_text(json.dumps({"table": lines, "runs": results}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

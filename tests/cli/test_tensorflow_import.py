@@ -1,0 +1,178 @@
+"""`tensorflow` and the modules below it, as weft stands in for them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+import unittest.mock
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import weft
+from weft.cli import tensorflow_import
+from weft.cli.tensorflow_modules import MODULES, RENAMED
+
+
+@pytest.fixture(autouse=True)
+def installed() -> Iterator[None]:
+    """The hook, for the length of a test."""
+    before = dict(sys.modules)
+    tensorflow_import.install()
+    yield
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if not isinstance(finder, tensorflow_import.Finder)
+    ]
+    for name in set(sys.modules) - set(before):
+        if name.split(".")[0] == "tensorflow":
+            del sys.modules[name]
+
+
+def test_public_names_are_the_same_objects() -> None:
+    import tensorflow as tf
+    import tensorflow.compat.v1 as tf_v1
+
+    assert tf.add is weft.add
+    assert tf.nn.relu is weft.nn.relu
+    assert tf_v1.Session is weft.Session
+    assert tf.__version__ == weft.__version__
+
+
+def test_compat_v1_is_reached_as_an_attribute() -> None:
+    import tensorflow as tf
+
+    assert tf.compat.v1.placeholder is weft.placeholder
+    assert tf.compat.v1.nn.relu is weft.nn.relu
+
+
+def test_namespaces_can_be_imported() -> None:
+    import tensorflow.nn as nn
+    from tensorflow.nn import relu
+
+    assert nn.relu is relu is weft.nn.relu
+
+
+def test_internal_modules_lead_to_public_names() -> None:
+    from tensorflow.python.framework import constant_op, dtypes, ops
+    from tensorflow.python.framework.ops import reset_default_graph
+    from tensorflow.python.ops import array_ops, math_ops, nn_ops, variable_scope
+
+    assert ops.Tensor is weft.Tensor
+    assert reset_default_graph is weft.reset_default_graph
+    assert dtypes.float32 is weft.float32
+    assert constant_op.constant is weft.constant
+    assert array_ops.reshape is weft.reshape
+    assert math_ops.reduce_sum is math_ops.reduce_sum_v1 is weft.reduce_sum
+    assert nn_ops.softmax is weft.nn.softmax
+    assert variable_scope.get_variable is weft.get_variable
+
+
+def test_a_module_is_not_a_function_of_the_same_name() -> None:
+    from tensorflow.python.framework import function
+    from tensorflow.python.ops import gradients, variables
+
+    assert all(isinstance(each, types.ModuleType) for each in (function, gradients, variables))
+    assert gradients.gradients is weft.gradients
+
+
+def test_generated_ops_go_by_lower_case_names() -> None:
+    from tensorflow.python.ops import gen_math_ops
+
+    product = gen_math_ops.mat_mul(weft.ones([2, 3]), weft.ones([3, 4]))
+    assert product.op.type == "MatMul"
+    assert product.shape.as_list() == [2, 4]
+
+
+def test_a_module_taken_from_its_neighbour() -> None:
+    from tensorflow.python.ops import math_ops
+    from tensorflow.python.ops.nn_ops import math_ops as same
+
+    assert same is math_ops
+
+
+def test_messages() -> None:
+    from tensorboard.compat.proto import graph_pb2
+    from tensorflow.core.framework.graph_pb2 import GraphDef
+    from tensorflow.core.protobuf import config_pb2
+
+    assert GraphDef is graph_pb2.GraphDef
+    assert config_pb2.ConfigProto().allow_soft_placement is False
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_every_module_of_the_table_imports(module: str) -> None:
+    assert importlib.import_module(f"tensorflow.{module}").__name__ == f"tensorflow.{module}"
+
+
+@pytest.mark.parametrize(("internal", "public"), sorted(RENAMED.items()))
+def test_renamed(internal: str, public: str) -> None:
+    found = tensorflow_import.resolve(public)
+    module, _, name = internal.rpartition(".")
+    assert module in MODULES
+    if found is not None:
+        assert getattr(importlib.import_module(f"tensorflow.{module}"), name) is found
+
+
+def test_what_weft_lacks_is_named() -> None:
+    import tensorflow as tf
+    from tensorflow.python.ops import math_ops
+
+    with pytest.raises(AttributeError, match=r"^tensorflow\.nope is not in weft yet$"):
+        tf.nope  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^tensorflow\.nn\.nope is not in weft yet$"):
+        tf.nn.nope  # noqa: B018
+    with pytest.raises(AttributeError, match=r"^tensorflow\.python\.ops\.math_ops\.nope is not"):
+        math_ops.nope  # noqa: B018
+    with pytest.raises(ImportError, match=r"^tensorflow\.python\.ops\.math_ops\.nope is not"):
+        from tensorflow.python.ops.math_ops import nope  # noqa: F401
+    with pytest.raises(ImportError, match=r"^tensorflow\.nope is not in weft yet$"):
+        import tensorflow.nope
+    assert not hasattr(tf, "nope")
+
+
+def test_how_weft_is_built_is_not_part_of_it() -> None:
+    import tensorflow as tf
+
+    assert not hasattr(tf, "passes")
+    assert not hasattr(tf, "runtime")
+
+
+def test_patching_a_name_patches_weft() -> None:
+    import tensorflow as tf
+
+    original = weft.add
+    with unittest.mock.patch("tensorflow.add", "patched"):
+        assert tf.add == weft.add == "patched"
+    assert tf.add is weft.add is original
+
+
+def test_star_import() -> None:
+    names: dict[str, object] = {}
+    exec("from tensorflow.python.framework.ops import *", names)
+    assert names["Tensor"] is weft.Tensor
+
+
+def test_helpers_without_a_public_name() -> None:
+    from tensorflow.python import tf2
+    from tensorflow.python.util import tf_contextlib, tf_inspect
+    from tensorflow.python.util.all_util import remove_undocumented
+
+    def function(a, b=1): ...
+
+    assert tf2.enabled() is False
+    assert tf_inspect.getargspec(function).args == ["a", "b"]
+    assert tf_inspect.isfunction(function)
+    assert remove_undocumented("module") is None
+    assert tf_contextlib.contextmanager
+
+
+def test_examples_of_the_programs_own_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "tensorflow" / "examples" / "speech_commands"
+    folder.mkdir(parents=True)
+    (folder / "models.py").write_text("import tensorflow as tf\nADD = tf.add\n")
+    monkeypatch.chdir(tmp_path)
+    from tensorflow.examples.speech_commands import models
+
+    assert models.ADD is weft.add

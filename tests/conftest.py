@@ -1,0 +1,65 @@
+"""What every test gets: a fresh default graph, and a check of what it leaves behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Iterator
+
+# Before weft reads its switches: verify every stage; keep out of the user's compile cache.
+os.environ.setdefault("WEFT_CHECK", "1")
+os.environ.setdefault("WEFT_CACHE", "0")
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.client.session import _open_sessions
+
+THREAD_SECONDS = 2.0
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_behind() -> Iterator[None]:
+    """A new default graph; afterwards no open session and no thread that was not there before."""
+    threads = set(threading.enumerate())
+    sessions = set(_open_sessions)
+    tf.reset_default_graph()
+    yield
+    left = [f"session {each}" for each in _sessions_since(sessions)]
+    left += [f"thread {each.name}" for each in _threads_since(threads)]
+    tf.reset_default_graph()
+    if left:
+        pytest.fail("the test leaves behind: " + ", ".join(left))
+
+
+def _sessions_since(before: set) -> list:
+    if set(_open_sessions) - before:
+        gc.collect()  # sessions nobody holds any more are not left behind
+    opened = [each for each in _open_sessions if each not in before]
+    for each in opened:
+        each.close()
+    return opened
+
+
+def _threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
+    until = time.monotonic() + THREAD_SECONDS
+    started = [each for each in threading.enumerate() if each not in before]
+    for each in started:
+        each.join(max(0.0, until - time.monotonic()))
+    return [each for each in started if each.is_alive()]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers, the same in every run."""
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def sess() -> Iterator[tf.Session]:
+    """A session on the default graph, closed after the test."""
+    with tf.Session() as session:
+        yield session

@@ -1,0 +1,450 @@
+"""weft: TensorFlow 1 programs on NumPy and XLA. `import weft as tf`."""
+
+from tensorboard.compat.proto.attr_value_pb2 import (
+    AttrValue as AttrValue,
+    NameAttrList as NameAttrList,
+)
+from tensorboard.compat.proto.config_pb2 import (
+    ConfigProto as ConfigProto,
+    GPUOptions as GPUOptions,
+    GraphOptions as GraphOptions,
+    OptimizerOptions as OptimizerOptions,
+    RunMetadata as RunMetadata,
+    RunOptions as RunOptions,
+)
+from tensorboard.compat.proto.event_pb2 import (
+    Event as Event,
+    LogMessage as LogMessage,
+    SessionLog as SessionLog,
+)
+from tensorboard.compat.proto.graph_pb2 import (
+    GraphDef as GraphDef,
+)
+from tensorboard.compat.proto.histogram_pb2 import (
+    HistogramProto as HistogramProto,
+)
+from tensorboard.compat.proto.meta_graph_pb2 import (
+    MetaGraphDef as MetaGraphDef,
+    TensorInfo as TensorInfo,
+)
+from tensorboard.compat.proto.node_def_pb2 import (
+    NodeDef as NodeDef,
+)
+from tensorboard.compat.proto.summary_pb2 import (
+    Summary as Summary,
+    SummaryMetadata as SummaryMetadata,
+)
+from weft.autodiff.accumulate import (
+    AggregationMethod as AggregationMethod,
+)
+from weft.autodiff.gradients import (
+    gradients as gradients,
+    hessians as hessians,
+    UnconnectedGradients as UnconnectedGradients,
+)
+from weft.client.session import (
+    InteractiveSession as InteractiveSession,
+    Session as Session,
+)
+from weft.core.device_name import (
+    DeviceSpec as DeviceSpec,
+)
+from weft.core.dtypes import (
+    as_dtype as as_dtype,
+    bfloat16 as bfloat16,
+    bool as bool,
+    complex128 as complex128,
+    complex64 as complex64,
+    double as double,
+    DType as DType,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    half as half,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    int8 as int8,
+    qint16 as qint16,
+    qint32 as qint32,
+    qint8 as qint8,
+    QUANTIZED_DTYPES as QUANTIZED_DTYPES,
+    quint16 as quint16,
+    quint8 as quint8,
+    resource as resource,
+    string as string,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    uint8 as uint8,
+    variant as variant,
+)
+from weft.core.errors import (
+    OpError as OpError,
+)
+from weft.core.shapes import (
+    Dimension as Dimension,
+    dimension_at_index as dimension_at_index,
+    dimension_value as dimension_value,
+    TensorShape as TensorShape,
+)
+from weft.graph.constant import (
+    constant as constant,
+)
+from weft.graph.convert import (
+    convert_to_tensor as convert_to_tensor,
+    register_tensor_conversion_function as register_tensor_conversion_function,
+)
+from weft.graph.graph import (
+    add_to_collection as add_to_collection,
+    add_to_collections as add_to_collections,
+    colocate_with as colocate_with,
+    container as container,
+    control_dependencies as control_dependencies,
+    device as device,
+    get_collection as get_collection,
+    get_collection_ref as get_collection_ref,
+    Graph as Graph,
+    init_scope as init_scope,
+    name_scope as name_scope,
+    op_scope as op_scope,
+)
+from weft.graph.importer import (
+    import_graph_def as import_graph_def,
+)
+from weft.graph.keys import (
+    GraphKeys as GraphKeys,
+)
+from weft.graph.operation import (
+    Operation as Operation,
+)
+from weft.graph.random_seed import (
+    get_seed as get_seed,
+    set_random_seed as set_random_seed,
+)
+from weft.graph.slices import (
+    convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices,
+    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
+    IndexedSlices as IndexedSlices,
+    SparseTensor as SparseTensor,
+    SparseTensorValue as SparseTensorValue,
+)
+from weft.graph.stacks import (
+    get_default_graph as get_default_graph,
+    get_default_session as get_default_session,
+    reset_default_graph as reset_default_graph,
+)
+from weft.graph.tensor import (
+    Tensor as Tensor,
+)
+from weft.graph.tensor_proto import (
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+)
+from weft.ops.array import (
+    broadcast_dynamic_shape as broadcast_dynamic_shape,
+    broadcast_static_shape as broadcast_static_shape,
+    broadcast_to as broadcast_to,
+    check_numerics as check_numerics,
+    concat as concat,
+    ensure_shape as ensure_shape,
+    expand_dims as expand_dims,
+    fill as fill,
+    guarantee_const as guarantee_const,
+    identity as identity,
+    identity_n as identity_n,
+    invert_permutation as invert_permutation,
+    matrix_transpose as matrix_transpose,
+    meshgrid as meshgrid,
+    ones as ones,
+    ones_like as ones_like,
+    pad as pad,
+    parallel_stack as parallel_stack,
+    placeholder as placeholder,
+    placeholder_with_default as placeholder_with_default,
+    rank as rank,
+    repeat as repeat,
+    reshape as reshape,
+    reverse as reverse,
+    reverse_sequence as reverse_sequence,
+    reverse_v2 as reverse_v2,
+    roll as roll,
+    setdiff1d as setdiff1d,
+    shape as shape,
+    shape_n as shape_n,
+    size as size,
+    split as split,
+    squeeze as squeeze,
+    stack as stack,
+    stop_gradient as stop_gradient,
+    tile as tile,
+    transpose as transpose,
+    unique as unique,
+    unique_with_counts as unique_with_counts,
+    unstack as unstack,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from weft.ops.bins import (
+    bincount as bincount,
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+)
+from weft.ops.blocks import (
+    batch_to_space as batch_to_space,
+    batch_to_space_nd as batch_to_space_nd,
+    depth_to_space as depth_to_space,
+    extract_image_patches as extract_image_patches,
+    extract_volume_patches as extract_volume_patches,
+    required_space_to_batch_paddings as required_space_to_batch_paddings,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
+    space_to_depth as space_to_depth,
+)
+from weft.ops.casts import (
+    angle as angle,
+    cast as cast,
+    complex as complex,
+    conj as conj,
+    imag as imag,
+    real as real,
+    saturate_cast as saturate_cast,
+    to_bfloat16 as to_bfloat16,
+    to_complex128 as to_complex128,
+    to_complex64 as to_complex64,
+    to_double as to_double,
+    to_float as to_float,
+    to_int32 as to_int32,
+    to_int64 as to_int64,
+)
+from weft.ops.clip import (
+    clip_by_average_norm as clip_by_average_norm,
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value,
+    global_norm as global_norm,
+)
+from weft.ops.control import (
+    Assert as Assert,
+    group as group,
+    no_op as no_op,
+    numpy_function as numpy_function,
+    Print as Print,
+    py_func as py_func,
+    tuple_ as tuple,
+)
+from weft.ops.diag import (
+    diag as diag,
+    diag_part as diag_part,
+    matrix_band_part as matrix_band_part,
+    matrix_diag as matrix_diag,
+    matrix_diag_part as matrix_diag_part,
+    matrix_set_diag as matrix_set_diag,
+)
+from weft.ops.elementwise import (
+    atan2 as atan2,
+    maximum as maximum,
+    minimum as minimum,
+    squared_difference as squared_difference,
+)
+from weft.ops.indexing import (
+    batch_gather as batch_gather,
+    boolean_mask as boolean_mask,
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+    gather as gather,
+    gather_nd as gather_nd,
+    one_hot as one_hot,
+    scatter_nd as scatter_nd,
+    searchsorted as searchsorted,
+    sequence_mask as sequence_mask,
+    slice as slice,
+    strided_slice as strided_slice,
+    tensor_scatter_add as tensor_scatter_add,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+    tensor_scatter_sub as tensor_scatter_sub,
+    tensor_scatter_update as tensor_scatter_update,
+    where as where,
+    where_v2 as where_v2,
+)
+from weft.ops.initializers import (
+    constant_initializer as constant_initializer,
+    glorot_normal_initializer as glorot_normal_initializer,
+    glorot_uniform_initializer as glorot_uniform_initializer,
+    ones_initializer as ones_initializer,
+    orthogonal_initializer as orthogonal_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    truncated_normal_initializer as truncated_normal_initializer,
+    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
+    variance_scaling_initializer as variance_scaling_initializer,
+    zeros_initializer as zeros_initializer,
+)
+from weft.ops.math import (
+    abs as abs,
+    accumulate_n as accumulate_n,
+    add_n as add_n,
+    div as div,
+    div_no_nan as div_no_nan,
+    divide as divide,
+    floordiv as floordiv,
+    lbeta as lbeta,
+    log_sigmoid as log_sigmoid,
+    logical_xor as logical_xor,
+    pow as pow,
+    round as round,
+    scalar_mul as scalar_mul,
+    sigmoid as sigmoid,
+    truediv as truediv,
+)
+from weft.ops.matmul import (
+    einsum as einsum,
+    matmul as matmul,
+    sparse_matmul as sparse_matmul,
+    tensordot as tensordot,
+)
+from weft.ops.partitioners import (
+    create_partitioned_variables as create_partitioned_variables,
+    fixed_size_partitioner as fixed_size_partitioner,
+    min_max_variable_partitioner as min_max_variable_partitioner,
+    variable_axis_size_partitioner as variable_axis_size_partitioner,
+)
+from weft.ops.quantize import (
+    dequantize as dequantize,
+    fake_quant_with_min_max_args as fake_quant_with_min_max_args,
+    fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient,
+    fake_quant_with_min_max_vars as fake_quant_with_min_max_vars,
+    fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient,
+    fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel,
+    fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize as quantize,
+    quantize_v2 as quantize_v2,
+)
+from weft.ops.random import (
+    multinomial as multinomial,
+    random_crop as random_crop,
+    random_gamma as random_gamma,
+    random_normal as random_normal,
+    random_poisson as random_poisson,
+    random_shuffle as random_shuffle,
+    random_uniform as random_uniform,
+    truncated_normal as truncated_normal,
+)
+from weft.ops.reduce import (
+    arg_max as arg_max,
+    arg_min as arg_min,
+    argmax as argmax,
+    argmin as argmin,
+    count_nonzero as count_nonzero,
+    cumprod as cumprod,
+    cumsum as cumsum,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+    trace as trace,
+)
+from weft.ops.segment import (
+    sparse_segment_mean as sparse_segment_mean,
+    sparse_segment_sqrt_n as sparse_segment_sqrt_n,
+    sparse_segment_sum as sparse_segment_sum,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+)
+from weft.ops.sequence import (
+    range as range,
+)
+from weft.ops.special import (
+    betainc as betainc,
+    igamma as igamma,
+    igammac as igammac,
+    polygamma as polygamma,
+    zeta as zeta,
+)
+from weft.ops.template import (
+    make_template as make_template,
+)
+from weft.ops.variable_scope import (
+    AUTO_REUSE as AUTO_REUSE,
+    get_local_variable as get_local_variable,
+    get_variable as get_variable,
+    get_variable_scope as get_variable_scope,
+    no_regularizer as no_regularizer,
+    variable_creator_scope as variable_creator_scope,
+    variable_op_scope as variable_op_scope,
+    variable_scope as variable_scope,
+    VariableScope as VariableScope,
+)
+from weft.ops.variable_store import (
+    disable_resource_variables as disable_resource_variables,
+    enable_resource_variables as enable_resource_variables,
+    resource_variables_enabled as resource_variables_enabled,
+)
+from weft.ops.variables import (
+    all_variables as all_variables,
+    assert_variables_initialized as assert_variables_initialized,
+    assign as assign,
+    assign_add as assign_add,
+    assign_sub as assign_sub,
+    batch_scatter_update as batch_scatter_update,
+    count_up_to as count_up_to,
+    global_variables as global_variables,
+    global_variables_initializer as global_variables_initializer,
+    initialize_all_variables as initialize_all_variables,
+    initialize_local_variables as initialize_local_variables,
+    initialize_variables as initialize_variables,
+    is_variable_initialized as is_variable_initialized,
+    local_variables as local_variables,
+    local_variables_initializer as local_variables_initializer,
+    model_variables as model_variables,
+    moving_average_variables as moving_average_variables,
+    report_uninitialized_variables as report_uninitialized_variables,
+    scatter_add as scatter_add,
+    scatter_div as scatter_div,
+    scatter_max as scatter_max,
+    scatter_min as scatter_min,
+    scatter_mul as scatter_mul,
+    scatter_nd_add as scatter_nd_add,
+    scatter_nd_sub as scatter_nd_sub,
+    scatter_nd_update as scatter_nd_update,
+    scatter_sub as scatter_sub,
+    scatter_update as scatter_update,
+    trainable_variables as trainable_variables,
+    Variable as Variable,
+    VariableAggregation as VariableAggregation,
+    variables_initializer as variables_initializer,
+    VariableSynchronization as VariableSynchronization,
+)
+from weft.api import data as data
+from weft.api import debugging as debugging
+from weft.api import dtypes as dtypes
+from weft.core import errors as errors
+from weft.api import graph_util as graph_util
+from weft.api import image as image
+from weft.api import initializers as initializers
+from weft.api import layers as layers
+from weft.api import linalg as linalg
+from weft.api import logging as logging
+from weft.api import manip as manip
+from weft.api import math as math
+from weft.core import nest as nest
+from weft.api import nn as nn
+from weft.api import quantization as quantization
+from weft.api import ragged as ragged
+from weft.api import random as random
+from weft.api import sets as sets
+from weft.api import sparse as sparse
+from weft.api import strings as strings
+from weft.api import summary as summary
+from weft.api import train as train
+
+__version__ = "1.15.0"
+VERSION = __version__
+GIT_VERSION = "weft"
+GRAPH_DEF_VERSION = 134

@@ -1,0 +1,1 @@
+"""The public namespaces: tf.nn is weft.api.nn, and so on."""

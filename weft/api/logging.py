@@ -1,0 +1,5 @@
+"""tf.logging: public names, re-exported from where they are made."""
+
+from weft.core.flags import (
+    DEBUG as DEBUG,
+)

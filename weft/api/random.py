@@ -1,0 +1,19 @@
+"""tf.random: public names, re-exported from where they are made."""
+
+from weft.graph.random_seed import (
+    get_seed as get_seed,
+    set_random_seed as set_random_seed,
+)
+from weft.ops.random import (
+    categorical as categorical,
+    random_gamma as gamma,
+    multinomial as multinomial,
+    random_normal as normal,
+    random_poisson as poisson,
+    random_shuffle as shuffle,
+    stateless_categorical as stateless_categorical,
+    stateless_multinomial as stateless_multinomial,
+    stateless_truncated_normal as stateless_truncated_normal,
+    truncated_normal as truncated_normal,
+    random_uniform as uniform,
+)

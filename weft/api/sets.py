@@ -1,0 +1,5 @@
+"""tf.sets: public names, re-exported from where they are made."""
+
+from weft.ops.array import (
+    size as size,
+)

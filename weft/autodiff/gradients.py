@@ -1,0 +1,355 @@
+"""tf.gradients: walks back from ys to xs, adding each op's gradient to the graph.
+
+The loop knows no op by name: what an op's gradient is stands in `op_def.GRADIENTS`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from enum import Enum
+from typing import Any
+
+from weft.autodiff.accumulate import AggregationMethod, accumulate
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Graph, name_scope
+from weft.graph.op_def import GRADIENTS, raw
+from weft.graph.operation import Operation
+from weft.graph.slices import IndexedSlices
+from weft.graph.stacks import get_default_graph
+from weft.graph.tensor import Tensor
+
+Gradient = Tensor | IndexedSlices | None
+
+
+class UnconnectedGradients(Enum):
+    """What `gradients` gives for an x that no y depends on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def is_trainable(dtype: DType) -> bool:
+    """Whether gradients flow through values of this type."""
+    return dtype.base_dtype in (
+        dtypes.float16, dtypes.float32, dtypes.float64, dtypes.bfloat16, dtypes.complex64,
+        dtypes.complex128, dtypes.resource, dtypes.variant,
+    )  # fmt: skip
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
+) -> list[Gradient]:
+    """The derivatives of the sum of `ys` with respect to each of `xs`.
+
+    `grad_ys` weighs the ys; nothing flows back through `stop_gradients`.
+    """
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
+    ys, xs = _as_list(ys), _as_list(xs)
+    stops = [] if stop_gradients is None else _as_list(stop_gradients)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    graph = _graph_of([*ys, *xs])
+    values = [*ys, *xs, *stops, *(g for g in grad_ys if g is not None)]
+    with graph.as_default(), name_scope(name, "gradients", values) as scope:
+        walk = _Walk(graph, scope, colocate_gradients_with_ops, gate_gradients, aggregation_method)
+        y_tensors = [_differentiable(y, "y") for y in ys]
+        x_tensors = [_handle_or_tensor(x) for x in xs]
+        stop_tensors = [_handle_or_tensor(s) for s in stops]
+        return walk.run(y_tensors, x_tensors, stop_tensors, grad_ys, unconnected)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _graph_of(values: Sequence[Any]) -> Graph:
+    for value in values:
+        graph = getattr(value, "graph", None)
+        if isinstance(graph, Graph):
+            return graph
+    return get_default_graph()
+
+
+def _handle_or_tensor(value: Any) -> Tensor:
+    """A resource variable is differentiated by its handle: every read of it counts."""
+    handle = getattr(value, "handle", None)
+    if isinstance(handle, Tensor) and handle.dtype is dtypes.resource:
+        return handle
+    if isinstance(value, IndexedSlices):
+        return value.values
+    return convert_to_tensor(value, name="x", as_ref=True)
+
+
+def _differentiable(value: Any, name: str) -> Tensor:
+    if isinstance(value, IndexedSlices):
+        return value.values
+    return convert_to_tensor(value, name=name)
+
+
+class _Walk:
+    """One call of `gradients`."""
+
+    def __init__(
+        self, graph: Graph, scope: str, colocate: bool, gate: bool, method: int | None
+    ) -> None:
+        self.graph, self.scope = graph, scope
+        self.colocate, self.gate, self.method = colocate, gate, method
+        self.grads: dict[Tensor, list[Any]] = {}
+
+    def run(
+        self,
+        ys: list[Tensor],
+        xs: list[Tensor],
+        stops: list[Tensor],
+        grad_ys: list[Any],
+        unconnected: UnconnectedGradients,
+    ) -> list[Gradient]:
+        if len(ys) != len(grad_ys):
+            raise ValueError("Must specify a grad_y for every y in ys")
+        between = _between([y.op for y in ys], [x.op for x in xs], stops)
+        stop_ops = {t.op for t in stops}
+        for i, (y, grad) in enumerate(zip(ys, grad_ys, strict=True)):
+            self.grads.setdefault(y, []).append(self._start(y, grad, i))
+        pending = _pending(between)
+        ready = deque(dict.fromkeys(y.op for y in ys if y.op in between and not pending[y.op]))
+        final = {x.op for x in xs}
+        while ready:
+            op = ready.popleft()
+            sums = self._collect(op)
+            if any(g is not None for g in sums) and op not in stop_ops and op.inputs:
+                self._backprop(op, sums, between)
+            if op in final:
+                for tensor, total in zip(op.outputs, sums, strict=True):
+                    if total is not None:
+                        self.grads[tensor] = [total]
+            for source in {t.op for t in op.inputs}:
+                if source in pending:
+                    pending[source] -= sum(t.op is source for t in op.inputs)
+                    if not pending[source]:
+                        ready.append(source)
+        return [self._result(x, unconnected) for x in xs]
+
+    def _start(self, y: Tensor, grad: Any, i: int) -> Any:
+        if grad is None:
+            if y.dtype.is_complex:
+                raise TypeError(
+                    f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
+                )
+            if not is_trainable(y.dtype):
+                raise TypeError(
+                    f"Cannot compute gradient of {y.name!r}: its type {y.dtype.name} is not"
+                    " floating point"
+                )
+            with self._beside(y.op):
+                return raw.Fill(
+                    _shape_of(y), convert_to_tensor(1, y.dtype.base_dtype, name=f"grad_ys_{i}"),
+                    name=f"grad_ys_{i}",
+                )  # fmt: skip
+        if not isinstance(grad, IndexedSlices):
+            grad = convert_to_tensor(grad, name=f"grad_ys_{i}")
+        if y.dtype.is_floating or y.dtype.is_integer:
+            if not (grad.dtype.is_floating or grad.dtype.is_integer):
+                raise TypeError(
+                    f"Gradient type {grad.dtype.name} generated for real or integer-valued tensor"
+                    f" {y} with type {y.dtype.name} must be real or integer"
+                )
+        elif y.dtype.is_complex and not grad.dtype.is_complex:
+            raise TypeError(
+                f"Gradient type {grad.dtype.name} generated for complex-valued tensor {y} with type"
+                f" {y.dtype.name} must be complex"
+            )
+        if isinstance(grad, Tensor):
+            grad = raw.Identity(grad, name=f"grad_ys_{i}")
+        return grad
+
+    def _collect(self, op: Operation) -> list[Any]:
+        """What arrived at each output, summed."""
+        found = []
+        for tensor in op.outputs:
+            arrived = self.grads.get(tensor)
+            if not arrived:
+                found.append(None)
+                continue
+            with self._beside(op):
+                found.append(accumulate(arrived, self.method, self.scope))
+            self.grads[tensor] = [found[-1]]
+        return found
+
+    def _backprop(self, op: Operation, sums: list[Any], between: set[Operation]) -> None:
+        function = gradient_function(op)
+        if function is None:
+            return
+        with self._beside(op), name_scope(op.name + "_grad"):
+            out = [
+                _zeros(op, i) if g is None and is_trainable(op.outputs[i].dtype) else g
+                for i, g in enumerate(sums)
+            ]
+            found = function(op, *out)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(found) != len(op.inputs):
+            raise ValueError(
+                f"Num gradients {len(found)} generated for op {op.node_def} do not match num inputs"
+                f" {len(op.inputs)}"
+            )
+        found = [_unwrap(g) for g in found]
+        if self.gate and sum(g is not None for g in found) > 1:
+            found = _gated(found)
+        for tensor, grad in zip(op.inputs, found, strict=True):
+            if grad is not None and tensor.op in between:
+                self.grads.setdefault(tensor, []).append(_checked(op, tensor, grad))
+
+    def _result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
+        arrived = self.grads.get(x)
+        if arrived:
+            with self._beside(x.op):
+                return accumulate(arrived, self.method, self.scope)
+        if unconnected is UnconnectedGradients.ZERO:
+            return _zeros_of(x)
+        return None
+
+    def _beside(self, op: Operation) -> Any:
+        return self.graph.colocate_with(op) if self.colocate else nullcontext()
+
+
+def _between(ys: list[Operation], xs: list[Operation], stops: list[Tensor]) -> set[Operation]:
+    """Operations on a path from an x to a y."""
+    reached: set[Operation] = set()
+    stack = list(xs)
+    while stack:
+        op = stack.pop()
+        if op not in reached:
+            reached.add(op)
+            for tensor in op.outputs:
+                if is_trainable(tensor.dtype):
+                    stack.extend(tensor._consumers)
+    between: set[Operation] = set()
+    stack = [y for y in ys if y in reached]
+    while stack:
+        op = stack.pop()
+        if op in between:
+            continue
+        between.add(op)
+        stack.extend(t.op for t in op.inputs if t.op in reached)
+    return between
+
+
+def _pending(between: set[Operation]) -> dict[Operation, int]:
+    """How many edges inside `between` each operation still awaits gradients from."""
+    counts = dict.fromkeys(between, 0)
+    for op in between:
+        for tensor in op.inputs:
+            if tensor.op in counts:
+                counts[tensor.op] += 1
+    return counts
+
+
+def gradient_function(op: Operation) -> Callable[..., Any] | None:
+    """The function that differentiates `op`; LookupError if there is none."""
+    own = getattr(op, "_gradient_function", None)
+    if own is not None:
+        return own
+    name = op.attrs.get("_gradient_op_type", op.type)
+    if name not in GRADIENTS:
+        raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+    return GRADIENTS[name]
+
+
+def get_gradient_function(op: Operation) -> Callable[..., Any] | None:
+    return gradient_function(op)
+
+
+def _unwrap(grad: Any) -> Any:
+    return grad if grad is None or isinstance(grad, (Tensor, IndexedSlices)) else convert_to_tensor(grad)
+
+
+def _checked(op: Operation, tensor: Tensor, grad: Any) -> Any:
+    if isinstance(grad, Tensor):
+        if tensor.dtype is not dtypes.resource and grad.dtype.base_dtype != tensor.dtype.base_dtype:
+            if is_trainable(grad.dtype) and is_trainable(tensor.dtype):
+                raise ValueError(
+                    f"Gradient of type {grad.dtype.name} generated by {op.type} {op.name!r} for"
+                    f" {tensor.name} of type {tensor.dtype.name}"
+                )
+        if tensor.dtype is not dtypes.resource and grad.dims is None and tensor.dims is not None:
+            grad.set_shape(tensor.shape)
+    return grad
+
+
+def _gated(grads: list[Any]) -> list[Any]:
+    from weft.ops.control import tuple_
+
+    kept = [i for i, g in enumerate(grads) if g is not None]
+    for i, gated in zip(kept, tuple_([grads[i] for i in kept]), strict=True):
+        grads[i] = gated
+    return grads
+
+
+def _shape_of(tensor: Tensor) -> Tensor:
+    from weft.ops import array
+
+    return array.shape(tensor)
+
+
+def _zeros(op: Operation, i: int) -> Tensor:
+    return _zeros_of(op.outputs[i])
+
+
+def _zeros_of(tensor: Tensor) -> Any:
+    from weft.ops import array
+
+    if tensor.dtype is dtypes.resource:
+        from weft.ops.state import variable_dims
+
+        return array.zeros(variable_dims(tensor), tensor.op.attrs.get("dtype", dtypes.float32))
+    return array.zeros_like(tensor)
+
+
+def hessians(
+    ys: Any,
+    xs: Any,
+    name: str = "hessians",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+) -> list[Tensor]:
+    """For each x the matrix of second derivatives of the sum of `ys` (shape x.shape + x.shape)."""
+    from weft.ops import array
+
+    xs = _as_list(xs)
+    options = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    found = []
+    for i, gradient in enumerate(gradients(ys, xs, **options)):
+        x = xs[i]
+        with name_scope(f"{name}_{i}" if i else name):
+            flat = array.reshape(gradient, [-1])
+            count = flat.dims[0] if flat.dims is not None else None
+            if count is None:
+                raise ValueError(f"hessians needs the static size of {x}; its shape is {x.shape}")
+            rows = [gradients(flat[j], x, **options)[0] for j in range(count)]
+            stacked = array.stack([array.zeros_like(x) if r is None else r for r in rows])
+            shape = array.shape(x)
+            found.append(array.reshape(stacked, array.concat([shape, shape], 0)))
+    return found
+
+
+__all__ = ["AggregationMethod", "UnconnectedGradients", "gradients", "hessians"]

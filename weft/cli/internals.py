@@ -1,0 +1,172 @@
+"""Helpers that programs take from TensorFlow's internal modules and that are public nowhere.
+
+Each class stands for one module (`device_lib` for `tensorflow.python.client.device_lib`); the
+table in `tensorflow_modules` says which. Only what programs were seen to use is here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import types
+import unittest.mock
+from collections import namedtuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import weft as tf
+
+
+class tf2:
+    @staticmethod
+    def enabled() -> bool:
+        """weft is TensorFlow 1: graphs, never eager."""
+        return False
+
+
+class device_lib:
+    class DeviceAttributes(NamedTuple):
+        name: str
+        device_type: str
+        memory_limit: int
+        incarnation: int
+        physical_device_desc: str
+
+    @staticmethod
+    def list_local_devices(session_config: Any = None) -> list[DeviceAttributes]:
+        """The devices of this process. Loads jax."""
+        from weft.cli.devices import local_devices, short_name
+
+        return [
+            device_lib.DeviceAttributes(
+                short_name(each.name),
+                each.device_type,
+                each.memory_limit,
+                each.incarnation,
+                each.description,
+            )
+            for each in local_devices()
+        ]
+
+
+class smart:
+    """Conditions that are decided while the graph is built when their value is known by then."""
+
+    @staticmethod
+    def smart_constant_value(pred: Any) -> Any:
+        if isinstance(pred, tf.Tensor):
+            return tf.get_static_value(pred)
+        if pred in (0, 1, True, False):
+            return bool(pred)
+        raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Received: {pred!r}")
+
+    constant_value = smart_constant_value
+
+    @staticmethod
+    def smart_cond(
+        pred: Any,
+        true_fn: Callable[[], Any],
+        false_fn: Callable[[], Any],
+        name: str | None = None,
+    ) -> Any:
+        value = smart.smart_constant_value(pred)
+        if value is None:
+            return tf.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+        return true_fn() if value else false_fn()
+
+    @staticmethod
+    def normalize_tuple(value: int | Iterable[int], n: int, name: str) -> tuple[int, ...]:
+        """`value` as a tuple of `n` integers; a lone integer is repeated."""
+        many = (value,) * n if isinstance(value, int) else tuple(value)
+        if len(many) != n or not all(isinstance(each, int) for each in many):
+            raise ValueError(f"`{name}` must be an integer or {n} of them. Received: {value!r}")
+        return many
+
+
+class resources:
+    @staticmethod
+    def shared_resources() -> list[Any]:
+        return tf.get_collection(tf.GraphKeys.RESOURCES)
+
+    @staticmethod
+    def local_resources() -> list[Any]:
+        return tf.get_collection(tf.GraphKeys.LOCAL_RESOURCES)
+
+    @staticmethod
+    def initialize_resources(resource_list: Iterable[Any], name: str = "init") -> Any:
+        return tf.group(*[resource.create for resource in resource_list], name=name)
+
+
+class test:
+    mock = unittest.mock
+
+
+class all_util:
+    @staticmethod
+    def remove_undocumented(module_name: str, *args: Any, **kwargs: Any) -> None:
+        """Trims a module's names in TensorFlow's own build; nothing depends on it."""
+
+
+class deprecation:
+    """Decorators that announce deprecations: here the function is left as it is."""
+
+    @staticmethod
+    def _as_it_is(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+        return lambda function: function
+
+    deprecated = deprecated_args = deprecated_arg_values = deprecated_endpoints = _as_it_is
+
+
+class tf_export:
+    """Export declarations only matter to TensorFlow's build."""
+
+    tf_export = keras_export = estimator_export = deprecation._as_it_is
+
+
+class tf_contextlib:
+    contextmanager = staticmethod(contextlib.contextmanager)
+
+
+class tf_decorator:
+    @staticmethod
+    def make_decorator(
+        target: Callable[..., Any], decorator_func: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Callable[..., Any]:
+        return functools.wraps(target)(decorator_func)
+
+    @staticmethod
+    def unwrap(maybe_decorated: Callable[..., Any]) -> tuple[list[Any], Callable[..., Any]]:
+        return [], inspect.unwrap(maybe_decorated)
+
+
+class tf_inspect:
+    ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
+    FullArgSpec = inspect.FullArgSpec
+
+    @staticmethod
+    def getargspec(func: Callable[..., Any]) -> tuple[Any, ...]:
+        """The four fields that Python 2's function of this name gave."""
+        return tf_inspect.ArgSpec(*inspect.getfullargspec(func)[:4])
+
+
+class function_utils:
+    @staticmethod
+    def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
+        """The names of the arguments a caller can pass: without a bound `self`."""
+        return tuple(inspect.signature(fn).parameters)
+
+
+class lazy_loader:
+    class LazyLoader(types.ModuleType):
+        """A module that is imported at its first use."""
+
+        def __init__(self, local_name: str, parent_module_globals: dict[str, Any], name: str):
+            super().__init__(name)
+            self._bind = functools.partial(parent_module_globals.__setitem__, local_name)
+
+        def __getattr__(self, item: str) -> Any:
+            module = importlib.import_module(self.__name__)
+            self._bind(module)
+            return getattr(module, item)

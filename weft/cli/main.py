@@ -1,0 +1,89 @@
+"""The `weft` command."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import platform
+import sys
+from collections.abc import Sequence
+
+_RUN_HELP = """\
+runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
+changed: `import tensorflow as tf`, `import tensorflow.compat.v1 as tf` and
+`from tensorflow.python... import ...` find weft. Everything after PROGRAM is the program's own.
+"""
+
+_EXAMPLES = """\
+examples:
+  weft run train.py --batch_size 64     a program that says `import tensorflow as tf`
+  weft run -m my_package.train          a module, as with python -m
+  weft devices                          where graphs can run on this machine
+"""
+
+
+def version() -> str:
+    """weft's version and what it stands on, found without importing any of it."""
+    try:
+        own = importlib.metadata.version("weft")
+    except importlib.metadata.PackageNotFoundError:
+        own = "(not installed)"
+    return (
+        f"weft {own} (TensorFlow 1.15 API; Python {platform.python_version()}, "
+        f"jax {importlib.metadata.version('jax')}, numpy {importlib.metadata.version('numpy')})"
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="weft",
+        description="TensorFlow 1's graphs and sessions, on NumPy and XLA.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="store_true", help="print the versions and exit")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        help="run a TensorFlow program on weft",
+        description="weft run " + _RUN_HELP,
+        usage="weft run [-h] PROGRAM [ARGS ...]\n       weft run [-h] -m MODULE [ARGS ...]",
+    )
+    run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
+    run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
+    run.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS", help="go to the program")
+    commands.add_parser("devices", help="list the devices of this machine")
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit code."""
+    arguments = parser().parse_args(argv)
+    if arguments.version:
+        sys.stdout.write(version() + "\n")
+        return 0
+    if arguments.command == "run":
+        return _run(arguments)
+    if arguments.command == "devices":
+        from weft.cli import devices
+
+        devices.show()
+        return 0
+    parser().print_help()
+    return 2
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from weft.cli import run
+
+    start = run.run_module if arguments.is_module else run.run_script
+    try:
+        start(arguments.program, arguments.args)
+    except run.CannotRun as error:
+        sys.stderr.write(f"weft run: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

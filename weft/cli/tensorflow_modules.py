@@ -1,0 +1,306 @@
+"""Where the names of TensorFlow's internal modules live in weft: data, read by `tensorflow_import`.
+
+Programs reach past TensorFlow's public API (`from tensorflow.python.ops import math_ops`). Nearly
+every name found there is public under another path, so a module is a list of places to look in.
+A place is `tf` or a namespace below it, a module or class of weft, or `raw` (operations by their
+lower-case names, as the generated modules `gen_*_ops` have them).
+"""
+
+from __future__ import annotations
+
+# A line without indent is a package (with places of its own, after a colon); the lines below it
+# say "places: modules", and go on one indent deeper.
+_TABLE = """
+python
+    tf.train tf.errors tf: pywrap_tensorflow
+    weft.cli.internals.tf2: tf2
+    tf.test: _pywrap_util_port
+python.client
+    tf weft.client.session: session
+    weft.runtime.trace: timeline
+    weft.cli.internals.device_lib: device_lib
+    tf: client_lib
+python.compat
+    tf.compat: compat
+    tf: v2_compat
+python.data: tf.data
+python.data.ops
+    tf.data tf.data.experimental tf: dataset_ops iterator_ops optional_ops readers
+        multi_device_iterator_ops
+python.data.util
+    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    tf.data.experimental: structure
+python.data.experimental: tf.data.experimental
+python.data.experimental.ops
+    tf.data.experimental tf.data: batching cardinality counter enumerate_ops error_ops
+        get_single_element grouping interleave_ops iterator_ops map_defun matching_files
+        optimization optimization_options parsing_ops prefetching_ops random_ops readers resampling
+        scan_ops shuffle_ops stats_ops stats_options take_while_ops threading_options threadpool
+        unique writers
+python.eager
+    tf: backprop context def_function function wrap_function
+python.feature_column
+    tf.feature_column: feature_column feature_column_v2 feature_column_lib sequence_feature_column
+        dense_features
+python.framework
+    tf weft.graph.graph weft.graph.convert weft.graph.op_def: ops
+    tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes function importer
+        indexed_slices kernels load_library op_def_registry random_seed sparse_tensor
+        tensor_conversion_registry tensor_like tensor_spec type_spec versions framework_lib
+        composite_tensor
+    tf weft.core.shapes: tensor_shape
+    tf weft.core.device_name: device device_spec
+    tf weft.graph.constant_value: tensor_util
+    tf.errors: errors errors_impl
+    tf.graph_util: graph_util graph_util_impl
+    tf.io tf.train: graph_io
+    tf.train weft.graph.meta_graph: meta_graph
+    tf.config tf.config.experimental tf.config.threading: config
+    tf.contrib.framework weft.cli.internals.smart: smart_cond
+    tf.test: test_util
+    tf.graph_util: convert_to_constants
+python.grappler
+    tf: tf_optimizer
+python.layers
+    tf.layers: base convolutional core layers normalization pooling
+    weft.cli.internals.smart tf.layers: utils
+python.lib
+python.lib.io
+    tf.gfile tf.io.gfile: file_io
+    tf.io tf.python_io: tf_record python_io
+python.module
+    tf: module
+python.ops
+    tf tf.quantization weft.ops.array: array_ops
+    tf tf.math: batch_ops confusion_matrix critical_section_ops custom_gradient functional_ops
+        histogram_ops logging_ops manip_ops map_fn numerics script_ops session_ops sort_ops
+        template tensor_array_ops unconnected_gradients
+    tf.bitwise: bitwise_ops
+    tf.nn: candidate_sampling_ops
+    tf tf.debugging: check_ops
+    tf: clip_ops
+    tf weft.ops.control_flow: control_flow_ops
+    tf: control_flow_util control_flow_v2_toggles
+    tf.nn: ctc_ops
+    tf tf.io: data_flow_ops
+    tf.nn: embedding_ops
+    tf.test: gradient_checker
+    tf: gradients gradients_impl gradients_util
+    tf.image tf.io: image_ops image_ops_impl
+    tf tf.initializers: init_ops initializers_ns
+    tf raw: inplace_ops
+    tf tf.io: io_ops
+    tf tf.linalg: linalg_ops linalg_ops_impl
+    tf tf.lookup tf.contrib.lookup tf.lookup.experimental: lookup_ops
+    tf tf.math tf.linalg weft.ops.math: math_ops special_math_ops
+    tf.metrics: metrics metrics_impl
+    tf.nn tf weft.ops.nn: nn nn_impl nn_ops
+    tf tf.io: parsing_ops
+    tf: partitioned_variables
+    tf tf.random: random_ops
+    tf weft.ops.resource_variables weft.ops.variables raw: resource_variable_ops
+    weft.cli.internals.resources: resources
+    tf.nn tf: rnn
+    tf.nn.rnn_cell tf.nn: rnn_cell rnn_cell_impl
+    tf.sets: sets sets_impl
+    tf tf.sparse: sparse_ops
+    tf: standard_ops
+    tf raw: state_ops
+    tf.random: stateless_random_ops
+    tf tf.strings: string_ops
+    tf.summary tf.contrib.summary: summary_op_util summary_ops_v2
+    tf weft.ops.variable_scope: variable_scope
+    tf weft.ops.variables: variables
+    tf.losses tf: weights_broadcast_ops
+    raw: gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops
+        gen_candidate_sampling_ops gen_checkpoint_ops gen_clustering_ops gen_collective_ops
+        gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops gen_dataset_ops
+        gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops
+        gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops
+        gen_parsing_ops gen_random_ops gen_resource_variable_ops gen_rnn_ops gen_script_ops
+        gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops gen_state_ops
+        gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops
+python.ops.distributions
+    tf.distributions tf.contrib.distributions: bernoulli beta categorical dirichlet
+        dirichlet_multinomial distribution distributions exponential gamma kullback_leibler laplace
+        multinomial normal student_t uniform
+python.ops.linalg
+    tf.linalg: linalg linalg_impl linear_operator linear_operator_adjoint
+        linear_operator_block_diag linear_operator_circulant linear_operator_composition
+        linear_operator_diag linear_operator_full_matrix linear_operator_householder
+        linear_operator_identity linear_operator_inversion linear_operator_kronecker
+        linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz
+        linear_operator_zeros
+python.ops.losses
+    tf.losses: losses losses_impl util loss_reduction
+python.ops.ragged
+    tf.ragged tf: ragged_tensor ragged_array_ops ragged_concat_ops ragged_factory_ops
+        ragged_functional_ops ragged_math_ops ragged_tensor_value segment_id_ops
+    tf.strings tf: ragged_string_ops
+python.ops.signal
+    tf.signal: dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops
+        window_ops
+python.platform
+    tf.app: app
+    tf.flags: flags
+    tf.gfile: gfile
+    tf.test weft.cli.internals.test: googletest test
+    tf.test: benchmark
+    tf.resource_loader: resource_loader
+    tf.sysconfig: sysconfig
+    tf.logging: tf_logging
+python.profiler
+    tf.profiler: model_analyzer option_builder profiler tfprof_logger
+python.saved_model
+    tf.saved_model.builder tf.saved_model: builder builder_impl
+    tf.saved_model.constants tf.saved_model: constants
+    tf.saved_model.loader tf.saved_model: loader loader_impl
+    tf.saved_model.main_op tf.saved_model: main_op main_op_impl
+    tf.saved_model.signature_constants tf.saved_model: signature_constants
+    tf.saved_model.signature_def_utils tf.saved_model: signature_def_utils signature_def_utils_impl
+    tf.saved_model.tag_constants tf.saved_model: tag_constants
+    tf.saved_model.utils tf.saved_model: utils utils_impl
+    tf.saved_model: load save saved_model simple_save
+python.summary
+    tf.summary: summary
+    tf.train: summary_iterator
+    tf.contrib.tensorboard: plugin_asset
+python.summary.writer
+    tf.summary: writer writer_cache
+    tf.summary weft.summary.event_file_writer: event_file_writer
+python.tools
+    tf.train: inspect_checkpoint
+    tf.graph_util: freeze_graph optimize_for_inference_lib strip_unused_lib
+python.training
+    tf.train weft.train.moving_averages: moving_averages
+    tf.train tf.estimator tf.io: adadelta adagrad adagrad_da adam basic_loops
+        basic_session_run_hooks checkpoint_management checkpoint_ops checkpoint_utils coordinator
+        device_setter evaluation ftrl gradient_descent input learning_rate_decay momentum
+        monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
+        queue_runner_impl rmsprop saver server_lib session_manager session_run_hook slot_creator
+        summary_io supervisor sync_replicas_optimizer training training_util warm_starting_util
+    raw: training_ops gen_training_ops
+python.training.saving
+    tf.train: saveable_object saveable_object_util
+python.training.tracking
+    tf.train: base data_structures tracking util
+python.user_ops
+    tf.user_ops: user_ops
+python.util
+    weft.cli.internals.all_util: all_util
+    tf.compat: compat
+    tf.compat: compat_internal
+    weft.cli.internals.deprecation: deprecation
+    weft.cli.internals.function_utils: function_utils
+    weft.cli.internals.lazy_loader: lazy_loader
+    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    weft.cli.internals.tf_contextlib: tf_contextlib
+    weft.cli.internals.tf_decorator: tf_decorator
+    weft.cli.internals.tf_export: tf_export
+    weft.cli.internals.tf_inspect inspect: tf_inspect
+examples.tutorials.mnist
+    weft.cli.mnist: input_data
+    weft.cli.mnist_model: mnist
+examples.tutorials
+examples
+compat: tf.compat
+contrib: tf.contrib
+contrib.framework: tf.contrib.framework
+contrib.learn: tf.contrib.learn
+core
+core.framework
+core.protobuf
+core.example
+core.util
+contrib.learn.python
+contrib.learn.python.learn
+contrib.learn.python.learn.datasets
+    weft.cli.mnist: mnist
+contrib.framework.python
+contrib.framework.python.ops: tf.contrib.framework
+    raw: audio_ops gen_audio_ops
+    tf.contrib.framework tf.train tf: variables arg_scope ops
+"""
+
+# Subtrees that repeat a public one: `python.keras.layers` is `tf.keras.layers`. Modules that the
+# public tree does not have are looked up in the nearest one that it has.
+MIRRORED = {
+    "python.keras": "tf.keras",
+    "python.estimator": "tf.estimator",
+    "python.distribute": "tf.distribute",
+    "python.debug": "weft.debug",
+    "python.tpu": "tf.tpu",
+}
+
+# Internal name -> public name, where the two differ.
+RENAMED = {
+    "python.data.ops.dataset_ops.get_legacy_output_classes": "tf.data.get_output_classes",
+    "python.data.ops.dataset_ops.get_legacy_output_shapes": "tf.data.get_output_shapes",
+    "python.data.ops.dataset_ops.get_legacy_output_types": "tf.data.get_output_types",
+    "python.framework.ops._colocate_with": "tf.colocate_with",
+    "python.framework.tensor_util.MakeNdarray": "tf.make_ndarray",
+    "python.framework.tensor_util.constant_value": "tf.get_static_value",
+    "python.framework.test_util.TensorFlowTestCase": "tf.test.TestCase",
+    "python.lib.io.file_io.FileIO": "tf.gfile.GFile",
+    "python.lib.io.file_io.copy": "tf.gfile.Copy",
+    "python.lib.io.file_io.create_dir": "tf.gfile.MkDir",
+    "python.lib.io.file_io.delete_file": "tf.gfile.Remove",
+    "python.lib.io.file_io.delete_recursively": "tf.gfile.DeleteRecursively",
+    "python.lib.io.file_io.file_exists": "tf.gfile.Exists",
+    "python.lib.io.file_io.get_matching_files": "tf.gfile.Glob",
+    "python.lib.io.file_io.is_directory": "tf.gfile.IsDirectory",
+    "python.lib.io.file_io.list_directory": "tf.gfile.ListDirectory",
+    "python.lib.io.file_io.recursive_create_dir": "tf.gfile.MakeDirs",
+    "python.lib.io.file_io.rename": "tf.gfile.Rename",
+    "python.lib.io.file_io.stat": "tf.gfile.Stat",
+    "python.lib.io.file_io.walk": "tf.gfile.Walk",
+    "python.ops.image_ops_impl.non_max_suppression_with_overlaps": (
+        "tf.image.non_max_suppression_overlaps"
+    ),
+    "python.ops.init_ops.Constant": "tf.constant_initializer",
+    "python.ops.init_ops.GlorotNormal": "tf.glorot_normal_initializer",
+    "python.ops.init_ops.GlorotUniform": "tf.glorot_uniform_initializer",
+    "python.ops.init_ops.Identity": "tf.initializers.identity",
+    "python.ops.init_ops.Ones": "tf.ones_initializer",
+    "python.ops.init_ops.Orthogonal": "tf.orthogonal_initializer",
+    "python.ops.init_ops.RandomNormal": "tf.random_normal_initializer",
+    "python.ops.init_ops.RandomUniform": "tf.random_uniform_initializer",
+    "python.ops.init_ops.TruncatedNormal": "tf.truncated_normal_initializer",
+    "python.ops.init_ops.UniformUnitScaling": "tf.uniform_unit_scaling_initializer",
+    "python.ops.init_ops.VarianceScaling": "tf.variance_scaling_initializer",
+    "python.ops.init_ops.Zeros": "tf.zeros_initializer",
+    "python.ops.linalg.linalg_impl.matrix_exponential": "tf.linalg.expm",
+    "python.ops.rnn_cell_impl._RNNCell": "tf.nn.rnn_cell.RNNCell",
+    "python.ops.script_ops.eager_py_func": "tf.py_function",
+    "python.ops.sparse_ops.sparse_cross": "tf.sparse.cross",
+    "python.ops.sparse_ops.sparse_cross_hashed": "tf.sparse.cross_hashed",
+    "python.ops.sparse_ops.sparse_expand_dims": "tf.sparse.expand_dims",
+    "python.ops.sparse_ops.sparse_eye": "tf.sparse.eye",
+    "python.ops.stateless_random_ops.stateless_random_normal": "tf.random.stateless_normal",
+    "python.ops.stateless_random_ops.stateless_random_uniform": "tf.random.stateless_uniform",
+    "python.ops.string_ops.string_format": "tf.strings.format",
+    "python.ops.string_ops.string_length": "tf.strings.length",
+    "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
+    "python.ops.string_ops.string_to_number": "tf.strings.to_number",
+    "python.platform.benchmark.TensorFlowBenchmark": "tf.test.Benchmark",
+}
+
+
+def _parse(table: str) -> dict[str, tuple[str, ...]]:
+    """Maps every package and module of the table to its places, in the order to look in."""
+    modules: dict[str, tuple[str, ...]] = {}
+    package, places = "", tuple[str, ...]()
+    for line in table.strip().splitlines():
+        if not line.startswith(" "):
+            package, _, own = line.partition(": ")
+            modules[package] = tuple(own.split())
+            continue
+        if not line.startswith(" " * 8):
+            found, _, line = line.partition(": ")
+            places = tuple(found.split())
+        for name in line.split():
+            modules[f"{package}.{name}"] = places
+    return modules
+
+
+MODULES = _parse(_TABLE)

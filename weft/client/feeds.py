@@ -1,0 +1,72 @@
+"""What a user feeds -> the array the step takes, with TensorFlow's checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.shapes import TensorShape
+from weft.graph.constant import _to_bytes
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+
+
+def to_feed(tensor: Tensor, value: Any) -> Any:
+    """`value` as an array of the tensor's type, whose shape the tensor may have."""
+    dtype = tensor.dtype.base_dtype
+    if type(value) is np.ndarray and value.dtype == dtype.np_storage:
+        array: Any = value
+        if dtype is dtypes.string:
+            array = _to_bytes(value)
+    else:
+        array = _convert(tensor, dtype, value)
+    dims = tensor.dims
+    if dims is not None and array.shape != dims and not _fits(dims, array.shape):
+        raise ValueError(
+            f"Cannot feed value of shape {array.shape!r} for Tensor {tensor.name!r}, which has"
+            f" shape '{TensorShape.from_dims(dims)}'"
+        )
+    return array
+
+
+def _fits(dims: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    if len(dims) != len(shape):
+        return False
+    return all(d is None or d == n for d, n in zip(dims, shape, strict=True))
+
+
+def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:
+    if isinstance(value, (Tensor, Operation)):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include"
+            " Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the"
+            f" tensor object was {value} which was passed to the feed with key {tensor}."
+        )
+    if dtype in (dtypes.resource, dtypes.variant):
+        return value
+    if dtype is dtypes.string:
+        return _to_bytes(np.asarray(value, dtype=object))
+    if isinstance(value, int) and dtype.is_integer and not isinstance(value, bool):
+        _check_range(tensor, dtype, value)
+    if type(value) is np.ndarray and value.dtype.names:
+        value = value.view(dtype.np_storage)
+    try:
+        return np.asarray(value, dtype=dtype.np_storage)
+    except OverflowError:
+        raise _wrong_type(tensor, dtype, value) from None
+
+
+def _check_range(tensor: Tensor, dtype: dtypes.DType, value: int) -> None:
+    info = np.iinfo(dtype.np_storage)
+    if not info.min <= value <= info.max:
+        raise _wrong_type(tensor, dtype, value)
+
+
+def _wrong_type(tensor: Tensor, dtype: dtypes.DType, value: Any) -> TypeError:
+    return TypeError(
+        f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type"
+        f" {dtype.np_storage}. Try explicitly setting the type of the feed tensor to a larger type"
+        " (e.g. int64)."
+    )

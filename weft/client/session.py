@@ -1,0 +1,266 @@
+"""Session: what a user holds to run steps of a graph."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.client.feeds import to_feed
+from weft.client.fetches import Fetches, feed_items, structure_key
+from weft.core import errors
+from weft.graph import stacks
+from weft.graph.graph import Graph
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.runtime.partial import PartialRun
+from weft.runtime.step import StepRunner
+
+_MAX_FETCHES = 4096
+_open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+
+
+class BaseSession:
+    """Runs operations of one graph. Safe to call from many threads at once."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if target is not None and not isinstance(target, (str, bytes)):
+            raise TypeError("target must be a string")
+        self._graph = graph if graph is not None else stacks.get_default_graph()
+        if self._graph is None:
+            raise ValueError("A session needs a graph")
+        self._target = target.decode() if isinstance(target, bytes) else (target or "")
+        if self._target not in ("", "local"):
+            raise errors.UnimplementedError(
+                None, None, f"No session factory for target {self._target!r}: weft runs in this"
+                " process only, use ''",
+            )  # fmt: skip
+        if config is not None and not hasattr(config, "SerializeToString"):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._config = config
+        self._closed = False
+        self._lock = threading.Lock()
+        self._runner = StepRunner(self._graph, config)
+        self._fetches: dict[Any, Fetches] = {}
+        self._partial_runs: dict[str, PartialRun] = {}
+        _open_sessions.add(self)
+
+    # ---- about the session ----
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        return self._graph.as_graph_def(add_shapes=False)
+
+    @property
+    def sess_str(self) -> str:
+        return self._target
+
+    @property
+    def _config_proto(self) -> Any:
+        return self._config
+
+    def list_devices(self) -> list[Any]:
+        """The devices this session can place operations on."""
+        self._check_open()
+        return self._runner.list_devices()
+
+    def close(self) -> None:
+        """Frees the session's state. Steps under way finish; later ones fail."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self._runner.close()
+        _open_sessions.discard(self)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def as_default(self) -> Any:
+        return stacks.sessions.enter(self)
+
+    # ---- running ----
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: dict[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        """Computes `fetches` (a graph element, or a nested structure of them).
+
+        `feed_dict` gives values to any tensors. Returns NumPy values in the structure of
+        `fetches`; operations give None.
+        """
+        if self._closed:
+            self._check_open()
+        handler = self._handler(fetches)
+        keys: tuple[Tensor, ...] = ()
+        values: list[Any] = []
+        if feed_dict:
+            keys, values = self._feeds(feed_dict)
+        results = self._runner.run(
+            handler.tensors, handler.targets, keys, values, options, run_metadata, handler
+        )
+        return handler.rebuild(results)
+
+    def _handler(self, fetches: Any) -> Fetches:
+        try:
+            key = structure_key(fetches)
+            handler = self._fetches.get(key)
+        except TypeError:
+            return Fetches(self._graph, fetches)
+        if handler is None:
+            handler = Fetches(self._graph, fetches)
+            if len(self._fetches) >= _MAX_FETCHES:
+                self._fetches.clear()
+            self._fetches[key] = handler
+        return handler
+
+    def _feeds(self, feed_dict: Any) -> tuple[tuple[Tensor, ...], list[Any]]:
+        keys: list[Tensor] = []
+        values: list[Any] = []
+        graph = self._graph
+        for key, value in feed_dict.items():
+            if type(key) is Tensor:
+                pairs: Sequence[Any] = ((key, value),)
+            else:
+                pairs = feed_items(key, value)
+            for element, item in pairs:
+                tensor = self._feed_tensor(element)
+                if tensor in graph._unfeedable:
+                    raise ValueError(f"Tensor {tensor} may not be fed.")
+                keys.append(tensor)
+                values.append(to_feed(tensor, item))
+        return tuple(keys), values
+
+    def _feed_tensor(self, element: Any) -> Tensor:
+        if type(element) is Tensor and element.op.graph is self._graph:
+            return element
+        try:
+            return self._graph.as_graph_element(element, allow_operation=False)
+        except Exception as error:
+            text = error.args[0] if error.args else error
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
+
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function of the values of `feed_list` that runs `fetches`, with less work per call."""
+        self._check_open()
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        handler = self._handler(fetches)
+        keys = tuple(self._feed_tensor(f) for f in feed_list or ())
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            options, metadata = kwargs.pop("options", None), kwargs.pop("run_metadata", None)
+            if kwargs or (not accept_options and (options is not None or metadata is not None)):
+                raise TypeError("The callable takes only the values to feed")
+            if len(args) != len(keys):
+                raise TypeError(f"The callable takes {len(keys)} values, got {len(args)}")
+            self._check_open()
+            values = [to_feed(k, v) for k, v in zip(keys, args, strict=True)]
+            results = self._runner.run(
+                handler.tensors, handler.targets, keys, values, options, metadata, handler
+            )
+            return handler.rebuild(results)
+
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Declares what a sequence of `partial_run` calls will fetch and feed."""
+        self._check_open()
+        handler = Fetches(self._graph, fetches)
+        tensors = [self._feed_tensor(f) for key in feeds or () for f, _ in _expand_key(key)]
+        run = PartialRun(self._runner, handler.tensors, handler.targets, tensors)
+        with self._lock:
+            handle = f"partial_run_{len(self._partial_runs)}"
+            self._partial_runs[handle] = run
+        return handle
+
+    def partial_run(self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> Any:
+        """Continues a step: feeds some more values and computes some more fetches."""
+        self._check_open()
+        run = self._partial_runs.get(handle)
+        if run is None:
+            raise errors.InvalidArgumentError(
+                None, None, "Must run 'setup' before performing partial runs!"
+            )
+        handler = Fetches(self._graph, fetches)
+        keys, values = self._feeds(feed_dict or {})
+        return handler.rebuild(run.advance(handler.tensors, handler.targets, keys, values))
+
+
+def _expand_key(key: Any) -> list[tuple[Any, Any]]:
+    components = getattr(key, "_composite_components", None)
+    return [(c, None) for c in components()] if components is not None else [(key, None)]
+
+
+class Session(BaseSession):
+    """A session that is also a context manager: it becomes the default, and closes at the end."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._contexts: list[tuple[Any, Any]] = []
+
+    def __enter__(self) -> Session:
+        graph = self._graph.as_default()
+        session = self.as_default()
+        graph.__enter__()
+        session.__enter__()
+        self._contexts.append((graph, session))
+        return self
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        graph, session = self._contexts.pop()
+        session.__exit__(kind, value, trace)
+        graph.__exit__(kind, value, trace)
+        self.close()
+
+    @staticmethod
+    def reset(target: str, containers: list[str] | None = None, config: Any = None) -> None:
+        """Clears resource containers of `target` and ends the sessions on it."""
+        for session in list(_open_sessions):
+            if session._target == (target or ""):
+                session._runner.store.clear(containers)
+                session.close()
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default from its creation until it is closed."""
+
+    def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._session_scope = self.as_default()
+        self._session_scope.enforce_nesting = False
+        self._session_scope.__enter__()
+        self._graph_scope: Any = None
+        if graph is not None:
+            self._graph_scope = graph.as_default()
+            self._graph_scope.enforce_nesting = False
+            self._graph_scope.__enter__()
+
+    def close(self) -> None:
+        if not self._closed:
+            self._session_scope.__exit__(None, None, None)
+            if self._graph_scope is not None:
+                self._graph_scope.__exit__(None, None, None)
+        super().close()
+
+
+def open_sessions() -> list[BaseSession]:
+    """The sessions that have not been closed: for tests that look for leaks."""
+    return [s for s in _open_sessions if not s._closed]
+
+
+__all__ = ["BaseSession", "InteractiveSession", "Operation", "Session"]

@@ -1,0 +1,118 @@
+"""Every `WEFT_*` switch: name, default, and what it does. Nothing else reads the environment.
+
+Values are read once, when this module is imported; `flags.DEBUG.override(2)` changes one for the
+length of a `with` block.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+FLAGS: list[Flag[int] | Flag[str] | Flag[bool]] = []
+
+
+class Flag(Generic[T]):
+    """One switch. `value` is what the environment says, or the default."""
+
+    def __init__(self, name: str, default: T, parse: Callable[[str], T], help: str) -> None:
+        self.name = name
+        self.default = default
+        self.help = help
+        text = os.environ.get(name)
+        try:
+            self.value = default if text is None else parse(text)
+        except ValueError as error:
+            raise ValueError(f"{name}={text!r}: {error}") from None
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __repr__(self) -> str:
+        return f"{self.name}={self.value!r}"
+
+    @contextlib.contextmanager
+    def override(self, value: T) -> Iterator[None]:
+        """Gives the flag another value for the length of a `with` block, in all threads."""
+        previous, self.value = self.value, value
+        try:
+            yield
+        finally:
+            self.value = previous
+
+
+def _parse_bool(text: str) -> bool:
+    word = text.strip().lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("", "0", "false", "no", "off"):
+        return False
+    raise ValueError("expected 0 or 1")
+
+
+def _int(name: str, default: int, help: str) -> Flag[int]:
+    flag = Flag(name, default, lambda text: int(text or "0"), help)
+    FLAGS.append(flag)
+    return flag
+
+
+def _str(name: str, default: str, help: str) -> Flag[str]:
+    flag = Flag(name, default, str, help)
+    FLAGS.append(flag)
+    return flag
+
+
+def _bool(name: str, default: bool, help: str) -> Flag[bool]:
+    flag = Flag(name, default, _parse_bool, help)
+    FLAGS.append(flag)
+    return flag
+
+
+DEBUG = _int(
+    "WEFT_DEBUG",
+    0,
+    "What to report: 1 devices and placements, 2 each stage with node counts and time, "
+    "3 each compiled region and cache miss, 4 every node run.",
+)
+DUMP = _str(
+    "WEFT_DUMP",
+    "",
+    "Directory in which to write the graph after each stage, one file per stage and call.",
+)
+CHECK = _bool("WEFT_CHECK", False, "Verify the graph after every stage.")
+CHECK_NUMERICS = _bool(
+    "WEFT_NUMERICS",
+    False,
+    "Run node by node and stop at the first node that makes a NaN or an infinity.",
+)
+XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
+CACHE = _str(
+    "WEFT_CACHE",
+    "",
+    "Directory in which compiled programs are kept between runs; empty: the user's cache "
+    "directory; 0: keep none.",
+)
+
+
+def cache_directory() -> str | None:
+    """The directory `WEFT_CACHE` means, or None when the cache is off. It may not exist yet."""
+    if CACHE.value == "0":
+        return None
+    if CACHE.value:
+        return CACHE.value
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "weft")
+
+
+def table() -> str:
+    """All switches as a Markdown table."""
+    rows = ["| switch | default | meaning |", "| --- | --- | --- |"]
+    for flag in FLAGS:
+        default = int(flag.default) if isinstance(flag.default, bool) else flag.default
+        shown = "empty" if default == "" else f"`{default}`"
+        rows.append(f"| `{flag.name}` | {shown} | {flag.help} |")
+    return "\n".join(rows) + "\n"

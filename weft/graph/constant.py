@@ -1,0 +1,226 @@
+"""Python and NumPy values as constants of the graph: `to_array`, the `Const` op, `constant`."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import TensorShape, dims_of
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+from weft.graph.stacks import get_default_graph
+from weft.graph.tensor import Tensor
+
+
+@op(
+    "Const",
+    outputs="output: dtype",
+    attrs="value: tensor, dtype: type",
+    shape=lambda c: c.attr("value").shape,
+    differentiable=False,
+)
+def const(xp: Any, *, value: np.ndarray) -> Any:
+    return value
+
+
+def _is_real(v: Any) -> bool:
+    return isinstance(v, (numbers.Real, np.integer, np.floating, np.bool_))
+
+
+def _is_integral(v: Any) -> bool:
+    return isinstance(v, (numbers.Integral, np.integer, np.bool_))
+
+
+def _fits(value: Any, dtype: DType) -> bool:
+    """Whether a Python scalar may become an element of `dtype` without losing its kind."""
+    if dtype.is_floating:
+        return _is_real(value)
+    if dtype.is_integer or dtype.is_quantized:
+        return _is_integral(value) or (dtype.is_quantized and isinstance(value, tuple))
+    if dtype.is_complex:
+        return _is_real(value) or isinstance(value, (numbers.Complex, np.complexfloating))
+    if dtype is dtypes.bool:
+        return isinstance(value, (bool, np.bool_))
+    if dtype is dtypes.string:
+        return isinstance(value, (str, bytes))
+    return True
+
+
+def _misfit(values: Any, dtype: DType) -> Any:
+    """The first element that does not fit `dtype`, in a one-element tuple; None if all fit."""
+    if isinstance(values, (list, tuple)) and not (dtype.is_quantized and _is_pair(values)):
+        for value in values:
+            if (found := _misfit(value, dtype)) is not None:
+                return found
+        return None
+    if isinstance(values, np.ndarray):
+        return None
+    return None if _fits(values, dtype) else (values,)
+
+
+def _is_pair(values: Any) -> bool:
+    return isinstance(values, tuple) and all(isinstance(v, numbers.Number) for v in values)
+
+
+def _has_none(values: Any) -> bool:
+    if isinstance(values, (list, tuple)):
+        return any(map(_has_none, values))
+    return values is None
+
+
+def _to_bytes(array: np.ndarray) -> np.ndarray:
+    """An object array of bytes from any array of strings."""
+    if array.dtype.kind == "S":
+        # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
+        return array.astype(object)
+    flat = [_one_to_bytes(v) for v in array.ravel().tolist()]
+    out = np.empty(len(flat), dtype=object)
+    out[:] = flat
+    return out.reshape(array.shape)
+
+
+def _one_to_bytes(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    raise TypeError(f"Expected binary or unicode string, got {value!r}")
+
+
+def to_array(values: Any, dtype: Any = None, strict: bool = True) -> np.ndarray:
+    """`values` as the array TensorFlow would make of it.
+
+    Python floats become float32 and ints int32 (int64 when they need it) unless `dtype` says
+    otherwise; NumPy values keep their type. `strict` refuses elements of another kind.
+    """
+    wanted = dtypes.as_dtype(dtype).base_dtype if dtype is not None else None
+    if isinstance(values, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(values), wanted)
+    if not isinstance(values, (list, tuple, str, bytes, int, float, complex)) and hasattr(
+        values, "__array__"
+    ):
+        return _from_numpy(np.asarray(values), wanted)
+    if values is None or _has_none(values):
+        raise ValueError("None values not supported.")
+    if wanted is not None and strict:
+        misfit = _misfit(values, wanted)
+        if misfit is not None:
+            raise TypeError(
+                f"Expected {wanted.name}, got {misfit[0]!r} of type"
+                f" '{type(misfit[0]).__name__}' instead."
+            )
+    return _from_python(values, wanted)
+
+
+def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
+    if array.dtype.kind in "SU" or (array.dtype.kind == "O" and wanted in (None, dtypes.string)):
+        if wanted not in (None, dtypes.string):
+            raise TypeError(f"Expected {wanted.name}, got strings instead.")  # type: ignore[union-attr]
+        return _to_bytes(array)
+    if wanted is None:
+        dtypes.as_dtype(array.dtype)  # raises for types TensorFlow does not have
+        if array.dtype.names:  # a quantized structure
+            return array
+        return array
+    if wanted is dtypes.string:
+        raise TypeError(f"Expected string, got an array of {array.dtype} instead.")
+    if array.dtype.names:
+        array = array.view(wanted.np_storage)
+    return array.astype(wanted.np_storage, copy=False)
+
+
+def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
+    try:
+        if wanted is None or wanted is dtypes.string:
+            array = np.array(values)
+            if array.dtype.kind in "SUO":
+                array = _to_bytes(np.array(values, dtype=object))
+        else:
+            array = np.array(values, dtype=wanted.np_storage)
+    except ValueError as error:
+        raise ValueError(f"Argument must be a dense tensor: {values} - {error}") from None
+    except OverflowError:
+        raise ValueError(f"Value {values} does not fit in {wanted and wanted.name}") from None
+    if wanted is None:
+        if array.dtype == np.float64:
+            return array.astype(np.float32)
+        if array.dtype == np.int64:
+            small = array.astype(np.int32)
+            return small if np.array_equal(small, array) else array
+    elif wanted is dtypes.string and array.dtype != object:
+        raise TypeError(f"Expected string, got {values!r} instead.")
+    return array
+
+
+def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray:
+    """`array` in `shape`; with fewer elements, the last one is repeated."""
+    dims = tuple(int(d) for d in dims_of(shape) or ())
+    wanted = int(np.prod(dims, dtype=np.int64))
+    if array.size == wanted:
+        return array.reshape(dims)
+    if array.size > wanted:
+        raise ValueError(
+            f"Too many elements provided. Needed at most {wanted}, but received {array.size}"
+        )
+    if not allow_fill or array.size == 0:
+        raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
+    flat = array.ravel()
+    filled = np.empty(wanted, dtype=array.dtype)
+    filled[: flat.size] = flat
+    filled[flat.size :] = flat[-1]
+    return filled.reshape(dims)
+
+
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
+) -> Tensor:
+    """A constant tensor. `shape` reshapes `value` or fills up with its last element."""
+    return make_constant(value, dtype, shape, name, verify_shape)
+
+
+def make_constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str | None = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
+    if isinstance(value, Tensor):
+        raise TypeError(f"constant() takes Python and NumPy values, not the tensor {value!r}")
+    if shape is not None and not verify_shape and s.size(dims_of(shape)) == 0:
+        wanted = dtypes.as_dtype(dtype) if dtype is not None else None
+        array = to_array(value, wanted)
+        array = np.empty(dims_of(shape), dtype=array.dtype)  # type: ignore[arg-type]
+    else:
+        array = to_array(value, dtype)
+        if shape is not None:
+            if verify_shape and array.shape != tuple(dims_of(shape) or ()):
+                raise TypeError(
+                    f"Expected Tensor's shape: {tuple(dims_of(shape) or ())}, got {array.shape}."
+                )
+            array = shaped(array, shape)
+    kind = dtypes.as_dtype(dtype).base_dtype if dtype is not None else dtypes.as_dtype(array.dtype)
+    if array.dtype.names:
+        array = array.view(kind.np_storage)
+    elif array is value or array.base is value:
+        array = array.copy()  # the caller may write to its own array later
+    array.setflags(write=False)
+    graph = get_default_graph()
+    node = graph.add_op(const, (), [kind], {"value": array, "dtype": kind}, name or "Const")
+    return node.outputs[0]
+
+
+def _shape_constant(value: TensorShape, dtype: Any, name: str | None) -> Tensor:
+    if not value.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
+    items = value.as_list()
+    if dtype is None:
+        dtype = dtypes.int64 if any(d >= 2**31 for d in items) else dtypes.int32
+    elif dtypes.as_dtype(dtype) not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtypes.as_dtype(dtype).name}")
+    array = np.array(items, dtype=dtypes.as_dtype(dtype).np_storage)
+    return make_constant(array, name=name or "shape_as_tensor")

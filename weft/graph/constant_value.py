@@ -1,0 +1,171 @@
+"""What the graph alone says about a tensor's value, for shape rules and users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.shapes import TensorShape
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims
+from weft.graph.tensor import Tensor
+
+_MAX_ELEMENTS = 4096
+_MAX_DEPTH = 64
+_NOT_CONSTANT = object()
+
+
+def constant_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of `tensor` as a NumPy array if it follows from constants, else None."""
+    if not isinstance(tensor, Tensor):
+        return np.asarray(tensor) if isinstance(tensor, (np.ndarray, np.generic)) else None
+    values = _values_of(tensor.op, 0)
+    return None if values is None else values[tensor.value_index]
+
+
+def _values_of(op: Operation, depth: int) -> list[np.ndarray] | None:
+    """All outputs of a pure op over constants. Kept on the op, since it never changes."""
+    if op._value is not None:
+        return None if op._value is _NOT_CONSTANT else op._value
+    if depth > _MAX_DEPTH:
+        return None
+    found = _evaluate(op, depth)
+    op._value = _NOT_CONSTANT if found is None else found
+    return found
+
+
+def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
+    kind = op.definition
+    if kind.name == "Const":
+        return [op.attrs["value"]]
+    if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
+        return _of_shapes(op)
+    if kind.stateful or not kind.traceable or kind.xla or not op.inputs:
+        return None
+    if kind.allows_uninitialized or op._control_inputs:
+        return None
+    if any(t.dtype._is_ref_dtype for t in op.inputs) or not _is_small(op):
+        return None
+    inputs: list[np.ndarray] = []
+    for tensor in op.inputs:
+        values = _values_of(tensor.op, depth + 1)
+        if values is None or values[tensor.value_index].size > _MAX_ELEMENTS:
+            return None
+        inputs.append(values[tensor.value_index])
+    from weft.graph.kernel_call import bind
+
+    try:
+        with np.errstate(all="ignore"):
+            return [np.asarray(v) for v in bind(kind, op.attrs)(np, inputs)]
+    except Exception:
+        # Constants that cannot be computed fail when the step runs, with the node's name.
+        return None
+
+
+def _is_small(op: Operation) -> bool:
+    for tensor in op.outputs:
+        if tensor.dims is not None and None not in tensor.dims:
+            if np.prod(tensor.dims, dtype=np.float64) > _MAX_ELEMENTS:
+                return False
+    return True
+
+
+def _of_shapes(op: Operation) -> list[np.ndarray] | None:
+    out = op.attrs.get("out_type")
+    dtype = out.np_storage if out is not None else np.int32
+    found = []
+    for tensor in op.inputs:
+        dims = tensor.dims
+        if op.type == "Rank":
+            if dims is None:
+                return None
+            return [np.array(len(dims), np.int32)]
+        if dims is None or None in dims:
+            return None
+        whole = np.prod(dims, dtype=np.int64) if op.type == "Size" else dims
+        found.append(np.array(whole, dtype=dtype))
+    return found
+
+
+def constant_value_as_dims(tensor: Tensor) -> Dims:
+    """An integer vector read as a shape, with None for -1 and for components that are not known."""
+    value = constant_value(tensor)
+    if value is not None:
+        if value.ndim == 0:
+            if int(value) == -1:
+                return None
+            raise ValueError("Received a scalar with value other than -1 as a shape")
+        return tuple(None if d == -1 else int(d) for d in value.tolist())
+    known = _partial_dims(tensor, 0)
+    if known is not None:
+        return known
+    length = tensor.dims[0] if tensor.dims is not None and len(tensor.dims) == 1 else None
+    return None if length is None else (None,) * length
+
+
+def _partial_dims(tensor: Tensor, depth: int) -> Dims:
+    """Shape arithmetic on partly known shapes: Shape, Pack, Concat, slices, casts."""
+    op = tensor.op
+    if depth > _MAX_DEPTH:
+        return None
+    value = constant_value(tensor)
+    if value is not None and value.ndim == 1:
+        return tuple(None if d == -1 else int(d) for d in value.tolist())
+    if op.type == "Shape":
+        return op.inputs[0].dims
+    if op.type in ("Cast", "Identity", "StopGradient"):
+        return _partial_dims(op.inputs[0], depth + 1)
+    if op.type == "Pack" and op.attrs["axis"] == 0:
+        return tuple(_scalar(t, depth + 1) for t in op.inputs)
+    if op.type in ("ConcatV2", "Concat"):
+        parts = op.inputs[:-1] if op.type == "ConcatV2" else op.inputs[1:]
+        whole: tuple[int | None, ...] = ()
+        for part in parts:
+            dims = _vector(part, depth + 1)
+            if dims is None:
+                return None
+            whole += dims
+        return whole
+    if op.type == "StridedSlice":
+        return _sliced(op, depth)
+    return None
+
+
+def _vector(tensor: Tensor, depth: int) -> Dims:
+    dims = _partial_dims(tensor, depth)
+    if dims is None and tensor.dims is not None and len(tensor.dims) == 1:
+        return None if tensor.dims[0] is None else (None,) * tensor.dims[0]
+    return dims
+
+
+def _scalar(tensor: Tensor, depth: int) -> int | None:
+    value = constant_value(tensor)
+    if value is not None:
+        return None if int(value) == -1 else int(value)
+    op = tensor.op
+    if op.type == "StridedSlice" and op.attrs["shrink_axis_mask"] == 1:
+        source, begin = _partial_dims(op.inputs[0], depth), constant_value(op.inputs[1])
+        if source is not None and begin is not None and begin.shape == (1,):
+            index = int(begin[0])
+            return source[index] if -len(source) <= index < len(source) else None
+    if op.type in ("Cast", "Identity"):
+        return _scalar(op.inputs[0], depth)
+    return None
+
+
+def _sliced(op: Operation, depth: int) -> Dims:
+    masks = ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    if any(op.attrs[m] for m in masks):
+        return None
+    source = _partial_dims(op.inputs[0], depth + 1)
+    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+    if source is None or begin is None or end is None or strides is None or begin.shape != (1,):
+        return None
+    start = None if op.attrs["begin_mask"] & 1 else int(begin[0])
+    stop = None if op.attrs["end_mask"] & 1 else int(end[0])
+    return source[start : stop : int(strides[0])]
+
+
+def constant_value_as_shape(tensor: Tensor) -> TensorShape:
+    return TensorShape.from_dims(constant_value_as_dims(tensor))

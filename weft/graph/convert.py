@@ -1,0 +1,142 @@
+"""Anything a user may pass where a tensor is wanted -> Tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import Dimension, TensorShape
+from weft.graph.constant import _shape_constant, constant, make_constant
+from weft.graph.tensor import Tensor
+
+__all__ = ["constant", "convert_n_to_tensor", "convert_to_tensor"]
+
+Converter = Callable[..., Any]  # (value, dtype, name, as_ref) -> Tensor | NotImplemented
+_converters: list[tuple[int, int, Any, Converter]] = []
+_by_type: dict[type, list[Converter]] = {}
+
+
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Converter, priority: int = 100
+) -> None:
+    """Values of `base_type` (a type or tuple of types) convert by `conversion_func`.
+
+    Lower priorities are tried first; NotImplemented passes the value on to the next.
+    """
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(t, type) for t in types):
+        raise TypeError("base_type must be a type or a tuple of types.")
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
+    _converters.append((priority, len(_converters), types, conversion_func))
+    _converters.sort(key=lambda entry: entry[:2])
+    _by_type.clear()
+
+
+def _converters_for(kind: type) -> list[Converter]:
+    found = _by_type.get(kind)
+    if found is None:
+        found = [f for _, _, types, f in _converters if issubclass(kind, types)]
+        _by_type[kind] = found
+    return found
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+    as_ref: bool = False,
+) -> Tensor:
+    """`value` as a tensor; `preferred_dtype` is tried first when `dtype` is open."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and not dtype.is_compatible_with(value.dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype"
+                f" {value.dtype.name}: {str(value)!r}"
+            )
+        return value
+    hint = preferred_dtype if preferred_dtype is not None else dtype_hint
+    for convert in _converters_for(type(value)):
+        result: Any = NotImplemented
+        if dtype is None and hint is not None:
+            try:
+                result = convert(value, dtype=dtypes.as_dtype(hint), name=name, as_ref=as_ref)
+            except (TypeError, ValueError):
+                result = NotImplemented
+            if result is not NotImplemented and result.dtype.base_dtype != hint:
+                result = NotImplemented
+        if result is NotImplemented:
+            result = convert(value, dtype=dtype, name=name, as_ref=as_ref)
+        if result is NotImplemented:
+            continue
+        if not isinstance(result, Tensor):
+            raise RuntimeError(f"Conversion function {convert!r} returned {result!r}, not a Tensor")
+        if dtype is not None and not dtype.is_compatible_with(result.dtype):
+            raise RuntimeError(
+                f"Conversion function {convert!r} returned dtype {result.dtype.name}, wanted"
+                f" {dtype.name}"
+            )
+        return result
+    raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no Op registered.")
+
+
+def convert_n_to_tensor(
+    values: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None
+) -> list[Tensor]:
+    return [
+        convert_to_tensor(
+            value,
+            dtype=dtype,
+            name=None if name is None else f"{name}_{i}",
+            preferred_dtype=preferred_dtype,
+        )
+        for i, value in enumerate(values)
+    ]
+
+
+def _from_value(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False):
+    try:
+        return make_constant(value, dtype, name=name or "Const")
+    except TypeError as error:
+        if isinstance(value, (list, tuple, int, float, complex, str, bytes, np.ndarray, np.generic)):
+            raise
+        raise TypeError(
+            f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}."
+            f" Consider casting elements to a supported type. ({error})"
+        ) from None
+
+
+def _from_shape(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False):
+    return _shape_constant(value, dtype, name)
+
+
+def _from_dimension(
+    value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+):
+    if value.value is None:
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
+    if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype.name}")
+    return make_constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
+
+
+register_tensor_conversion_function(TensorShape, _from_shape, 100)
+register_tensor_conversion_function(Dimension, _from_dimension, 100)
+register_tensor_conversion_function(object, _from_value, 200)
+
+
+def __getattr__(name: str) -> Any:
+    # IndexedSlices and its converters live above this module but are asked for here too.
+    from weft.graph import slices
+
+    if name in ("IndexedSlices", "SparseTensor", "convert_to_tensor_or_indexed_slices"):
+        return getattr(slices, name)
+    raise AttributeError(name)

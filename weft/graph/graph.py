@@ -1,0 +1,677 @@
+"""Graph: operations by name, in the order they were made, and the scopes that shape new ones.
+
+Building is safe from several threads: scopes belong to a thread, the tables to a lock.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from weft.core import device_name
+from weft.core.dtypes import DType
+from weft.graph import op_def as op_defs
+from weft.graph import stacks
+from weft.graph.keys import GraphKeys
+from weft.graph.op_def import OpDef
+from weft.graph.operation import Attrs, Operation, creation_stack
+from weft.graph.shape_fn import ShapeContext, show
+from weft.graph.stacks import get_default_graph
+from weft.graph.tensor import Tensor
+
+__all__ = ["Graph", "GraphKeys", "Operation", "Tensor", "get_default_graph"]
+
+_VALID_OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*").fullmatch
+_VALID_SCOPE_NAME = re.compile(r"[A-Za-z0-9_.\\/>-]*").fullmatch
+PRODUCER_VERSION = 134
+
+
+class _Scopes(threading.local):
+    """The scopes that are open on this thread of one graph."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.devices: list[Any] = []
+        self.controllers: list[_Controller] = []
+        self.colocated: list[Operation] = []
+        self.context: Any = None
+        self.attrs: dict[str, Any] = {}
+        self.gradients: dict[str, str] = {}
+        self.container = ""
+
+
+class Graph:
+    """A dataflow graph that holds operations, their names and collections."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._ops: list[Operation] = []
+        self._by_name: dict[str, Operation] = {}
+        self._names_in_use: dict[str, int] = {}
+        self._scopes = _Scopes()
+        self._collections: dict[str, list[Any]] = {}
+        self._functions: dict[str, Any] = {}
+        self._finalized = False
+        self._mutations = 0
+        self._unfeedable: set[Tensor] = set()
+        self._unfetchable: set[Operation] = set()
+        self._producer = PRODUCER_VERSION
+        self._min_consumer = 0
+        self.seed: int | None = None
+        self.building_function = False
+
+    # ---- content ----
+
+    @property
+    def version(self) -> int:
+        return len(self._ops)
+
+    @property
+    def _last_id(self) -> int:
+        return len(self._ops)
+
+    @property
+    def finalized(self) -> bool:
+        return self._finalized
+
+    @property
+    def graph_def_versions(self) -> Any:
+        from tensorboard.compat.proto.versions_pb2 import VersionDef
+
+        return VersionDef(producer=self._producer, min_consumer=self._min_consumer)
+
+    def finalize(self) -> None:
+        """Makes the graph read-only."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        self._finalized = False
+
+    def _check_not_finalized(self) -> None:
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def _note_mutation(self) -> None:
+        """An existing node changed: plans made from the graph are stale."""
+        self._mutations += 1
+
+    def get_operations(self) -> list[Operation]:
+        with self._lock:
+            return list(self._ops)
+
+    def _get_operation_by_name_unsafe(self, name: str) -> Operation:
+        return self._by_name[name]
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
+        """The Tensor or Operation of this graph that `obj` (object or name) stands for."""
+        if not (allow_tensor or allow_operation):
+            raise ValueError("allow_tensor and allow_operation can't both be False.")
+        wanted = " or ".join(
+            name for name, on in (("Tensor", allow_tensor), ("Operation", allow_operation)) if on
+        )
+        if not isinstance(obj, (Tensor, Operation, str, bytes)):
+            convert = getattr(obj, "_as_graph_element", None)
+            if convert is not None:
+                obj = convert()
+        if isinstance(obj, bytes):
+            obj = obj.decode()
+        if isinstance(obj, str):
+            return self._element_by_name(obj, allow_tensor, allow_operation)
+        if isinstance(obj, Tensor) and allow_tensor:
+            if obj.graph is not self:
+                raise ValueError(f"Tensor {obj} is not an element of this graph.")
+            return obj
+        if isinstance(obj, Operation) and allow_operation:
+            if obj.graph is not self:
+                raise ValueError(f"Operation {obj.name} is not an element of this graph.")
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+
+    def _element_by_name(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
+        form = 'Tensor names must be of the form "<op_name>:<output_index>".'
+        if ":" in name and allow_tensor:
+            op_name, _, index = name.partition(":")
+            if not index.isdigit():
+                raise ValueError(
+                    f"The name {name!r} looks like a Tensor name, but is not a valid one. {form}"
+                )
+            op = self._by_name.get(op_name)
+            missing = f"The name {name!r} refers to a Tensor which does not exist. The operation,"
+            if op is None:
+                raise KeyError(f"{missing} {op_name!r}, does not exist in the graph.")
+            if int(index) >= len(op.outputs):
+                raise KeyError(
+                    f"{missing} {op_name!r}, exists but only has {len(op.outputs)} outputs."
+                )
+            return op.outputs[int(index)]
+        if ":" in name:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
+        op = self._by_name.get(name)
+        if not allow_operation:
+            if op is not None:
+                raise ValueError(
+                    f"The name {name!r} refers to an Operation, not a Tensor. {form}"
+                )
+            raise ValueError(
+                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {form}"
+            )
+        if op is None:
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return op
+
+    # ---- building ----
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """`name` in the current scope, with a number appended if it is taken.
+
+        Names are compared without regard to case, as TensorFlow does.
+        """
+        scope = self._scopes.name
+        if scope:
+            name = f"{scope}/{name}"
+        used = self._names_in_use
+        key = name.lower()
+        with self._lock:
+            number = used.get(key, 0)
+            if mark_as_used:
+                used[key] = number + 1
+            if number == 0:
+                return name
+            base = key
+            while key in used:
+                key = f"{base}_{number}"
+                number += 1
+            if mark_as_used:
+                used[key] = 1
+            return f"{name}_{number - 1}"
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[Any] | None = None,
+        input_types: Sequence[Any] | None = None,
+        name: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Adds a node of a registered type; `attrs` are AttrValue messages."""
+        from weft.graph.apply import infer_attrs, output_types
+        from weft.graph.graph_def import attr_from_proto
+
+        definition = op_defs.lookup(op_type)
+        for i, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"Input #{i} is not a tensor: {tensor}")
+        plain = {key: attr_from_proto(value) for key, value in (attrs or {}).items()}
+        plain = infer_attrs(definition, inputs, plain)
+        return self.add_op(
+            definition, tuple(inputs), output_types(definition, plain), plain, name or op_type
+        )
+
+    def add_op(
+        self,
+        definition: OpDef,
+        inputs: tuple[Tensor, ...],
+        output_types: list[DType],
+        attrs: Attrs,
+        name: str,
+    ) -> Operation:
+        """Adds a node under the open scopes. A `name` ending in "/" is used as it is, in full."""
+        if self._finalized:
+            self._check_not_finalized()
+        for tensor in inputs:
+            if tensor.op.graph is not self:
+                raise ValueError(f"{tensor!r} must be from the same graph as the other inputs.")
+        if name[-1:] == "/":
+            name = name[:-1]
+            if name in self._by_name:
+                name = self._unique_full_name(name)
+        else:
+            if not _VALID_OP_NAME(name):
+                raise ValueError(f"'{name}' is not a valid node name")
+            name = self.unique_name(name)
+        scopes = self._scopes
+        controls = self._controls_for(inputs) if scopes.controllers else []
+        op = Operation(self, definition, name, inputs, output_types, attrs, controls)
+        op._stack = creation_stack()
+        if definition.shape_rule is not None:
+            infer_shapes(op)
+        self._apply_scopes(op)
+        with self._lock:
+            self._ops.append(op)
+            op._id = len(self._ops)
+            self._by_name[name] = op
+        for tensor in inputs:
+            tensor._consumers.append(op)
+        if scopes.context is not None:
+            op._control_flow_context = scopes.context
+            scopes.context.AddOp(op)
+        for controller in scopes.controllers:
+            controller.seen.add(op)
+        return op
+
+    def _unique_full_name(self, name: str) -> str:
+        scope, self._scopes.name = self._scopes.name, ""
+        try:
+            return self.unique_name(name)
+        finally:
+            self._scopes.name = scope
+
+    def _apply_scopes(self, op: Operation) -> None:
+        scopes = self._scopes
+        if scopes.attrs:
+            for key, value in scopes.attrs.items():
+                op.attrs.setdefault(key, value)
+        if scopes.gradients and op.type in scopes.gradients:
+            op.attrs["_gradient_op_type"] = scopes.gradients[op.type]
+        if scopes.container and op.attrs.get("container") == "":
+            op.attrs["container"] = scopes.container
+        if scopes.devices:
+            self._apply_devices(op)
+        if scopes.colocated:
+            groups = set(op.attrs.get("_class", ()))
+            for other in scopes.colocated:
+                groups.update(group.decode() for group in other.colocation_groups())
+                if other.device:
+                    op._device = other.device
+            op.attrs["_class"] = sorted(groups)
+
+    def _apply_devices(self, op: Operation) -> None:
+        for spec in reversed(self._scopes.devices):
+            if spec is None:
+                break
+            if callable(spec):
+                op._set_device(spec(op) or "")
+            elif op._device:
+                op._device = device_name.merge(spec, op._device)
+            else:
+                op._device = spec
+
+    def _controls_for(self, inputs: tuple[Tensor, ...]) -> list[Operation]:
+        """The current control inputs, less those that a data input already waits for."""
+        producers = {tensor.op for tensor in inputs}
+        found: dict[Operation, None] = {}
+        for controller in self._scopes.controllers:
+            if not controller.seen.isdisjoint(producers):
+                continue
+            found.update((op, None) for op in controller.ops if op not in producers)
+        return list(found)
+
+    # ---- scopes ----
+
+    def as_default(self) -> AbstractContextManager[Graph]:
+        return stacks.graphs.enter(self)
+
+    def name_scope(self, name: str | None) -> _NameScope:
+        return _NameScope(self, name)
+
+    def get_name_scope(self) -> str:
+        return self._scopes.name
+
+    @property
+    def _name_stack(self) -> str:
+        return self._scopes.name
+
+    @contextmanager
+    def device(self, device_name_or_function: Any) -> Iterator[None]:
+        spec = device_name_or_function
+        if spec is not None and not callable(spec):
+            spec = device_name.canonical_name(spec)
+        self._scopes.devices.append(spec)
+        try:
+            yield
+        finally:
+            self._scopes.devices.pop()
+
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """New operations share the device of `op`; None lifts the enclosing requests."""
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        scopes = self._scopes
+        saved = scopes.colocated, scopes.devices
+        if ignore_existing:
+            scopes.colocated = []
+        if op is not None:
+            scopes.colocated = [*scopes.colocated, _operation_of(self, op)]
+            # Colocation replaces the enclosing device scopes.
+            scopes.devices = []
+        try:
+            yield
+        finally:
+            scopes.colocated, scopes.devices = saved
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[Any]:
+        """New operations run after `control_inputs`; None lifts the enclosing dependencies."""
+        scopes = self._scopes
+        saved = scopes.controllers, scopes.context
+        if control_inputs is None:
+            scopes.controllers, scopes.context = [], None
+        else:
+            ops: dict[Operation, None] = {}
+            for item in control_inputs:
+                ops[_operation_of(self, item)] = None
+            if scopes.context is not None:
+                # Only what lives in the same loop or branch can be waited for from inside it.
+                ops = dict.fromkeys(op for op in map(scopes.context.AddInnerOpControl, ops) if op)
+            scopes.controllers = [*scopes.controllers, _Controller(list(ops))]
+        try:
+            yield
+        finally:
+            scopes.controllers, scopes.context = saved
+
+    def _current_control_dependencies(self) -> set[Operation]:
+        return {op for controller in self._scopes.controllers for op in controller.ops}
+
+    @contextmanager
+    def container(self, container_name: str) -> Iterator[str]:
+        saved, self._scopes.container = self._scopes.container, container_name
+        try:
+            yield container_name
+        finally:
+            self._scopes.container = saved
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        for key, value in op_type_map.items():
+            if not (isinstance(key, str) and isinstance(value, str)):
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        saved = self._scopes.gradients
+        self._scopes.gradients = {**saved, **op_type_map}
+        try:
+            yield
+        finally:
+            self._scopes.gradients = saved
+
+    @contextmanager
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        from weft.graph.graph_def import attr_from_proto
+
+        saved = self._scopes.attrs
+        added = {k: attr_from_proto(v) for k, v in attr_map.items() if v is not None}
+        removed = {k for k, v in attr_map.items() if v is None}
+        self._scopes.attrs = {k: v for k, v in {**saved, **added}.items() if k not in removed}
+        try:
+            yield
+        finally:
+            self._scopes.attrs = saved
+
+    @contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        yield
+
+    def _get_control_flow_context(self) -> Any:
+        return self._scopes.context
+
+    def _set_control_flow_context(self, context: Any) -> None:
+        self._scopes.context = context
+
+    @contextmanager
+    def _original_op(self, op: Operation) -> Iterator[None]:
+        yield
+
+    # ---- collections ----
+
+    @property
+    def collections(self) -> list[str]:
+        return list(self._collections)
+
+    def get_all_collection_keys(self) -> list[str]:
+        with self._lock:
+            return [key for key in self._collections if isinstance(key, str)]
+
+    def add_to_collection(self, name: str, value: Any) -> None:
+        self._check_not_finalized()
+        with self._lock:
+            self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        names = (names,) if isinstance(names, str) else dict.fromkeys(names)
+        for name in names:
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name: str) -> list[Any]:
+        """The list itself, so that changes to it change the collection."""
+        with self._lock:
+            return self._collections.setdefault(name, [])
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """A copy of the collection; with `scope`, only items whose name matches it as a regex."""
+        with self._lock:
+            items = list(self._collections.get(name, ()))
+        if scope is None:
+            return items
+        pattern = re.compile(scope)
+        return [i for i in items if hasattr(i, "name") and pattern.match(i.name)]
+
+    def clear_collection(self, name: str) -> None:
+        self._check_not_finalized()
+        with self._lock:
+            self._collections.pop(name, None)
+
+    # ---- limits on feeding and fetching ----
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        self._unfeedable.add(tensor)
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        return tensor not in self._unfeedable
+
+    def prevent_fetching(self, op: Operation) -> None:
+        self._unfetchable.add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+        return op not in self._unfetchable
+
+    # ---- serialization ----
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """A GraphDef of the operations made since `from_version` (all of them if None)."""
+        from weft.graph.graph_def import graph_def
+
+        return graph_def(self, from_version or 0, add_shapes)
+
+
+class _Controller:
+    """One `control_dependencies` block: what it waits for, and the nodes made inside it."""
+
+    __slots__ = ("ops", "seen")
+
+    def __init__(self, ops: list[Operation]) -> None:
+        self.ops = ops
+        self.seen: set[Operation] = set()
+
+
+class _NameScope:
+    """Opens a name scope of one graph; `as` gives its name with a trailing slash."""
+
+    __slots__ = ("graph", "name", "saved")
+
+    def __init__(self, graph: Graph, name: str | None) -> None:
+        self.graph, self.name = graph, name
+
+    def __enter__(self) -> str:
+        graph, name = self.graph, self.name
+        scopes = graph._scopes
+        self.saved = scopes.name
+        if not name:
+            scopes.name = ""
+            return ""
+        if name[-1] == "/":
+            scopes.name = name[:-1]
+            return name
+        if not (_VALID_SCOPE_NAME if self.saved else _VALID_OP_NAME)(name):
+            raise ValueError(f"'{name}' is not a valid scope name")
+        scopes.name = graph.unique_name(name)
+        return scopes.name + "/"
+
+    def __exit__(self, *exc: Any) -> None:
+        self.graph._scopes.name = self.saved
+
+
+def infer_shapes(op: Operation) -> None:
+    """Sets the dims of the outputs from the op's shape rule."""
+    rule = op.definition.shape_rule
+    assert rule is not None
+    try:
+        found = rule(ShapeContext(op))
+    except ValueError as error:
+        shapes = ", ".join(show(tensor.dims) for tensor in op.inputs)
+        raise ValueError(
+            f"{error} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}."
+        ) from None
+    outputs = op.outputs
+    if type(found) is list:
+        for tensor, dims in zip(outputs, found, strict=True):
+            tensor.dims = dims
+    elif outputs:
+        outputs[0].dims = found
+
+
+def _operation_of(graph: Graph, item: Any) -> Operation:
+    if isinstance(item, Operation):
+        op = item
+    elif isinstance(item, Tensor):
+        op = item.op
+    else:
+        convert = getattr(item, "_as_graph_element", None)
+        found = convert() if convert is not None else item
+        op = getattr(found, "op", found)
+        if not isinstance(op, Operation):
+            raise TypeError(f"Control input must be an Operation, a Tensor, or a Variable: {item}")
+    if op.graph is not graph:
+        raise ValueError(f"{item!r} is not an element of this graph.")
+    return op
+
+
+# ---- functions on the default graph, under TensorFlow's names -----------------------------------
+
+
+class name_scope(AbstractContextManager[str]):  # noqa: N801
+    """Opens the scope `name` (or `default_name`) in the graph of `values`, or the default graph."""
+
+    def __init__(
+        self, name: str | None, default_name: str | None = None, values: Any = None
+    ) -> None:
+        self._name = default_name if name is None else name
+        self._asked, self._values = name, values
+        self._default = default_name
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    def __enter__(self) -> str:
+        if self._name is None and self._values is not None:
+            raise ValueError(
+                f"At least one of name ({self._asked}) and default_name ({self._default})"
+                " must be provided."
+            )
+        graph = graph_of(self._values) if self._values else get_default_graph()
+        self._graph = stacks.graphs.enter(graph)
+        self._graph.__enter__()
+        self._scope = _NameScope(graph, self._name)
+        try:
+            return self._scope.__enter__()
+        except BaseException:
+            self._graph.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, *exc: Any) -> None:
+        self._scope.__exit__(*exc)
+        self._graph.__exit__(*exc)
+
+
+def graph_of(values: Any) -> Graph:
+    """The one graph that the tensors among `values` belong to; the default graph if there is none."""
+    graph: Graph | None = None
+    for value in values if isinstance(values, (list, tuple)) else [values]:
+        if isinstance(value, (list, tuple)):
+            if not value:
+                continue
+            found: Any = _graph_or_none(value)
+        else:
+            found = getattr(value, "graph", None)
+        if not isinstance(found, Graph):
+            continue
+        if graph is None:
+            graph = found
+        elif graph is not found:
+            raise ValueError(f"{value!r} must be from the same graph as the other values.")
+    return graph or get_default_graph()
+
+
+def _graph_or_none(values: Any) -> Graph | None:
+    for value in values:
+        found = getattr(value, "graph", None)
+        if isinstance(found, Graph):
+            return found
+    return None
+
+
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope:
+    """Deprecated spelling of `name_scope`."""
+    return name_scope(name, default_name, values)
+
+
+def device(device_name_or_function: Any) -> Any:
+    """New operations of the default graph go to this device."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def container(container_name: str) -> Any:
+    return get_default_graph().container(container_name)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: str) -> list[Any]:
+    return get_default_graph().get_collection_ref(key)
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Lifts control dependencies and control-flow contexts, as initializers need."""
+    graph = get_default_graph()
+    with graph.control_dependencies(None):
+        yield

@@ -1,0 +1,63 @@
+"""Binding a kernel to a node's attributes: the one calling convention of all kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.graph.op_def import OpDef
+
+Call = Callable[..., Sequence[Any]]
+
+
+def bind(definition: OpDef, attrs: dict[str, Any]) -> Call:
+    """`call(xp, inputs, *extra) -> flat outputs` for a node with these attributes.
+
+    `extra` is the ctx or rng of kernels that take one.
+    """
+    kernel = definition.kernel
+    assert kernel is not None, definition.name
+    named = {k: attrs[k if k in attrs else k.rstrip("_")] for k in definition.kernel_attrs}
+    group = _grouper(definition, attrs) if definition.has_list_input else None
+    single = definition.single_output
+
+    def call(xp: Any, inputs: Sequence[Any], *extra: Any) -> Sequence[Any]:
+        args = group(inputs) if group is not None else inputs
+        result = kernel(xp, *extra, *args, **named)
+        if single:
+            return (result,)
+        return () if result is None else result
+
+    return call
+
+
+def _grouper(definition: OpDef, attrs: dict[str, Any]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Flat inputs -> one value per argument, lists as lists."""
+    cuts: list[tuple[int, int | None]] = []
+    position = 0
+    for arg in definition.input_args:
+        if arg.is_list:
+            count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])
+            cuts.append((position, position + count))
+            position += count
+        else:
+            cuts.append((position, None))
+            position += 1
+
+    def group(inputs: Sequence[Any]) -> list[Any]:
+        return [inputs[a] if b is None else list(inputs[a:b]) for a, b in cuts]
+
+    return group
+
+
+def flat_arg_names(definition: OpDef, attrs: dict[str, Any]) -> list[str]:
+    """The argument name of each flat input."""
+    names: list[str] = []
+    for arg in definition.input_args:
+        count = 1
+        if arg.number_attr:
+            count = attrs[arg.number_attr]
+        elif arg.type_list_attr:
+            count = len(attrs[arg.type_list_attr])
+        names += [arg.name] * count
+    return names

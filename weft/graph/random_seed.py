@@ -1,0 +1,27 @@
+"""Which seeds an op gets: from the graph's seed, its own, and how many ops came before it."""
+
+from __future__ import annotations
+
+from weft.graph.stacks import get_default_graph
+
+DEFAULT_GRAPH_SEED = 87654321
+_MAX_INT32 = 2**31 - 1
+
+
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The pair of seed attrs for an op made now; (None, None) when neither seed was set."""
+    graph = get_default_graph()
+    if graph.seed is not None:
+        own = graph._last_id if op_seed is None else op_seed
+        seeds = graph.seed % _MAX_INT32, own % _MAX_INT32
+    elif op_seed is not None:
+        seeds = DEFAULT_GRAPH_SEED, op_seed % _MAX_INT32
+    else:
+        return None, None
+    # A kernel takes two zeros to mean "seed yourself", which nobody asked for here.
+    return seeds if seeds != (0, 0) else (0, _MAX_INT32)
+
+
+def set_random_seed(seed: int | None) -> None:
+    """Sets the default graph's seed, from which ops made later derive theirs."""
+    get_default_graph().seed = seed

@@ -1,0 +1,239 @@
+"""The vocabulary that shape rules are written in.
+
+A rule is a function of a `ShapeContext` and returns the dims of its one output, or a list with the
+dims of each. Dims are `None` (rank unknown) or a tuple of `int | None`. A rule may know less than
+the kernel but must never contradict it, and raises ValueError for inputs that can never fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft.core.dtypes import DType
+
+if TYPE_CHECKING:
+    from weft.graph.operation import Operation
+
+Dims = tuple[int | None, ...] | None
+Rule = Callable[["ShapeContext"], Any]
+
+
+class ShapeContext:
+    """What a rule may ask about the node it is applied to. Inputs are numbered flat."""
+
+    __slots__ = ("_op", "attrs")
+
+    def __init__(self, op: Operation) -> None:
+        self._op = op
+        self.attrs = op.attrs
+
+    @property
+    def num_inputs(self) -> int:
+        return len(self._op.inputs)
+
+    @property
+    def num_outputs(self) -> int:
+        return len(self._op.outputs)
+
+    @property
+    def op(self) -> Operation:
+        return self._op
+
+    def dims(self, i: int) -> Dims:
+        return self._op.inputs[i].dims
+
+    def dtype(self, i: int) -> DType:
+        return self._op.inputs[i].dtype
+
+    def attr(self, name: str) -> Any:
+        return self.attrs[name]
+
+    def value(self, i: int) -> np.ndarray | None:
+        """The value of input `i` if the graph alone determines it."""
+        from weft.graph.constant_value import constant_value
+
+        return constant_value(self._op.inputs[i])
+
+    def partial(self, i: int) -> Dims:
+        """Input `i`, an integer vector, read as dims: None where a component is not known."""
+        from weft.graph.constant_value import constant_value_as_dims
+
+        return constant_value_as_dims(self._op.inputs[i])
+
+
+# ---- helpers on dims --------------------------------------------------------------------------
+
+
+def known(dims: Dims) -> bool:
+    """Whether rank and every dimension are known."""
+    return dims is not None and None not in dims
+
+
+def size(dims: Dims) -> int | None:
+    if dims is None or None in dims:
+        return None
+    total = 1
+    for d in dims:
+        total *= d  # type: ignore[operator]
+    return total
+
+
+def show(dims: Dims) -> str:
+    """As TensorFlow's shape errors print it: [?,3]; <unknown> as such."""
+    if dims is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+def merge_dim(a: int | None, b: int | None) -> int | None:
+    if a is None:
+        return b
+    if b is None or a == b:
+        return a
+    raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+
+
+def merge(a: Dims, b: Dims) -> Dims:
+    """What is known of a shape that is both `a` and `b`."""
+    if a is None:
+        return b
+    if b is None:
+        return a
+    if len(a) != len(b):
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    return tuple(merge_dim(x, y) for x, y in zip(a, b, strict=True))
+
+
+def with_rank(dims: Dims, rank: int) -> tuple[int | None, ...]:
+    """`dims` if its rank may be `rank`; unknown dimensions when the rank was unknown."""
+    if dims is None:
+        return (None,) * rank
+    if len(dims) != rank:
+        raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+    return dims
+
+
+def with_rank_at_least(dims: Dims, rank: int) -> Dims:
+    if dims is not None and len(dims) < rank:
+        raise ValueError(f"Shape must be at least rank {rank} but is rank {len(dims)}")
+    return dims
+
+
+def with_rank_at_most(dims: Dims, rank: int) -> Dims:
+    if dims is not None and len(dims) > rank:
+        raise ValueError(f"Shape must be at most rank {rank} but is rank {len(dims)}")
+    return dims
+
+
+def concat(a: Dims, b: Dims) -> Dims:
+    return None if a is None or b is None else a + b
+
+
+def broadcast_dims(a: Dims, b: Dims) -> Dims:
+    """The shape two operands broadcast to."""
+    if a == b and a is not None and None not in a:
+        return a
+    if a is None or b is None:
+        return None
+    if len(a) < len(b):
+        a = (1,) * (len(b) - len(a)) + a
+    elif len(b) < len(a):
+        b = (1,) * (len(a) - len(b)) + b
+    out: list[int | None] = []
+    for x, y in zip(a, b, strict=True):
+        if x == y and x is not None:
+            out.append(x)
+        elif x is None or y is None:
+            # A known dimension other than 1 wins: the unknown one must be 1 or equal to it.
+            fixed = y if x is None else x
+            out.append(None if fixed == 1 or fixed is None else fixed)
+        elif x == 1:
+            out.append(y)
+        elif y == 1:
+            out.append(x)
+        else:
+            raise ValueError(f"Dimensions must be equal, but are {x} and {y}")
+    return tuple(out)
+
+
+def reduced_dims(dims: Dims, axes: Sequence[int] | None, keep_dims: bool) -> Dims:
+    """`axes` None: not known which axes go."""
+    if dims is None:
+        return None
+    if axes is None:
+        return (None,) * len(dims) if keep_dims else None
+    rank = len(dims)
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
+    gone = {axis % rank for axis in axes} if rank else set()
+    if keep_dims:
+        return tuple(1 if i in gone else d for i, d in enumerate(dims))
+    return tuple(d for i, d in enumerate(dims) if i not in gone)
+
+
+# ---- rules ------------------------------------------------------------------------------------
+
+
+def unchanged(c: ShapeContext) -> Dims:
+    return c.dims(0)
+
+
+def each_unchanged(c: ShapeContext) -> list[Dims]:
+    """Output i has the shape of input i."""
+    return [c.dims(i) for i in range(c.num_outputs)]
+
+
+def scalar(c: ShapeContext) -> Any:
+    return () if c.num_outputs == 1 else [()] * c.num_outputs
+
+
+def vector(c: ShapeContext) -> Any:
+    return (None,) if c.num_outputs == 1 else [(None,)] * c.num_outputs
+
+
+def unknown(c: ShapeContext) -> Any:
+    return [None] * c.num_outputs
+
+
+def none(c: ShapeContext) -> list[Dims]:
+    return []
+
+
+def broadcast(c: ShapeContext) -> Dims:
+    return broadcast_dims(c.dims(0), c.dims(1))
+
+
+def reduced(c: ShapeContext) -> Dims:
+    axes = c.value(1)
+    listed = None if axes is None else [int(a) for a in np.ravel(axes)]
+    return reduced_dims(c.dims(0), listed, bool(c.attrs.get("keep_dims", False)))
+
+
+def from_attr(name: str) -> Rule:
+    def rule(c: ShapeContext) -> Any:
+        dims = c.attr(name)
+        return dims if c.num_outputs == 1 else [dims] * c.num_outputs
+
+    return rule
+
+
+def from_value(i: int) -> Rule:
+    """The output's shape is the value of input `i`."""
+
+    def rule(c: ShapeContext) -> Any:
+        dims = c.partial(i)
+        return dims if c.num_outputs == 1 else [dims] * c.num_outputs
+
+    return rule
+
+
+def merged(c: ShapeContext) -> Dims:
+    """All inputs and the output have one shape."""
+    dims = c.dims(0)
+    for i in range(1, c.num_inputs):
+        dims = merge(dims, c.dims(i))
+    return dims

@@ -1,0 +1,87 @@
+"""Which graph and which session are current: one stack of each per thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft.graph.graph import Graph
+
+
+class DefaultStack(threading.local):
+    """A per-thread stack whose top is the default.
+
+    `enforce_nesting` False lets an entry leave before those above it (InteractiveSession).
+    """
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self.enforce_nesting = True
+
+    def top(self) -> Any:
+        return self.items[-1] if self.items else None
+
+    def enter(self, item: Any) -> DefaultScope:
+        return DefaultScope(self, item)
+
+    def reset(self) -> None:
+        self.items = []
+
+
+class DefaultScope:
+    """Context manager that makes `item` the default while it is open."""
+
+    __slots__ = ("enforce_nesting", "item", "stack")
+
+    def __init__(self, stack: DefaultStack, item: Any) -> None:
+        self.stack, self.item = stack, item
+        self.enforce_nesting = True
+
+    def __enter__(self) -> Any:
+        self.stack.items.append(self.item)
+        return self.item
+
+    def __exit__(self, *exc: Any) -> None:
+        items = self.stack.items
+        if self.enforce_nesting:
+            if not items or items[-1] is not self.item:
+                raise AssertionError(f"Nesting violated for default stack of {type(self.item)} objects")
+            items.pop()
+        elif self.item in items:
+            items.remove(self.item)
+
+
+class _GraphStack(DefaultStack):
+    """Below every entered graph lies a global default graph, made when first needed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fallback: Graph | None = None
+
+
+graphs = _GraphStack()
+sessions = DefaultStack()
+
+
+def get_default_graph() -> Graph:
+    """The innermost graph entered with `as_default`, else this thread's global default graph."""
+    if graphs.items:
+        return graphs.items[-1]
+    if graphs.fallback is None:
+        from weft.graph.graph import Graph
+
+        graphs.fallback = Graph()
+    return graphs.fallback
+
+
+def reset_default_graph() -> None:
+    """Replaces this thread's global default graph by an empty one."""
+    if graphs.items:
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
+    graphs.fallback = None
+
+
+def get_default_session() -> Any:
+    """The innermost session entered with `as_default`, or None."""
+    return sessions.top()

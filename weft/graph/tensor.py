@@ -1,0 +1,173 @@
+"""Tensor: one output of an operation. Symbolic: it has a type and what is known of a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from weft.core.dtypes import DType
+from weft.core.shapes import TensorShape, dims_of
+from weft.graph import shape_fn
+from weft.graph.shape_fn import Dims
+
+if TYPE_CHECKING:
+    from weft.graph.graph import Graph
+    from weft.graph.operation import Operation
+
+
+class Tensor:
+    """A symbolic handle to output `value_index` of `op`.
+
+    `dims` is the static shape as plain data; `shape` and `get_shape()` wrap it for users.
+    Arithmetic and indexing are installed by the ops layer (`install_operators`).
+    """
+
+    # NumPy must leave `array + tensor` to Tensor.__radd__.
+    __array_priority__ = 100
+
+    def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
+        self.op = op
+        self.value_index = value_index
+        self.dtype = dtype
+        self.dims: Dims = None
+        self._consumers: list[Operation] = []
+        self._name: str | None = None
+        self._shape: TensorShape | None = None
+
+    @property
+    def graph(self) -> Graph:
+        return self.op.graph
+
+    @property
+    def name(self) -> str:
+        if self._name is None:
+            self._name = f"{self.op.name}:{self.value_index}"
+        return self._name
+
+    @property
+    def device(self) -> str:
+        return self.op.device
+
+    @property
+    def shape(self) -> TensorShape:
+        # The same object as long as nothing new is known: partly unknown shapes compare by identity.
+        if self._shape is None or self._shape._dims_tuple is not self.dims:
+            self._shape = TensorShape.from_dims(self.dims)
+        return self._shape
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def _shape_as_list(self) -> list[int | None] | None:
+        return None if self.dims is None else list(self.dims)
+
+    def _shape_tuple(self) -> Dims:
+        return self.dims
+
+    def _rank(self) -> int | None:
+        return None if self.dims is None else len(self.dims)
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what `shape` says to what is known; ValueError if they contradict."""
+        new = dims_of(shape)
+        try:
+            self.dims = shape_fn.merge(self.dims, new)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}. Tensor '{self.name}' has shape {self.shape}, which is not compatible"
+                f" with {TensorShape.from_dims(new)}"
+            ) from None
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take this tensor as an input, each once."""
+        return list(dict.fromkeys(self._consumers))
+
+    def eval(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> Any:
+        """Runs this tensor in `session` (the default session if None)."""
+        return _session_for(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
+
+    def _as_node_def_input(self) -> str:
+        return self.op.name if self.value_index == 0 else self.name
+
+    def _as_tf_output(self) -> Tensor:
+        return self
+
+    @property
+    def _id(self) -> int:
+        return id(self)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.dims is None:
+            raise TypeError("Cannot iterate over a tensor with unknown shape.")
+        if not self.dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        if self.dims[0] is None:
+            raise TypeError("Cannot iterate over a tensor with unknown first dimension.")
+        return (self[i] for i in range(self.dims[0]))  # type: ignore[index]
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead"
+            " of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to"
+            " execute subgraphs conditioned on the value of a tensor."
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"len is not well defined for symbolic Tensors. ({self.name}) "
+            "Please call `x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
+        )
+
+    def __index__(self) -> int:
+        from weft.graph.constant_value import constant_value
+
+        value = constant_value(self)
+        if value is not None and value.ndim == 0 and self.dtype.is_integer:
+            return int(value)
+        raise TypeError(f"'Tensor' object cannot be interpreted as an integer ({self.name})")
+
+    def __hash__(self) -> int:
+        return id(self) >> 4
+
+    def __eq__(self, other: object) -> bool:
+        # TensorFlow 1 compares tensors by identity, so that they can be keys of dictionaries.
+        return self is other
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __str__(self) -> str:
+        shape = "" if self.dims is None else f", shape={self.shape}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _session_for(session: Any, graph: Graph, what: str, verb: str) -> Any:
+    from weft.graph import stacks
+
+    if session is None:
+        session = stacks.get_default_session()
+        if session is None:
+            raise ValueError(
+                f"Cannot {what} using `{verb}()`: No default session is registered. Use `with"
+                f" sess.as_default()` or pass an explicit session to `{verb}(session=sess)`"
+            )
+        if session.graph is not graph:
+            raise ValueError(
+                f"Cannot use the default session to {what}: the tensor's graph is different from"
+                f" the session's graph. Pass an explicit session to `{verb}(session=sess)`."
+            )
+    elif session.graph is not graph:
+        raise ValueError(
+            f"Cannot use the given session to {what}: the tensor's graph is different from the"
+            " session's graph."
+        )
+    return session

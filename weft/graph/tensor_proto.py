@@ -1,0 +1,104 @@
+"""NumPy arrays <-> TensorProto."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph.constant import shaped, to_array
+
+# Which repeated field holds the elements of a type when they are not in tensor_content.
+_FIELDS: dict[str, str] = {
+    "float32": "float_val", "float64": "double_val", "int64": "int64_val", "bool": "bool_val",
+    "int32": "int_val", "int16": "int_val", "int8": "int_val", "uint8": "int_val",
+    "uint16": "int_val", "qint8": "int_val", "quint8": "int_val", "qint16": "int_val",
+    "quint16": "int_val", "qint32": "int_val", "uint32": "uint32_val", "uint64": "uint64_val",
+    "float16": "half_val", "bfloat16": "half_val", "complex64": "scomplex_val",
+    "complex128": "dcomplex_val", "string": "string_val",
+}  # fmt: skip
+
+
+def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
+    """Scalars go into the typed field, larger arrays into tensor_content, as TensorFlow writes them."""
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+    dtype = (dtype or dtypes.as_dtype(array.dtype)).base_dtype
+    message = TensorProto(dtype=dtype.as_datatype_enum)
+    for extent in array.shape:
+        message.tensor_shape.dim.add().size = extent
+    if dtype is dtypes.string:
+        message.string_val.extend(array.ravel().tolist())
+    elif array.size == 1:
+        getattr(message, _FIELDS[dtype.name]).extend(_to_field(array.ravel(), dtype))
+    elif array.size:
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        message.tensor_content = np.ascontiguousarray(little).tobytes()
+    return message
+
+
+def _to_field(flat: np.ndarray, dtype: DType) -> list[Any]:
+    if dtype.name in ("float16", "bfloat16"):
+        return flat.view(np.uint16).tolist()
+    if dtype.is_complex:
+        return [part for value in flat.tolist() for part in (value.real, value.imag)]
+    return flat.tolist()
+
+
+def proto_to_array(message: Any) -> np.ndarray:
+    """The array a TensorProto stands for; a short value list repeats its last element."""
+    dtype = dtypes.as_dtype(message.dtype)
+    shape = tuple(d.size for d in message.tensor_shape.dim)
+    if message.tensor_content:
+        array = np.frombuffer(message.tensor_content, dtype=dtype.np_storage)
+        return array.reshape(shape).copy()
+    if dtype.name not in _FIELDS:
+        raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    values = getattr(message, _FIELDS[dtype.name])
+    flat = _from_field(list(values), dtype)
+    if flat.size == 0:
+        filler = b"" if dtype is dtypes.string else 0
+        return np.full(shape, filler, dtype=dtype.np_storage)
+    return shaped(flat, shape)
+
+
+def _from_field(values: list[Any], dtype: DType) -> np.ndarray:
+    if dtype.name in ("float16", "bfloat16"):
+        return np.array(values, dtype=np.uint16).view(dtype.np_storage)
+    if dtype.is_complex:
+        pairs = np.array(values, dtype=np.float64).reshape(-1, 2)
+        return (pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype.np_storage)
+    array = np.empty(len(values), dtype=dtype.np_storage)
+    array[:] = values
+    return array
+
+
+def make_tensor_proto(
+    values: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> Any:
+    """A TensorProto of `values`, converted as `tf.constant` converts them."""
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+    if isinstance(values, TensorProto):
+        return values
+    kind = dtypes.as_dtype(dtype) if dtype is not None else None
+    array = to_array(values, kind)
+    if shape is not None:
+        if verify_shape and array.shape != tuple(int(d) for d in shape):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
+        array = shaped(array, shape)
+    if array.dtype.names:
+        kind = kind or dtypes.as_dtype(array.dtype)
+        array = array.view(kind.np_storage)
+    return array_to_proto(array, kind)
+
+
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """The NumPy array that a TensorProto holds."""
+    return proto_to_array(tensor)

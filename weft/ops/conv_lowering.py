@@ -1,0 +1,319 @@
+"""How a convolution is carried out on each type of device.
+
+Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
+gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On the CPU that one
+uses a single core for up to 64 output channels and is several times slower still for the gradient of
+the filter, so there a convolution becomes matrix products: at once (1x1 windows, windows as large
+as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
+`benchmarks/convolution.py` measures them against each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from weft.ops import winograd
+from weft.ops.windows import Ints, Window, fit, spread, taps
+
+Array = Any
+
+
+def platform() -> str:
+    """The type of device that programs are compiled for: cpu, gpu, ..."""
+    import jax
+
+    return jax.default_backend()
+
+
+# ---- the three passes -------------------------------------------------------------------------
+
+
+def convolve(x: Array, w: Array, window: Window) -> Array:
+    """y for x and w."""
+    groups = _groups(x.shape[-1], w)
+    if platform() != "cpu":
+        return _xla(x, w, window)
+    if groups == x.shape[-1] and groups > 1:
+        return depthwise(x, _depth_filters(w, groups), window)
+    if groups > 1:
+        parts = zip(_split(x, groups), _split(w, groups), strict=True)
+        return _join([convolve(part, filters, window) for part, filters in parts])
+    return _in_single(lambda x, w: _forward(x, w, window), x, w)
+
+
+def convolve_input(w: Array, g: Array, window: Window, channels: int) -> Array:
+    """The gradient of `convolve` for its x of `channels` channels, given that of its result."""
+    groups = _groups(channels, w)
+    if platform() != "cpu":
+        shape = (g.shape[0], *window.input, channels)
+        return _transpose(lambda x: _xla(x, w, window), shape, g)
+    if groups == channels and groups > 1:
+        return depthwise_input(_depth_filters(w, groups), g, window)
+    if groups > 1:
+        parts = zip(_split(w, groups), _split(g, groups), strict=True)
+        each = channels // groups
+        return _join([convolve_input(filters, part, window, each) for filters, part in parts])
+    return _in_single(lambda w, g: _input_gradient(w, g, window), w, g)
+
+
+def convolve_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
+    """The gradient of `convolve` for its w of `shape`, given that of its result."""
+    groups = x.shape[-1] // shape[-2]
+    if platform() != "cpu":
+        return _transpose(lambda w: _xla(x, w, window), shape, g)
+    if groups == x.shape[-1] and groups > 1:
+        deep = (*shape[:-2], groups, shape[-1] // groups)
+        return depthwise_filter(x, g, window, deep).reshape(shape)
+    if groups > 1:
+        parts = zip(_split(x, groups), _split(g, groups), strict=True)
+        each = (*shape[:-1], shape[-1] // groups)
+        return _join([convolve_filter(part, grads, window, each) for part, grads in parts])
+    return _in_single(lambda x, g: _filter_gradient(x, g, window), x, g)
+
+
+# ---- the CPU's choices ------------------------------------------------------------------------
+
+MATMUL, WINOGRAD, PATCHES, XLA = "matmul", "winograd", "patches", "xla"
+
+
+def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
+    """The lowering for `task` (forward, input, filter) with c input and o output channels."""
+    if all(k == 1 for k in window.size) or _covers_all(window):
+        return MATMUL
+    if winograd_tile(window, batch, c, o) is not None:
+        return WINOGRAD
+    if task == "filter":
+        return PATCHES if o >= 8 or c < 8 else XLA
+    positions = batch * math.prod(window.output)
+    channels_out = o if task == "forward" else c
+    # XLA's own convolution splits the work over cores by output channels, 64 or more to a core.
+    crowded = channels_out >= 128 or positions <= 32 * channels_out
+    return XLA if crowded or channels_out < 16 else PATCHES
+
+
+def winograd_tile(window: Window, batch: int, c: int, o: int) -> tuple[int, int] | None:
+    """Outputs per tile and axis, or None where Winograd's method does not pay."""
+    if len(window.size) != 2 or not window.plain or not set(window.size) <= {1, 3, 5}:
+        return None
+    if c * o < 10 * (c + o):
+        return None  # the transforms cost as much as the products
+    for outputs in (4, 2):
+        tile = tuple(1 if k == 1 else outputs for k in window.size)
+        tiles = batch * math.prod(-(-n // m) for n, m in zip(window.output, tile, strict=True))
+        if tiles * 3 >= min(c, o) and (outputs == 4 or 5 not in window.size):
+            return tile  # enough tiles to make up for transforming the filters
+    return None
+
+
+def _forward(x: Array, w: Array, window: Window) -> Array:
+    batch, c, o = x.shape[0], w.shape[-2], w.shape[-1]
+    lowering = choose("forward", window, batch, c, o)
+    if lowering == MATMUL:
+        return _dense_rows(x, window) @ w.reshape(-1, o)
+    if lowering == WINOGRAD:
+        return winograd.forward(x, w, window, winograd_tile(window, batch, c, o))
+    if lowering == PATCHES:
+        return _patches(x, window) @ w.reshape(-1, o)
+    return _xla(x, w, window)
+
+
+def _input_gradient(w: Array, g: Array, window: Window) -> Array:
+    batch, c, o = g.shape[0], w.shape[-2], w.shape[-1]
+    lowering = choose("input", window, batch, c, o)
+    if lowering == MATMUL and _covers_all(window):
+        return (g.reshape(batch, o) @ w.reshape(-1, o).T).reshape(batch, *window.input, c)
+    if lowering == WINOGRAD or (window.plain and lowering == XLA):
+        return _forward(g, _turned(w), window.transposed())
+    if lowering == XLA:
+        shape = (batch, *window.input, c)
+        return _transpose(lambda x: _xla(x, w, window), shape, g)
+    numbers = {tap: n for n, tap in enumerate(window.taps)}
+    products = g @ w.reshape(-1, o).T
+
+    def term(tap: Ints, piece: Array) -> Array:
+        return piece[..., numbers[tap] * c : (numbers[tap] + 1) * c]
+
+    return spread([products], window, term)
+
+
+def _filter_gradient(x: Array, g: Array, window: Window) -> Array:
+    import jax.numpy as jnp
+
+    batch, c, o = x.shape[0], x.shape[-1], g.shape[-1]
+    shape = (*window.size, c, o)
+    lowering = choose("filter", window, batch, c, o)
+    if lowering == MATMUL:
+        return _over_rows(_dense_rows(x, window), g).reshape(shape)
+    if lowering == WINOGRAD:
+        return winograd.filter_gradient(x, g, window, winograd_tile(window, batch, c, o))
+    if lowering == XLA:
+        return _transpose(lambda w: _xla(x, w, window), shape, g)
+    if c < 16:
+        return _over_rows(_patches(x, window), g).reshape(shape)
+    return jnp.stack([_over_rows(tap, g) for tap in taps(x, window)]).reshape(shape)
+
+
+# ---- lowerings --------------------------------------------------------------------------------
+
+
+def _xla(x: Array, w: Array, window: Window) -> Array:
+    from jax import lax
+
+    if min(window.before + window.after) < 0:
+        x = fit(x, window)
+        edges = [(0, 0)] * len(window.size)
+    else:
+        edges = list(zip(window.before, window.after, strict=True))
+    axes = "DHW"[-len(window.size) :]
+    return lax.conv_general_dilated(
+        x,
+        w,
+        window.stride,
+        edges,
+        rhs_dilation=window.dilation,
+        dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
+        feature_group_count=_groups(x.shape[-1], w),
+    )
+
+
+def _transpose(linear: Callable[[Array], Array], shape: Ints, g: Array) -> Array:
+    """The transpose of a linear function of one array, applied to g."""
+    import jax
+
+    (result,) = jax.linear_transpose(linear, jax.ShapeDtypeStruct(shape, g.dtype))(g)
+    return result
+
+
+def _covers_all(window: Window) -> bool:
+    """One window, over the whole image and nothing else."""
+    return (
+        all(n == 1 for n in window.output)
+        and window.size == window.input
+        and not any(window.before)
+        and all(d == 1 for d in window.dilation)
+    )
+
+
+def _dense_rows(x: Array, window: Window) -> Array:
+    """[batch, *output, window * c] for windows of one position, or one window over everything."""
+    if _covers_all(window):
+        return x.reshape(x.shape[0], *window.output, -1)
+    (only,) = taps(x, window)
+    return only
+
+
+def _patches(x: Array, window: Window) -> Array:
+    import jax.numpy as jnp
+
+    return jnp.concatenate(taps(x, window), axis=-1)
+
+
+def _over_rows(rows: Array, g: Array) -> Array:
+    """rows^T g, with batch and output positions as one long axis."""
+    from jax import lax
+
+    rows, g = rows.reshape(-1, rows.shape[-1]), g.reshape(-1, g.shape[-1])
+    return lax.dot_general(rows, g, (((0,), (0,)), ((), ())))
+
+
+def _turned(w: Array) -> Array:
+    """Filters of the transposed convolution: every axis reversed, channels exchanged."""
+    import jax.numpy as jnp
+
+    return jnp.swapaxes(jnp.flip(w, tuple(range(w.ndim - 2))), -1, -2)
+
+
+def _in_single(compute: Callable[[Array, Array], Array], a: Array, b: Array) -> Array:
+    """Half-precision operands are computed with in single precision: the CPU has no faster way."""
+    dtype = a.dtype
+    if dtype.itemsize > 2:
+        return compute(a, b)
+    return compute(a.astype("float32"), b.astype("float32")).astype(dtype)
+
+
+# ---- channels in groups -----------------------------------------------------------------------
+
+
+def _groups(channels: int, w: Array) -> int:
+    return channels // w.shape[-2] if w.shape[-2] else 1
+
+
+def _split(x: Array, groups: int) -> list[Array]:
+    import jax.numpy as jnp
+
+    return jnp.split(x, groups, axis=-1)
+
+
+def _join(parts: list[Array]) -> Array:
+    import jax.numpy as jnp
+
+    return jnp.concatenate(parts, axis=-1)
+
+
+def _depth_filters(w: Array, groups: int) -> Array:
+    """[*window, 1, groups * m] as [*window, groups, m]."""
+    return w.reshape(*w.shape[:-2], groups, -1)
+
+
+def depthwise(x: Array, w: Array, window: Window) -> Array:
+    """Every channel with its own m filters, w [*window, c, m]; results are [.., c * m]."""
+    c, m = w.shape[-2:]
+    if platform() != "cpu":
+        return _xla(x, w.reshape(*window.size, 1, c * m), window)
+
+    def total(x: Array, w: Array) -> Array:
+        pieces = zip(taps(x, window), window.taps, strict=True)
+        return sum(_scaled(piece, w[tap]) for piece, tap in pieces)
+
+    return _in_single(total, x, w)
+
+
+def _scaled(x: Array, factors: Array) -> Array:
+    """[.., c] times [c, m] as [.., c * m]."""
+    c, m = factors.shape
+    if m == 1:
+        return x * factors[:, 0]
+    return (x[..., None] * factors).reshape(*x.shape[:-1], c * m)
+
+
+def depthwise_input(w: Array, g: Array, window: Window) -> Array:
+    """The gradient of `depthwise` for x."""
+    c, m = w.shape[-2:]
+    if platform() != "cpu":
+        whole = w.reshape(*window.size, 1, c * m)
+        shape = (g.shape[0], *window.input, c)
+        return _transpose(lambda x: _xla(x, whole, window), shape, g)
+
+    def total(w: Array, g: Array) -> Array:
+        # One array per multiplier: summing over a short last axis would not vectorise.
+        parts = [g[..., i::m] for i in range(m)] if m > 1 else [g]
+
+        def term(tap: Ints, *pieces: Array) -> Array:
+            return sum(piece * w[tap][:, i] for i, piece in enumerate(pieces))
+
+        return spread(parts, window, term)
+
+    return _in_single(total, w, g)
+
+
+def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
+    """The gradient of `depthwise` for w of `shape`."""
+    c, m = shape[-2:]
+    if platform() != "cpu":
+        whole = (*window.size, 1, c * m)
+        return _transpose(lambda w: _xla(x, w, window), whole, g).reshape(shape)
+
+    def total(x: Array, g: Array) -> Array:
+        import jax.numpy as jnp
+
+        over = tuple(range(x.ndim - 1))
+        parts = [g[..., i::m] for i in range(m)]
+        sums = [
+            jnp.stack([jnp.sum(piece * part, axis=over) for part in parts], axis=-1)
+            for piece in taps(x, window)
+        ]
+        return jnp.stack(sums).reshape(shape)
+
+    return _in_single(total, x, g)

@@ -1,0 +1,330 @@
+"""Philox 4x32-10: the counter-based generator behind every random op.
+
+A generator is six 32-bit words, `[key0, key1, c0, c1, c2, c3]`: a 64-bit key and a 128-bit counter.
+Each value of the counter yields one *block* of four random words, so any part of a stream can be
+drawn without the parts before it, on any device, in any order. The functions below take an array
+namespace `xp` and draw word for word what TensorFlow's CPU kernels draw from the same generator.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = Any
+Words = tuple[Array, Array, Array, Array]
+
+# Blocks set aside per output element; one run of an op moves its stream on by this much even when
+# it draws less, so streams do not depend on how often a value was rejected.
+RESERVED = 256
+
+_MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
+_KEY_STEPS = 0x9E3779B9, 0xBB67AE85
+_LOW = 0xFFFFFFFF
+_ROUNDS = 10
+_CHUNK = 1 << 13  # blocks per pass in NumPy: the working set stays in the second-level cache
+
+
+# ---- generators ----------------------------------------------------------------------------------
+
+
+def initial_state(seed: int, seed2: int) -> np.ndarray:
+    """The generator an op with these seed attrs starts from; both zero: seeded by the system."""
+    if seed == 0 and seed2 == 0:
+        seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
+    key, high = seed % 2**64, seed2 % 2**64
+    return np.array([key & _LOW, key >> 32, 0, 0, high & _LOW, high >> 32], np.uint32)
+
+
+def advance(state: Array, blocks: int, xp: Any = np) -> Array:
+    """The generator `blocks` blocks further on."""
+    low, high = _counter(state)
+    moved = low + xp.asarray([blocks % 2**64], dtype=np.uint64)
+    high = high + (moved < low).astype(np.uint64)
+    halves = xp.concatenate([moved & _LOW, moved >> 32, high & _LOW, high >> 32])
+    return xp.concatenate([state[:2], halves.astype(np.uint32)])
+
+
+def stateless_state(xp: Any, seed: Array) -> Array:
+    """The generator a stateless op derives from its `seed` input of two integers."""
+    seed = seed.astype(np.int64).astype(np.uint64)
+    halves = [seed[0] & _LOW, seed[0] >> 32, seed[1] & _LOW, seed[1] >> 32]
+    fixed = xp.asarray([0x3EC8F720, 0x02461E29], dtype=np.uint32)
+    scramble = xp.concatenate([fixed, xp.stack(halves).astype(np.uint32)])
+    mixed = [word[0] for word in blocks(xp, scramble, 1)]
+    zero = xp.zeros((), np.uint32)
+    return xp.stack([mixed[0], mixed[1], zero, zero, mixed[2], mixed[3]])
+
+
+def _counter(rng: Array) -> tuple[Array, Array]:
+    """The counter as two 64-bit halves, of shape [1] (NumPy scalars would warn on wrapping)."""
+    wide = rng.astype(np.uint64)
+    return wide[2:3] | (wide[3:4] << 32), wide[4:5] | (wide[5:6] << 32)
+
+
+# ---- blocks --------------------------------------------------------------------------------------
+
+
+def blocks(xp: Any, rng: Array, count: int) -> Words:
+    """The first `count` blocks of the stream, as four arrays: word 0 of each block, word 1, ..."""
+    return blocks_at(xp, rng, xp.arange(count, dtype=np.uint64))
+
+
+def blocks_at(xp: Any, rng: Array, index: Array) -> Words:
+    """The blocks at the given positions (uint64, any shape) of the stream."""
+    low, high = _counter(rng)
+    position = low + index
+    carried = high + (position < low).astype(np.uint64)
+    if xp is np:
+        return _blocks_numpy(rng, position, carried)
+    counter = [position & _LOW, position >> 32, carried & _LOW, carried >> 32]
+    return _rounds(rng, *(word.astype(np.uint32) for word in counter))
+
+
+def _rounds(rng: Array, c0: Array, c1: Array, c2: Array, c3: Array) -> Words:
+    k0, k1 = rng[0], rng[1]
+    for _ in range(_ROUNDS):
+        p0 = c0.astype(np.uint64) * _MULTIPLIERS[0]
+        p1 = c2.astype(np.uint64) * _MULTIPLIERS[1]
+        c0 = (p1 >> 32).astype(np.uint32) ^ c1 ^ k0
+        c2 = (p0 >> 32).astype(np.uint32) ^ c3 ^ k1
+        c1, c3 = p1.astype(np.uint32), p0.astype(np.uint32)
+        k0, k1 = k0 + np.uint32(_KEY_STEPS[0]), k1 + np.uint32(_KEY_STEPS[1])
+    return c0, c1, c2, c3
+
+
+def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) -> Words:
+    words = np.empty((4, position.size), np.uint32)
+    low = position.reshape(-1)
+    high = np.broadcast_to(carried, position.shape).reshape(-1)
+    for start in range(0, low.size, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        _rounds_in_place(rng, low[part], high[part], words[:, part])
+    return tuple(words.reshape(4, *position.shape))
+
+
+def _rounds_in_place(rng: np.ndarray, low: np.ndarray, high: np.ndarray, words: np.ndarray) -> None:
+    """The ten rounds on 64-bit lanes, so that a product's halves are a shift and a mask away."""
+    c0, c1, c2, c3 = low & _LOW, low >> 32, high & _LOW, high >> 32
+    p0, p1 = np.empty_like(low), np.empty_like(low)
+    keys = [int(rng[0]), int(rng[1])]
+    for _ in range(_ROUNDS):
+        np.multiply(c0, _MULTIPLIERS[0], out=p0)
+        np.multiply(c2, _MULTIPLIERS[1], out=p1)
+        np.right_shift(p1, 32, out=c0)
+        np.bitwise_xor(c0, c1, out=c0)
+        np.bitwise_xor(c0, keys[0], out=c0)
+        np.right_shift(p0, 32, out=c2)
+        np.bitwise_xor(c2, c3, out=c2)
+        np.bitwise_xor(c2, keys[1], out=c2)
+        np.bitwise_and(p1, _LOW, out=c1)
+        np.bitwise_and(p0, _LOW, out=c3)
+        keys = [(key + step) & _LOW for key, step in zip(keys, _KEY_STEPS, strict=True)]
+    for word, lane in zip(words, (c0, c1, c2, c3), strict=True):
+        word[:] = lane
+
+
+def draw(
+    xp: Any,
+    rng: Array,
+    shape: tuple[int, ...],
+    convert: Callable[..., tuple[Array, ...]],
+    words: int,
+) -> Array:
+    """Fills `shape` in the order of the stream; `convert` turns each `words` words into values.
+
+    NumPy converts whole blocks and interleaves them. Traced, every output finds its own block and
+    selects its own value: some work is done four times over, but all of it in one fused loop.
+    """
+    size = math.prod(shape)
+    if xp is np:
+        values = len(convert(*[np.zeros(0, np.uint32)] * words))
+        block = blocks(xp, rng, _ceil_div(size * words, values * 4))
+        lanes = [v for k in range(0, 4, words) for v in convert(*block[k : k + words])]
+        return np.stack(lanes, axis=-1).reshape(-1)[:size].reshape(shape)
+    import jax
+
+    values = len(jax.eval_shape(convert, *[jax.ShapeDtypeStruct((), np.uint32)] * words))
+    index = xp.arange(size, dtype=np.uint64)
+    unit, which = index // values, index % values
+    block = blocks_at(xp, rng, unit * words // 4)
+    used = [_pick(xp, unit % (4 // words), block[k::words]) for k in range(words)]
+    return _pick(xp, which, convert(*used)).reshape(shape)
+
+
+# ---- distributions -------------------------------------------------------------------------------
+
+
+def unit_float(word: Array) -> Array:
+    """A float32 in [0, 1) from the low 23 bits of a word."""
+    return (word & 0x7FFFFF).astype(np.float32) * np.float32(2**-23)
+
+
+def unit_double(high: Array, low: Array) -> Array:
+    """A float64 in [0, 1) from the low 20 bits of one word and all of another."""
+    bits = ((high & 0xFFFFF).astype(np.uint64) << 32) | low.astype(np.uint64)
+    return bits.astype(np.float64) * 2.0**-52
+
+
+def _unit(dtype: Any) -> tuple[Callable[..., tuple[Array]], int]:
+    """The function that makes a value in [0, 1) of this type, and how many words it takes."""
+    dtype = np.dtype(dtype)
+    if dtype == np.float64:
+        return lambda x0, x1: (unit_double(x0, x1),), 2
+    if dtype == np.float32:
+        return lambda x: (unit_float(x),), 1
+    bits = 10 if dtype == np.float16 else 7  # of the mantissa: every multiple of 2**-bits is exact
+    scale = np.float32(2.0**-bits)
+    return lambda x: (((x & (2**bits - 1)).astype(np.float32) * scale).astype(dtype),), 1
+
+
+def uniform(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Uniform floats in [0, 1)."""
+    return draw(xp, rng, shape, *_unit(dtype))
+
+
+def uniform_lanes(words: Words, dtype: Any) -> tuple[Array, ...]:
+    """The uniform values each block gives: two float64, or four of a smaller type."""
+    convert, used = _unit(dtype)
+    return tuple(convert(*words[k : k + used])[0] for k in range(0, 4, used))
+
+
+def uniform_int(
+    xp: Any, rng: Array, shape: tuple[int, ...], low: Array, high: Array, dtype: Any
+) -> Array:
+    """Integers in [low, high), biased as a plain remainder of 32 or 64 bits is."""
+    if np.dtype(dtype) == np.int64:
+        unsigned: Any = np.uint64
+        word = draw(xp, rng, shape, lambda x0, x1: (join(x0, x1),), words=2)
+    else:
+        unsigned = np.uint32
+        word = draw(xp, rng, shape, lambda x: (x,), words=1)
+    # Shape [1] rather than scalars: the sum may wrap, at which NumPy scalars would warn.
+    low, high = (xp.reshape(xp.asarray(bound), (1,)).astype(unsigned) for bound in (low, high))
+    return (low + word.reshape(-1) % (high - low)).astype(dtype).reshape(shape)
+
+
+def normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Standard normal floats (16-bit types: float32 draws, rounded)."""
+    if np.dtype(dtype) == np.float64:
+        return draw(xp, rng, shape, lambda *words: _box_muller_double(xp, *words), words=4)
+    return draw(xp, rng, shape, lambda *words: _box_muller(xp, *words), words=2).astype(dtype)
+
+
+def truncated_normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Standard normal floats, redrawn until they are less than two from zero.
+
+    Outputs come in groups as large as what one block gives; every group has blocks of its own to
+    draw from, and takes the first acceptable values in them.
+    """
+    lanes = 2 if np.dtype(dtype) == np.float64 else 4
+    compute = np.float64 if lanes == 2 else np.float32
+    groups = _ceil_div(math.prod(shape), lanes)
+    first = xp.arange(groups, dtype=np.uint64) * (RESERVED * lanes // 4)
+    step = _truncated_step(xp, rng, lanes)
+    state = step(first, (0, xp.zeros((groups,), np.int32), xp.zeros((groups, lanes), compute)))
+    if xp is np:  # most groups are full after one block: go on with the others only
+        _, filled, values = state
+        left = np.flatnonzero(filled < lanes)
+        state = 1, filled[left], values[left]
+        values[left] = loop(xp, _below(lanes), lambda s: step(first[left], s), state)[2]
+    else:
+        values = loop(xp, _below(lanes), lambda s: step(first, s), state)[2]
+    return values.reshape(-1)[: math.prod(shape)].reshape(shape).astype(dtype)
+
+
+def _truncated_step(xp: Any, rng: Array, lanes: int) -> Callable[[Array, Any], Any]:
+    slots = np.arange(lanes, dtype=np.int32)
+
+    def step(first: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        block, filled, values = state
+        for value in _normal_lanes(xp, blocks_at(xp, rng, first + xp.uint64(block)), lanes):
+            accepted = abs(value) < 2
+            slot = xp.where(accepted, filled, lanes)
+            values = xp.where(slot[:, None] == slots, value[:, None], values)
+            filled = filled + accepted.astype(np.int32)
+        return block + 1, filled, values
+
+    return step
+
+
+def _normal_lanes(xp: Any, words: Words, lanes: int) -> tuple[Array, ...]:
+    if lanes == 2:
+        return _box_muller_double(xp, *words)
+    return _box_muller(xp, *words[:2]) + _box_muller(xp, *words[2:])
+
+
+def normal_lanes(xp: Any, words: Words, dtype: Any) -> tuple[Array, ...]:
+    """The normal values each block gives: two float64, or four of a smaller type."""
+    lanes = 2 if np.dtype(dtype) == np.float64 else 4
+    return tuple(value.astype(dtype) for value in _normal_lanes(xp, words, lanes))
+
+
+def _below(lanes: int) -> Callable[[Any], Array]:
+    return lambda state: (state[1] < lanes).any()
+
+
+def _box_muller(xp: Any, x0: Array, x1: Array) -> tuple[Array, Array]:
+    u = xp.maximum(unit_float(x0), np.float32(1e-7))
+    angle = (unit_float(x1).astype(np.float64) * (2 * math.pi)).astype(np.float32)
+    # The C library works in double precision inside and rounds once; NumPy's own float32 loops
+    # do not, and would differ in the last bit.
+    precise = np.float64 if xp is np else np.float32
+    log, sin, cos = (
+        function(argument.astype(precise)).astype(np.float32)
+        for function, argument in ((xp.log, u), (xp.sin, angle), (xp.cos, angle))
+    )
+    radius = xp.sqrt(np.float32(-2) * log)
+    return sin * radius, cos * radius
+
+
+def _box_muller_double(xp: Any, x0: Array, x1: Array, x2: Array, x3: Array) -> tuple[Array, Array]:
+    radius = xp.sqrt(-2.0 * xp.log(xp.maximum(unit_double(x0, x1), 1e-7)))
+    angle = unit_double(x2, x3) * (2 * math.pi)
+    return xp.sin(angle) * radius, xp.cos(angle) * radius
+
+
+def uniform_pair(xp: Any, rng: Array, index: Array) -> tuple[Array, Array]:
+    """The two uniform float64 of each of the blocks at `index`."""
+    x0, x1, x2, x3 = blocks_at(xp, rng, index)
+    return unit_double(x0, x1), unit_double(x2, x3)
+
+
+def normal_pair(xp: Any, rng: Array, index: Array) -> tuple[Array, Array]:
+    """The two normal float64 of each of the blocks at `index`."""
+    return _box_muller_double(xp, *blocks_at(xp, rng, index))
+
+
+# ---- helpers -------------------------------------------------------------------------------------
+
+
+def loop(xp: Any, pending: Callable[[Any], Array], step: Callable[[Any], Any], state: Any) -> Any:
+    """Applies `step` while `pending` holds: a Python loop, or XLA's when traced."""
+    if xp is np:
+        while pending(state):
+            state = step(state)
+        return state
+    from jax import lax
+
+    return lax.while_loop(pending, step, state)
+
+
+def join(low: Array, high: Array) -> Array:
+    """Two words as one of 64 bits."""
+    return low.astype(np.uint64) | (high.astype(np.uint64) << 32)
+
+
+def _ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _pick(xp: Any, index: Array, options: tuple[Array, ...]) -> Array:
+    """`options[index]`, element by element."""
+    result = options[-1]
+    for k in range(len(options) - 2, -1, -1):
+        result = xp.where(index == k, options[k], result)
+    return result

@@ -1,0 +1,649 @@
+"""Quantization: values rounded to a few bits, as quantized types or, simulated, as floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.array import invalid
+
+# ---- to a few bits and back, keeping zero exact -----------------------------------------------
+
+
+def _round(xp: Any, x: Any, mode: str) -> Any:
+    """To whole numbers; halves to even, up, or away from zero."""
+    if mode == "HALF_TO_EVEN":
+        return xp.round(x)
+    if mode == "HALF_UP":
+        return xp.floor(x + 0.5)
+    return xp.trunc(x + xp.copysign(0.5, x).astype(x.dtype))
+
+
+def _divide(xp: Any, a: Any, b: Any, where: Any, otherwise: Any) -> Any:
+    """`a / b` where it is wanted, without dividing elsewhere."""
+    return xp.where(where, a / xp.where(where, b, 1).astype(b.dtype), otherwise)
+
+
+def _through_bits(
+    xp: Any,
+    x: Any,
+    low: Any,
+    high: Any,
+    num_bits: int,
+    signed: bool,
+    range_given: bool,
+    round_mode: str,
+    narrow_range: bool,
+) -> Any:
+    if not 1 <= num_bits <= (62 if signed else 63):
+        raise invalid(f"num_bits is out of range: {num_bits} with signed_input_ {int(signed)}")
+    kind = x.dtype
+    if range_given:
+        low, high = xp.asarray(low, kind), xp.asarray(high, kind)
+        if xp is np and low > high:
+            raise invalid(f"Invalid range: input_min {low} > input_max {high}")
+    elif 0 in x.shape:
+        return x
+    else:
+        low, high = xp.asarray(x.min()), xp.asarray(x.max())
+    least = -(1 << (num_bits - 1)) + int(narrow_range) if signed else 0
+    most = (1 << (num_bits - 1)) - 1 if signed else (1 << num_bits) - 1
+    largest = ml_dtypes.finfo(kind).max.astype(kind)
+    # The range that asks for the smaller scale decides; the other end follows from it.
+    from_low = _divide(xp, np.array(least, kind), low, least * low > 0, largest)
+    from_high = _divide(xp, np.array(most, kind), high, most * high > 0, largest)
+    by_low = from_low < from_high
+    scale = xp.where(by_low, from_low, from_high)
+    inverse = xp.where(by_low, low / (least or 1), high / most).astype(kind)
+    if range_given:
+        top = xp.where(by_low, most * inverse, high).astype(kind)
+        bottom = xp.where(by_low, low, least * inverse).astype(kind)
+        x = xp.maximum(xp.minimum(x, top), bottom)
+    return (_round(xp, x * scale, round_mode) * inverse).astype(kind)
+
+
+@op(
+    "QuantizeAndDequantize",
+    inputs="input: T",
+    outputs="output: T",
+    attrs="signed_input: bool = true, num_bits: int = 8, range_given: bool = false,"
+    " input_min: float = 0, input_max: float = 0, T: floattype",
+    shape=s.unchanged,
+    deprecated=True,
+)
+def quantize_and_dequantize_(
+    xp: Any,
+    input: Any,
+    *,
+    signed_input: bool,
+    num_bits: int,
+    range_given: bool,
+    input_min: float,
+    input_max: float,
+) -> Any:
+    return _through_bits(
+        xp,
+        input,
+        input_min,
+        input_max,
+        num_bits,
+        signed_input,
+        range_given,
+        "HALF_TO_EVEN",
+        False,
+    )
+
+
+@quantize_and_dequantize_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    return grad
+
+
+def _scalar_range(c: ShapeContext) -> Dims:
+    for i in range(1, c.num_inputs):
+        s.with_rank(c.dims(i), 0)
+    return c.dims(0)
+
+
+@op(
+    "QuantizeAndDequantizeV2",
+    inputs="input: T, input_min: T, input_max: T",
+    outputs="output: T",
+    attrs="signed_input: bool = true, num_bits: int = 8, range_given: bool = false, T: floattype,"
+    ' round_mode: {"HALF_TO_EVEN", "HALF_UP"} = "HALF_TO_EVEN", narrow_range: bool = false',
+    shape=_scalar_range,
+)
+def quantize_and_dequantize_v2_(
+    xp: Any,
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    *,
+    signed_input: bool,
+    num_bits: int,
+    range_given: bool,
+    round_mode: str,
+    narrow_range: bool,
+) -> Any:
+    return _through_bits(
+        xp,
+        input,
+        input_min,
+        input_max,
+        num_bits,
+        signed_input,
+        range_given,
+        round_mode,
+        narrow_range,
+    )
+
+
+@quantize_and_dequantize_v2_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    return grad, None, None
+
+
+@op(
+    "QuantizeAndDequantizeV3",
+    inputs="input: T, input_min: T, input_max: T, num_bits: int32",
+    outputs="output: T",
+    attrs="signed_input: bool = true, range_given: bool = true, T: floattype,"
+    " narrow_range: bool = false",
+    shape=_scalar_range,
+    static="num_bits",
+)
+def quantize_and_dequantize_v3_(
+    xp: Any,
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    num_bits: Any,
+    *,
+    signed_input: bool,
+    range_given: bool,
+    narrow_range: bool,
+) -> Any:
+    return _through_bits(
+        xp,
+        input,
+        input_min,
+        input_max,
+        int(num_bits),
+        signed_input,
+        range_given,
+        "HALF_TO_EVEN",
+        narrow_range,
+    )
+
+
+@quantize_and_dequantize_v3_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    return grad, None, None, None
+
+
+# ---- simulated quantization for training ------------------------------------------------------
+
+
+def _levels(num_bits: int, narrow_range: bool) -> tuple[int, int]:
+    if not 2 <= num_bits <= 16:
+        raise invalid("num_bits must be between 2 and 16, inclusive")
+    return int(narrow_range), (1 << num_bits) - 1
+
+
+def _nudged(xp: Any, low: Any, high: Any, levels: tuple[int, int]) -> tuple[Any, Any, Any]:
+    """(low, high, step) moved a little so that zero is one of the levels."""
+    least, most = levels
+    # In double precision: XLA multiplies by the rounded reciprocal of a constant, and the zero
+    # point of a symmetric range is a tie that this would break the other way.
+    step = ((high - low).astype(np.float64) / (most - least)).astype(np.float32)
+    safe = xp.where(step == 0, np.float32(1), step)
+    zero = least - low / safe
+    zero = xp.clip(xp.floor(zero + np.float32(0.5)), least, most)
+    return (least - zero) * step, (most - zero) * step, safe
+
+
+def _fake_quantized(xp: Any, x: Any, low: Any, high: Any, levels: tuple[int, int]) -> Any:
+    bottom, top, step = _nudged(xp, low, high, levels)
+    zero = xp.trunc(-bottom / step + np.float32(0.5))
+    clamped = xp.maximum(xp.minimum(x, top), bottom)
+    level = xp.floor((clamped - bottom) / step + np.float32(0.5))
+    out = ((level - zero) * step).astype(np.float32)
+    return xp.where((low == 0) & (high == 0), np.float32(0), out)
+
+
+def _fake_gradients(
+    xp: Any, grad: Any, x: Any, low: Any, high: Any, levels: tuple[int, int], axes: Any
+) -> tuple[Any, Any, Any]:
+    bottom, top, _ = _nudged(xp, low, high, levels)
+    empty = (low == 0) & (high == 0)
+    zero = np.float32(0)
+    inside = xp.where(empty | ((x >= bottom) & (x <= top)), grad, zero)
+    below = xp.sum(xp.where(~empty & (x < bottom), grad, zero), axis=axes, dtype=np.float32)
+    above = xp.sum(xp.where(~empty & (x > top), grad, zero), axis=axes, dtype=np.float32)
+    return inside, below, above
+
+
+def _check_args(low: float, high: float) -> None:
+    if low >= high:
+        raise invalid(f"min has to be smaller than max, was: {low:g} >= {high:g}")
+
+
+_BITS = "num_bits: int = 8, narrow_range: bool = false"
+_ARGS = f"min: float = -6, max: float = 6, {_BITS}"
+
+
+@op(
+    "FakeQuantWithMinMaxArgs",
+    inputs="inputs: float",
+    outputs="outputs: float",
+    attrs=_ARGS,
+    shape=s.unchanged,
+)
+def fake_quant_with_min_max_args_(
+    xp: Any, inputs: Any, *, min: float, max: float, num_bits: int, narrow_range: bool
+) -> Any:
+    _check_args(min, max)
+    levels = _levels(num_bits, narrow_range)
+    return _fake_quantized(xp, inputs, np.float32(min), np.float32(max), levels)
+
+
+@fake_quant_with_min_max_args_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    attrs = {k: op.attrs[k] for k in ("min", "max", "num_bits", "narrow_range")}
+    return raw.FakeQuantWithMinMaxArgsGradient(grad, op.inputs[0], **attrs)
+
+
+@op(
+    "FakeQuantWithMinMaxArgsGradient",
+    inputs="gradients: float, inputs: float",
+    outputs="backprops: float",
+    attrs=_ARGS,
+    shape=s.merged,
+)
+def fake_quant_with_min_max_args_gradient_(
+    xp: Any,
+    gradients: Any,
+    inputs: Any,
+    *,
+    min: float,
+    max: float,
+    num_bits: int,
+    narrow_range: bool,
+) -> Any:
+    _check_args(min, max)
+    _check_same(gradients, inputs)
+    levels = _levels(num_bits, narrow_range)
+    low, high = np.float32(min), np.float32(max)
+    return _fake_gradients(xp, gradients, inputs, low, high, levels, None)[0]
+
+
+def _check_same(gradients: Any, inputs: Any) -> None:
+    if gradients.shape != inputs.shape:
+        raise invalid("gradient and input must be the same size")
+
+
+@op(
+    "FakeQuantWithMinMaxVars",
+    inputs="inputs: float, min: float, max: float",
+    outputs="outputs: float",
+    attrs=_BITS,
+    shape=_scalar_range,
+)
+def fake_quant_with_min_max_vars_(
+    xp: Any, inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
+) -> Any:
+    return _fake_quantized(xp, inputs, min, max, _levels(num_bits, narrow_range))
+
+
+@fake_quant_with_min_max_vars_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    attrs = {k: op.attrs[k] for k in ("num_bits", "narrow_range")}
+    return raw.FakeQuantWithMinMaxVarsGradient(grad, *op.inputs, **attrs)
+
+
+def _vars_gradient_shape(c: ShapeContext) -> list[Dims]:
+    s.with_rank(c.dims(2), 0)
+    s.with_rank(c.dims(3), 0)
+    return [s.merge(c.dims(0), c.dims(1)), (), ()]
+
+
+_GRADIENTS = "backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float"
+
+
+@op(
+    "FakeQuantWithMinMaxVarsGradient",
+    inputs="gradients: float, inputs: float, min: float, max: float",
+    outputs=_GRADIENTS,
+    attrs=_BITS,
+    shape=_vars_gradient_shape,
+)
+def fake_quant_with_min_max_vars_gradient_(
+    xp: Any, gradients: Any, inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
+) -> Any:
+    _check_same(gradients, inputs)
+    levels = _levels(num_bits, narrow_range)
+    return _fake_gradients(xp, gradients, inputs, min, max, levels, None)
+
+
+def _channels(c: ShapeContext) -> Dims:
+    dims = s.with_rank_at_least(c.dims(0), 1)
+    (depth,) = s.with_rank(s.merge(c.dims(1), c.dims(2)), 1)
+    return None if dims is None else (*dims[:-1], s.merge_dim(dims[-1], depth))
+
+
+def _check_channels(inputs: Any, low: Any, high: Any) -> None:
+    depth = inputs.shape[-1]
+    for what, value in (("min", low), ("max", high)):
+        if value.shape != (depth,):
+            raise invalid(
+                f"{what} has incorrect size, expected {depth} was {value.shape[0]}"
+            )
+
+
+@op(
+    "FakeQuantWithMinMaxVarsPerChannel",
+    inputs="inputs: float, min: float, max: float",
+    outputs="outputs: float",
+    attrs=_BITS,
+    shape=_channels,
+)
+def fake_quant_with_min_max_vars_per_channel_(
+    xp: Any, inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
+) -> Any:
+    _check_channels(inputs, min, max)
+    return _fake_quantized(xp, inputs, min, max, _levels(num_bits, narrow_range))
+
+
+@fake_quant_with_min_max_vars_per_channel_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    attrs = {k: op.attrs[k] for k in ("num_bits", "narrow_range")}
+    return raw.FakeQuantWithMinMaxVarsPerChannelGradient(grad, *op.inputs, **attrs)
+
+
+def _channels_gradient_shape(c: ShapeContext) -> list[Dims]:
+    dims = s.merge(c.dims(0), c.dims(1))
+    (depth,) = s.with_rank(s.merge(c.dims(2), c.dims(3)), 1)
+    if dims is not None:
+        depth = s.merge_dim(dims[-1], depth)
+        dims = (*dims[:-1], depth)
+    return [dims, (depth,), (depth,)]
+
+
+@op(
+    "FakeQuantWithMinMaxVarsPerChannelGradient",
+    inputs="gradients: float, inputs: float, min: float, max: float",
+    outputs=_GRADIENTS,
+    attrs=_BITS,
+    shape=_channels_gradient_shape,
+)
+def fake_quant_with_min_max_vars_per_channel_gradient_(
+    xp: Any, gradients: Any, inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
+) -> Any:
+    _check_same(gradients, inputs)
+    _check_channels(inputs, min, max)
+    axes = tuple(range(inputs.ndim - 1))
+    levels = _levels(num_bits, narrow_range)
+    return _fake_gradients(xp, gradients, inputs, min, max, levels, axes)
+
+
+# ---- quantized types --------------------------------------------------------------------------
+
+
+def _range_of(T: DType) -> tuple[int, int]:
+    info = np.iinfo(T.np_storage)
+    return int(info.min), int(info.max)
+
+
+@op(
+    "QuantizeV2",
+    inputs="input: float, min_range: float, max_range: float",
+    outputs="output: T, output_min: float, output_max: float",
+    attrs='T: quantizedtype, mode: {"MIN_COMBINED", "MIN_FIRST", "SCALED"} = "MIN_COMBINED",'
+    ' round_mode: {"HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN"} = "HALF_AWAY_FROM_ZERO"',
+    shape=lambda c: [_scalar_range(c), (), ()],
+    differentiable=False,
+)
+def quantize_v2_(
+    xp: Any,
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    *,
+    T: DType,
+    mode: str,
+    round_mode: str,
+) -> Any:
+    if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
+        raise invalid(
+            f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'."
+        )
+    if xp is np and max_range < min_range:
+        raise invalid("input_max_range must be larger than input_min_range.")
+    least, most = _range_of(T)
+    f32 = np.float32
+    low = xp.minimum(min_range, f32(0))
+    # Ranges that are too narrow are widened, so that levels stay distinct.
+    margin = xp.maximum(f32(1), xp.maximum(xp.abs(min_range), xp.abs(max_range))) / f32(100)
+    high = xp.maximum(xp.maximum(max_range, low + margin), f32(0))
+    if mode == "SCALED":
+        largest = np.finfo(np.float32).max
+        scale = _divide(xp, f32(most), high, high > 0, largest)
+        if least:
+            scale = xp.minimum(_divide(xp, f32(least), low, low < 0, largest), scale)
+        low, high = f32(least) / scale, f32(most) / scale
+        levels = _round(xp, xp.maximum(xp.minimum(input, high), low) * scale, round_mode)
+    elif mode == "MIN_COMBINED":
+        scale = f32(float(most) - float(least)) / (high - low)
+        levels = (xp.maximum(xp.minimum(input, high), low) - low) * scale
+        if least:
+            levels = _round(xp, levels - f32((float(most) - least + 1) / 2), "AWAY")
+        else:
+            levels = xp.floor(levels + f32(0.5))
+    else:
+        steps = float(most - least + 1)
+        scale = steps / ((high - low).astype(np.float64) * (steps / (steps - 1)))
+        levels = _round(xp, input.astype(np.float64) * scale, "AWAY")
+        levels = levels - _round(xp, xp.asarray(low, np.float64) * scale, "AWAY") + least
+    levels = xp.clip(levels.astype(np.float64), least, most).astype(T.np_storage)
+    return levels, xp.asarray(low, f32), xp.asarray(high, f32)
+
+
+@op(
+    "Dequantize",
+    inputs="input: T, min_range: float, max_range: float",
+    outputs="output: float",
+    attrs='T: quantizedtype, mode: {"MIN_COMBINED", "MIN_FIRST", "SCALED"} = "MIN_COMBINED"',
+    shape=_scalar_range,
+    differentiable=False,
+)
+def dequantize_(
+    xp: Any,
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    *,
+    T: DType,
+    mode: str,
+) -> Any:
+    least, most = _range_of(T)
+    f32 = np.float32
+    levels = input.astype(np.float32)
+    if mode == "SCALED":
+        scale = max_range / f32(most)
+        if least:
+            scale = xp.maximum(min_range / f32(least), scale)
+        return (levels * scale).astype(np.float32)
+    if mode == "MIN_COMBINED":
+        scale = (max_range - min_range) / f32(float(most) - float(least))
+        half = f32((float(most) - least + 1) / 2 if least else 0)
+        return ((levels + half) * scale + min_range).astype(np.float32)
+    steps = float(most - least + 1)
+    width = (max_range - min_range).astype(np.float64) * (steps / (steps - 1)) / steps
+    step = width.astype(np.float32)
+    bottom = _round(xp, _divide(xp, min_range, step, step != 0, f32(0)), "AWAY") * step
+    out = bottom + (input.astype(np.float64) - least) * width
+    return xp.where(step == 0, min_range, out).astype(np.float32)
+
+
+# ---- wrappers ---------------------------------------------------------------------------------
+
+
+def quantize(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    name: str | None = None,
+) -> Any:
+    """`input` as levels of the quantized type `T`, and the range that they stand for."""
+    return quantize_v2_(
+        input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name
+    )
+
+
+def quantize_v2(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+) -> Any:
+    """An older order of the arguments of `quantize`."""
+    return quantize(input, min_range, max_range, T, mode, round_mode, name)
+
+
+def dequantize(
+    input: Any, min_range: Any, max_range: Any, mode: str = "MIN_COMBINED", name: str | None = None
+) -> Tensor:
+    """Levels of a quantized type as the floats they stand for."""
+    return dequantize_(input, min_range, max_range, mode=mode, name=name)
+
+
+def quantize_and_dequantize(
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+) -> Tensor:
+    """`input` rounded to what `num_bits` bits can hold."""
+    return quantize_and_dequantize_v2_(
+        input,
+        input_min,
+        input_max,
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        name=name,
+    )
+
+
+def fake_quant_with_min_max_args(
+    inputs: Any,
+    min: float = -6,
+    max: float = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`inputs` rounded to the levels of a fixed range."""
+    return fake_quant_with_min_max_args_(
+        inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_args_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: float = -6,
+    max: float = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `fake_quant_with_min_max_args`: straight through inside the range."""
+    return fake_quant_with_min_max_args_gradient_(
+        gradients,
+        inputs,
+        min=min,
+        max=max,
+        num_bits=num_bits,
+        narrow_range=narrow_range,
+        name=name,
+    )
+
+
+def fake_quant_with_min_max_vars(
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`inputs` rounded to the levels of a range that is itself learned."""
+    return fake_quant_with_min_max_vars_(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The gradients of `fake_quant_with_min_max_vars` for its inputs, minimum and maximum."""
+    return fake_quant_with_min_max_vars_gradient_(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars_per_channel(
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """`fake_quant_with_min_max_vars` with a range for each channel."""
+    return fake_quant_with_min_max_vars_per_channel_(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The gradients of `fake_quant_with_min_max_vars_per_channel`."""
+    return fake_quant_with_min_max_vars_per_channel_gradient_(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )

@@ -1,0 +1,566 @@
+"""Reductions along axes, positions of extremes, and running sums and products.
+
+Axes are static: they are NumPy values in kernels. Half-precision values are added up in single.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import TensorShape
+from weft.graph import shape_fn as s
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import Tensor, colocate_with, name_scope
+from weft.graph.op_def import OpDef, op, raw
+from weft.graph.slices import SparseTensor
+from weft.ops import array
+from weft.ops.array import deprecated_alias, invalid, rank, shape, size
+from weft.ops.casts import cast
+from weft.ops.elementwise import cast_to, conj, is_integer, literal
+from weft.ops.sequence import range
+
+Array = Any
+Gradient = Callable[..., Any]
+
+
+def wide(x: Array) -> Array:
+    """Half-precision floats in single precision, everything else as it is."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and not is_integer(x) else x
+
+
+def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
+    """Reduction indices as distinct non-negative numbers."""
+    found: list[int] = []
+    for axis in np.ravel(axes).tolist():
+        if not -rank <= axis < rank:
+            raise invalid(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
+        if axis % rank in found:
+            duplicate = f"Axes contains duplicate dimension: {axis % rank}"
+            raise invalid(f"Invalid reduction arguments: {duplicate}")
+        found.append(axis % rank)
+    return tuple(found)
+
+
+def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype") -> OpDef:
+    """Declares a reduction; `kernel(xp, x, axis=, keepdims=)`."""
+    declare = op(
+        name,
+        inputs=f"input: {'T' if types else 'bool'}, reduction_indices: Tidx",
+        outputs=f"output: {'T' if types else 'bool'}",
+        attrs="keep_dims: bool = false, "
+        + (f"T: {types}, " if types else "")
+        + "Tidx: {int32, int64} = int32",
+        shape=s.reduced,
+        static="reduction_indices",
+    )
+
+    def reduce(xp: Any, input: Array, reduction_indices: np.ndarray, *, keep_dims: bool) -> Array:
+        axes = reduced_axes(input.ndim, reduction_indices)
+        return kernel(xp, input, axis=axes, keepdims=keep_dims)
+
+    return declare(reduce)
+
+
+# ---- kernels ----------------------------------------------------------------------------------
+
+
+def _sum(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.sum(wide(x), **along, dtype=wide(x).dtype).astype(x.dtype)
+
+
+def _product(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.prod(wide(x), **along, dtype=wide(x).dtype).astype(x.dtype)
+
+
+def _mean(xp: Any, x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
+    count = int(np.prod([x.shape[i] for i in axis], dtype=np.int64))
+    total = xp.sum(wide(x), axis=axis, keepdims=keepdims, dtype=wide(x).dtype)
+    if not is_integer(x):
+        return (total / literal(total, count)).astype(x.dtype)
+    # Rounds toward zero; the mean of nothing is 0.
+    quotient = abs(total) // literal(total, max(count, 1))
+    return (xp.sign(total) * quotient).astype(x.dtype)
+
+
+def _largest(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.max(x, **along, initial=_edge(x.dtype, low=True))
+
+
+def _smallest(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.min(x, **along, initial=_edge(x.dtype, low=False))
+
+
+def _edge(dtype: np.dtype, low: bool) -> Any:
+    """What the maximum (low) or minimum of nothing is."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return limits.min if low else limits.max
+    return dtype.type(-np.inf if low else np.inf)
+
+
+def _norm(xp: Any, x: Array, **along: Any) -> Array:
+    precise = x.astype(np.float64) if is_integer(x) else wide(x)
+    squares = xp.sum(precise * xp.conj(precise), **along, dtype=precise.dtype)
+    return xp.sqrt(squares).astype(x.dtype)
+
+
+# ---- gradients --------------------------------------------------------------------------------
+
+
+def reduced_shape(input_shape: Tensor, axes: Tensor) -> Tensor:
+    """`input_shape` with ones at `axes`, as nodes."""
+    input_shape, axes = cast_to(input_shape, dtypes.int32), cast_to(axes, dtypes.int32)
+    input_rank = size(input_shape)
+    axes = (axes + input_rank) % input_rank
+    numbers = raw.Range(0, input_rank, 1, name="range")
+    ones = raw.Fill(shape(axes), 1)
+    return raw.DynamicStitch([numbers, axes], [input_shape, ones])
+
+
+def _safe_shape_div(x: Tensor, y: Tensor) -> Tensor:
+    """x // y where 0 // 0 is 0."""
+    return x // raw.Maximum(y, 1)
+
+
+def _spread_shapes(x: Tensor, axes: Tensor) -> tuple[Any, Any]:
+    """The shape with reduced axes kept as ones, and how often to repeat it to get that of `x`."""
+    where = constant_value(axes)
+    if where is not None and s.known(x.dims):
+        kept = s.reduced_dims(x.dims, np.ravel(where).tolist(), keep_dims=True)
+        dims, ones = np.array(x.dims, np.int32), np.array(kept, np.int32)
+        return ones, dims // np.maximum(ones, 1)
+    input_shape = shape(x)
+    with colocate_with(input_shape):
+        kept_shape = reduced_shape(input_shape, axes)
+        return kept_shape, _safe_shape_div(input_shape, kept_shape)
+
+
+def _sum_gradient(op: Any, grad: Any) -> Any:
+    x, axes = op.inputs
+    where = constant_value(axes)
+    if x.dims is not None and np.array_equal(where, np.arange(len(x.dims))):
+        grad = raw.Reshape(grad, np.ones(len(x.dims), np.int32))
+        whole = constant(x.dims, dtype=dtypes.int32) if s.known(x.dims) else shape(x)
+        return raw.Tile(grad, whole), None
+    kept, repeats = _spread_shapes(x, axes)
+    return raw.Tile(raw.Reshape(grad, kept), repeats), None
+
+
+def _mean_gradient(op: Any, grad: Any) -> Any:
+    sum_grad = _sum_gradient(op, grad)[0]
+    x, y = op.inputs[0], op.outputs[0]
+    whole, left = s.size(x.dims), s.size(y.dims)
+    if whole is not None and left is not None:
+        factor = constant(whole // max(left, 1), dtype=sum_grad.dtype)
+    else:
+        sizes = (raw.Prod(shape(t), [0]) for t in (x, y))
+        factor = _safe_shape_div(*sizes)
+    return sum_grad / cast_to(factor, sum_grad.dtype), None
+
+
+def _extreme_gradient(op: Any, grad: Any) -> Any:
+    """Shared evenly by all elements that attain the extreme."""
+    x, axes = op.inputs
+    kept = reduced_shape(shape(x), axes)
+    y, grad = raw.Reshape(op.outputs[0], kept), raw.Reshape(grad, kept)
+    indicators = cast_to(raw.Equal(y, x), grad.dtype.base_dtype)
+    num_selected = raw.Reshape(raw.Sum(indicators, axes), kept)
+    return indicators / num_selected * grad, None
+
+
+def _axes_first(x: Tensor, axes: Tensor) -> tuple[Any, Any, Any]:
+    """A permutation that brings `axes` to the front, and the sizes of both parts of the shape."""
+    where = constant_value(axes)
+    if where is not None and s.known(x.dims):
+        count = len(x.dims)
+        reduced = [int(a) % count for a in np.ravel(where)]
+        other = [i for i in range(count) if i not in reduced]
+        sizes = [int(np.prod([x.dims[i] for i in part])) for part in (reduced, other)]
+        return np.array(reduced + other, np.int32), *sizes
+    input_shape, count = shape(x), rank(x)
+    reduced = cast_to((raw.Reshape(axes, [-1]) + cast_to(count, axes.dtype)), dtypes.int32) % count
+    other, _ = raw.ListDiff(raw.Range(0, count, 1, name="range"), reduced)
+    sizes = [raw.Prod(raw.GatherV2(input_shape, part, 0), [0]) for part in (reduced, other)]
+    return raw.ConcatV2([reduced, other], 0), *sizes
+
+
+def _product_gradient(op: Any, grad: Any) -> Any:
+    """Dividing by the elements would fail at zeros; products from both ends do not."""
+    x, axes = op.inputs
+    input_shape = shape(x)
+    kept, repeats = _spread_shapes(x, axes)
+    grad = raw.Tile(raw.Reshape(grad, kept), repeats)
+    perm, reduced_num, other_num = _axes_first(x, axes)
+    permuted = raw.Transpose(x, perm, name="transpose")
+    packed = raw.Reshape(permuted, raw.Pack([reduced_num, other_num]))
+    left = raw.Cumprod(packed, 0, exclusive=True)
+    right = raw.Cumprod(packed, 0, exclusive=True, reverse=True)
+    y = raw.Reshape(conj(left) * conj(right), shape(permuted))
+    out = grad * raw.Transpose(y, raw.InvertPermutation(perm), name="transpose")
+    return raw.Reshape(out, input_shape), None
+
+
+def _norm_gradient(op: Any, grad: Any) -> Any:
+    x, axes = op.inputs
+    y = op.outputs[0]
+    if not op.get_attr("keep_dims"):
+        kept = reduced_shape(shape(x), axes)
+        y, grad = raw.Reshape(y, kept), raw.Reshape(grad, kept)
+    return x / (y / grad), None
+
+
+# ---- the reductions ---------------------------------------------------------------------------
+
+_reduction("Sum", _sum).gradient(_sum_gradient)
+_reduction("Mean", _mean).gradient(_mean_gradient)
+_reduction("Prod", _product).gradient(_product_gradient)
+_reduction("Max", _largest).gradient(_extreme_gradient)
+_reduction("Min", _smallest).gradient(_extreme_gradient)
+_reduction("EuclideanNorm", _norm).gradient(_norm_gradient)
+_reduction("All", lambda xp, x, **along: xp.all(x, **along), types="")
+_reduction("Any", lambda xp, x, **along: xp.any(x, **along), types="")
+
+
+# ---- where the extremes are -------------------------------------------------------------------
+
+
+def _without_axis(c: s.ShapeContext) -> s.Dims:
+    dims, axis = c.dims(0), c.value(1)
+    s.with_rank(c.dims(1), 0)
+    if dims is None or len(dims) <= 1:
+        return None if dims is None else ()
+    if axis is None:
+        return (None,) * (len(dims) - 1)
+    count, at = len(dims), int(axis)
+    if not -count <= at < count:
+        raise ValueError(
+            f"Dimension ({at}) must be in the range [{-count}, {count}), where {count}"
+            " is the number of dimensions in the input."
+        )
+    at %= count
+    return dims[:at] + dims[at + 1 :]
+
+
+def _position(name: str, find: str, ignored: float) -> OpDef:
+    """The first position of an extreme; `ignored` stands in for NaN, which is never chosen."""
+
+    @op(
+        name,
+        inputs="input: T, dimension: Tidx",
+        outputs="output: output_type",
+        attrs="T: numbertype, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64",
+        shape=_without_axis,
+        static="dimension",
+    )
+    def position(xp: Any, input: Array, dimension: np.ndarray, *, output_type: DType) -> Array:
+        axis, count = int(dimension), max(input.ndim, 1)
+        if not -count <= axis < count:
+            raise invalid(f"Expected dimension in the range [{-count}, {count}), but got {axis}")
+        if input.ndim and not input.shape[axis]:
+            raise invalid(f"Reduction axis {axis} is empty in shape {s.show(input.shape)}")
+        if not is_integer(input):
+            input = xp.where(xp.isnan(input), literal(input, ignored), input)
+        found = getattr(xp, find)(input, axis=axis) if input.ndim else xp.zeros((), np.int64)
+        return found.astype(output_type.np_storage)
+
+    position.gradient(lambda op, grad: [None, None])
+    return position
+
+
+_position("ArgMax", "argmax", -np.inf)
+_position("ArgMin", "argmin", np.inf)
+
+
+# ---- running sums and products ----------------------------------------------------------------
+
+
+def _running(name: str, accumulate: Callable[..., Array], start: float, types: str) -> OpDef:
+    """Declares a scan; `accumulate(xp, x, axis)` is inclusive and runs forward."""
+
+    @op(
+        name,
+        inputs="x: T, axis: Tidx",
+        outputs="out: T",
+        attrs="exclusive: bool = false, reverse: bool = false, "
+        f"T: {types}, Tidx: {{int32, int64}} = int32",
+        shape=s.unchanged,
+        static="axis",
+    )
+    def scan(xp: Any, x: Array, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> Array:
+        at = int(axis)
+        if not -x.ndim <= at < x.ndim:
+            raise invalid(
+                f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {at}"
+            )
+        values = xp.flip(wide(x), at) if reverse else wide(x)
+        if exclusive:
+            first = [n if i != at % x.ndim else min(n, 1) for i, n in enumerate(x.shape)]
+            before = xp.full(first, start, values.dtype)
+            kept = [slice(None)] * x.ndim
+            kept[at] = slice(0, max(x.shape[at] - 1, 0))
+            values = xp.concatenate([before, values[tuple(kept)]], axis=at)
+        result = accumulate(xp, values, at)
+        return (xp.flip(result, at) if reverse else result).astype(x.dtype)
+
+    return scan
+
+
+def _accumulate_logsumexp(xp: Any, x: Array, axis: int) -> Array:
+    if xp is np:
+        return np.logaddexp.accumulate(x, axis=axis)
+    from jax import lax
+
+    return lax.cumlogsumexp(x, axis=axis % x.ndim)
+
+
+cumsum_op = _running(
+    "Cumsum", lambda xp, x, axis: xp.cumsum(x, axis=axis, dtype=x.dtype), 0, "numbertype"
+)
+cumprod_op = _running(
+    "Cumprod", lambda xp, x, axis: xp.cumprod(x, axis=axis, dtype=x.dtype), 1, "numbertype"
+)
+cumulative_logsumexp_op = _running(
+    "CumulativeLogsumexp", _accumulate_logsumexp, -np.inf, "{half, float, double}"
+)
+
+
+def _directions(op: Any) -> tuple[bool, bool]:
+    return op.get_attr("exclusive"), op.get_attr("reverse")
+
+
+@cumsum_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    exclusive, reverse = _directions(op)
+    return raw.Cumsum(grad, op.inputs[1], exclusive=exclusive, reverse=not reverse), None
+
+
+@cumprod_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    x, axis = op.inputs
+    exclusive, reverse = _directions(op)
+    prod = raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse)
+    out = raw.Cumsum(prod * grad, axis, exclusive=exclusive, reverse=not reverse)
+    return out / x, None
+
+
+@cumulative_logsumexp_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    x, axis = op.inputs
+    y = op.outputs[0]
+    exclusive, reverse = _directions(op)
+
+    def scan_back(sign_holds: Tensor, magnitude: Tensor) -> Tensor:
+        log_grad = raw.SelectV2(sign_holds, raw.Log(magnitude), float(grad.dtype.min))
+        total = raw.CumulativeLogsumexp(
+            log_grad - y, axis, exclusive=exclusive, reverse=not reverse
+        )
+        return raw.Exp(total + x)
+
+    # Logarithms exist of positive numbers only: the two signs of the gradient go separate ways.
+    positive = scan_back(raw.Greater(grad, 0), grad)
+    negative = scan_back(raw.Less(grad, 0), -grad)
+    return positive - negative, None
+
+
+# ---- public functions -------------------------------------------------------------------------
+
+
+def _reduction_axes(x: Any, axis: Any) -> Any:
+    """`axis`, or all axes of `x` if it is None."""
+    if axis is not None:
+        return axis
+    if isinstance(x, SparseTensor):
+        dims = x.dense_shape.dims
+        count = None if dims is None else dims[0]
+    else:
+        known = getattr(x, "shape", None)
+        count = known.ndims if isinstance(known, TensorShape) else None
+    if count is not None:
+        return constant(np.arange(count), dtype=dtypes.int32)
+    return range(0, array.rank(x))
+
+
+def _reduce(op_name: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
+    keepdims = False if keepdims is None else bool(keepdims)
+    result = getattr(raw, op_name)(x, _reduction_axes(x, axis), keep_dims=keepdims, name=name)
+    return _scalar_if_whole(result, axis, keepdims)
+
+
+def _scalar_if_whole(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    if axis is None and not keepdims and not s.known(result.dims):
+        result.set_shape(())
+    return result
+
+
+def _public_reduction(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
+    def function(
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: Any = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor:
+        axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
+        keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims)
+        return _reduce(op_name, input_tensor, axis, keepdims, name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{doc} along `axis`, all axes by default; `keepdims` keeps them as ones."
+    return function
+
+
+reduce_sum = _public_reduction("reduce_sum", "Sum", "The sum")
+reduce_mean = _public_reduction("reduce_mean", "Mean", "The mean")
+reduce_prod = _public_reduction("reduce_prod", "Prod", "The product")
+reduce_max = _public_reduction("reduce_max", "Max", "The maximum")
+reduce_min = _public_reduction("reduce_min", "Min", "The minimum")
+reduce_all = _public_reduction("reduce_all", "All", "Whether all elements hold")
+reduce_any = _public_reduction("reduce_any", "Any", "Whether any element holds")
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The square root of the sum of squares along `axis`."""
+    return _reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
+
+
+def reduce_logsumexp(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """log(sum(exp(x))) along `axis`, without overflow."""
+    axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
+    x = convert_to_tensor(input_tensor)
+    with name_scope(name, "ReduceLogSumExp", [x]) as name:
+        raw_max = reduce_max(x, axis=axis, keepdims=True)
+        finite = raw.Select(raw.IsFinite(raw_max), raw_max, array.zeros_like(raw_max))
+        shift = array.stop_gradient(finite)
+        result = raw.Log(reduce_sum(raw.Exp(raw.Sub(x, shift)), axis, keepdims=keepdims))
+        if not keepdims:
+            shift = array.reshape(shift, array.shape(result))
+        return _scalar_if_whole(raw.Add(result, shift), axis, keepdims)
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean squared deviation from the mean along `axis`."""
+    with name_scope(name or "reduce_variance"):
+        x = convert_to_tensor(input_tensor)
+        means = reduce_mean(x, axis=axis, keepdims=True)
+        if means.dtype.is_integer:
+            raise TypeError("Input must be either real or complex")
+        return reduce_mean(raw.Square(x - means), axis=axis, keepdims=keepdims)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation along `axis`."""
+    with name_scope(name or "reduce_std"):
+        return raw.Sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))
+
+
+def count_nonzero(
+    input_tensor: Any = None,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+    input: Any = None,
+) -> Tensor:
+    """How many elements differ from zero (from the empty string) along `axis`."""
+    keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims)
+    input_tensor = deprecated_alias("input", input, "input_tensor", input_tensor)
+    axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope(name, "count_nonzero", [input_tensor]):
+        x = convert_to_tensor(input_tensor, name="input")
+        zero = array.zeros([], dtype=x.dtype.base_dtype)
+        nonzero = cast(raw.NotEqual(x, zero), dtypes.int64)
+        return cast(reduce_sum(nonzero, axis=axis, keepdims=keepdims), dtype)
+
+
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the diagonal of the innermost matrices."""
+    with name_scope(name, "Trace", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return reduce_sum(raw.MatrixDiagPart(x), [-1], name=name)
+
+
+def argmax(
+    input: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dimension: Any = None,
+    output_type: Any = dtypes.int64,
+) -> Tensor:
+    """The first position of the maximum along `axis`."""
+    axis = deprecated_alias("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
+    return raw.ArgMax(input, axis, output_type=output_type, name=name)
+
+
+def argmin(
+    input: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dimension: Any = None,
+    output_type: Any = dtypes.int64,
+) -> Tensor:
+    """The first position of the minimum along `axis`."""
+    axis = deprecated_alias("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
+    return raw.ArgMin(input, axis, output_type=output_type, name=name)
+
+
+def arg_max(
+    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`argmax` by its older name."""
+    return raw.ArgMax(input, dimension, output_type=output_type, name=name)
+
+
+def arg_min(
+    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`argmin` by its older name."""
+    return raw.ArgMin(input, dimension, output_type=output_type, name=name)
+
+
+def _public_scan(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
+    def function(
+        x: Any,
+        axis: Any = 0,
+        exclusive: bool = False,
+        reverse: bool = False,
+        name: str | None = None,
+    ) -> Tensor:
+        with name_scope(name, op_name, [x]) as name:
+            x = convert_to_tensor(x, name="x")
+            return getattr(raw, op_name)(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{doc} of all elements up to each (`exclusive`: before it) along `axis`."
+    return function
+
+
+cumsum = _public_scan("cumsum", "Cumsum", "The sum")
+cumprod = _public_scan("cumprod", "Cumprod", "The product")
+cumulative_logsumexp = _public_scan(
+    "cumulative_logsumexp", "CumulativeLogsumexp", "The log-sum-exp"
+)

@@ -1,0 +1,265 @@
+"""RefVariable: a variable as TensorFlow 1 makes it by default, a `VariableV2` node and its reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+from tensorboard.compat.proto.variable_pb2 import VariableDef
+
+from weft.core.shapes import TensorShape, dims_of, unknown_shape
+from weft.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from weft.graph.graph import (
+    GraphKeys,
+    Operation,
+    Tensor,
+    colocate_with,
+    device,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
+from weft.graph.op_def import raw
+from weft.ops.initial_value import guard_initial_value
+from weft.ops.variables import (
+    SaveSliceInfo,
+    Variable,
+    _apply_update,
+    _variable_to_tensor,
+    assign,
+    prepend_scope,
+    strip_scope,
+    validate_distribution,
+)
+
+
+class RefVariable(Variable):
+    """A variable whose value ops reach by reference: a read may see later writes of the same step."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: VariableDef | None = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        self._caching_device = caching_device
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._init_from_proto(variable_def, import_scope)
+            return
+        collections = checked_collections(initial_value, collections, constraint)
+        distribution = validate_distribution(synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable = distribution
+        self._constraint, self._save_slice_info = constraint, None
+        if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        with init_scope():
+            self._build(initial_value, validate_shape, name, dtype, shape)
+            get_default_graph().add_to_collections(collections, self)
+
+    def _build(
+        self, initial_value: Any, validate_shape: bool, name: str | None, dtype: Any, shape: Any
+    ) -> None:
+        values = [] if callable(initial_value) else [initial_value]
+        with name_scope(name, "Variable", values) as scope:
+            if callable(initial_value):
+                with initializer_scope(scope):
+                    with name_scope("Initializer"), device(None):
+                        initial = convert_to_tensor(initial_value(), dtype, name="initial_value")
+                    self._variable = _variable_node(initial, validate_shape, shape, scope)
+            else:
+                initial = convert_to_tensor(initial_value, dtype, name="initial_value")
+                check_outside_control_flow(initial, scope)
+                self._variable = _variable_node(initial, validate_shape, shape, scope)
+            self._initial_value = initial
+            if validate_shape and not initial.shape.is_fully_defined():
+                raise ValueError(f"initial_value must have a shape specified: {initial}")
+            safe = guard_initial_value(scope, initial)
+            self._initializer_op = assign(self._variable, safe, validate_shape=validate_shape).op
+            if self._caching_device is not None:
+                beside = device(self._caching_device)
+            else:
+                beside = colocate_with(self._variable.op)
+            with beside:
+                self._snapshot = raw.Identity(self._variable, name="read")
+
+    def _init_from_proto(self, variable_def: VariableDef, import_scope: str | None) -> None:
+        def element(name: str) -> Any:
+            return get_default_graph().as_graph_element(prepend_scope(name, import_scope))
+
+        self._variable = element(variable_def.variable_name)
+        self._initializer_op = element(variable_def.initializer_name)
+        self._initial_value = (
+            element(variable_def.initial_value_name) if variable_def.initial_value_name else None
+        )
+        self._snapshot = element(variable_def.snapshot_name)
+        init_common_from_proto(self, variable_def, import_scope)
+
+    # ---- what it is ----
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self._variable.name
+
+    @property
+    def device(self) -> str:  # type: ignore[override]
+        return self._variable.device
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        return self._variable.dtype
+
+    @property
+    def op(self) -> Operation:  # type: ignore[override]
+        return self._variable.op
+
+    @property
+    def graph(self) -> Any:  # type: ignore[override]
+        return self._variable.graph
+
+    @property
+    def shape(self) -> TensorShape:  # type: ignore[override]
+        return self._variable.shape
+
+    def set_shape(self, shape: Any) -> None:
+        self._variable.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    # ---- reading and writing ----
+
+    def value(self) -> Tensor:
+        return self._snapshot
+
+    def read_value(self) -> Tensor:
+        return raw.Identity(self._variable, name="read")
+
+    def _ref(self) -> Tensor:
+        return self._variable
+
+    def _as_graph_element(self) -> Tensor:
+        return self._variable
+
+    def _update(self, kind: str, name: str | None, use_locking: bool | None, *inputs: Any) -> Tensor:
+        return _apply_update(kind, self._variable, inputs, use_locking, name)
+
+    def _updated(self, update: Tensor, read_value: bool = True) -> Any:
+        return update if read_value else update.op
+
+    def _strided_slice_assign(
+        self, begin: Tensor, end: Tensor, strides: Tensor, value: Any, name: str | None, **masks: int
+    ) -> Tensor:
+        return raw.StridedSliceAssign(self._variable, begin, end, strides, value, name=name, **masks)
+
+    def __iadd__(self, other: Any) -> Any:
+        return self + other  # type: ignore[operator]
+
+    def __isub__(self, other: Any) -> Any:
+        return self - other  # type: ignore[operator]
+
+    def __imul__(self, other: Any) -> Any:
+        return self * other  # type: ignore[operator]
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self / other  # type: ignore[operator]
+
+    def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self**other  # type: ignore[operator]
+
+    # ---- as data ----
+
+    def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
+        if export_scope is not None and not self._variable.name.startswith(export_scope):
+            return None
+        result = common_proto(self, export_scope)
+        result.variable_name = strip_scope(self._variable.name, export_scope)
+        result.snapshot_name = strip_scope(self._snapshot.name, export_scope)
+        return result
+
+
+def _variable_node(initial: Tensor, validate_shape: bool, shape: Any, scope: str) -> Tensor:
+    if shape is None:
+        shape = initial.shape if validate_shape else unknown_shape()
+    return raw.VariableV2(shape=dims_of(shape), dtype=initial.dtype.base_dtype, name=scope)
+
+
+# ---- shared with ResourceVariable ---------------------------------------------------------------
+
+
+def checked_collections(initial_value: Any, collections: Any, constraint: Any) -> Any:
+    """`collections` with its default; raises for arguments no variable can be made from."""
+    if initial_value is None:
+        raise ValueError("initial_value must be specified.")
+    if collections is None:
+        collections = [GraphKeys.GLOBAL_VARIABLES]
+    if not isinstance(collections, (list, tuple, set)):
+        raise ValueError(
+            "collections argument to Variable constructor must be a list, tuple, or set. "
+            f"Got {collections} of type {type(collections)}"
+        )
+    if constraint is not None and not callable(constraint):
+        raise ValueError("The `constraint` argument must be a callable.")
+    return collections
+
+
+def initializer_scope(scope: str) -> Any:
+    """New nodes are placed with the variable whose name scope is `scope`."""
+    group = AttrValue(list=AttrValue.ListValue(s=[f"loc:@{scope.rstrip('/')}".encode()]))
+    return get_default_graph()._attr_scope({"_class": group})
+
+
+def check_outside_control_flow(initial: Tensor, name: str) -> None:
+    if initial.op._get_control_flow_context() is not None:
+        raise ValueError(
+            f"Initializer for variable {name} is from inside a control-flow construct, such as a "
+            "loop or conditional. When creating a variable inside a loop or conditional, use a "
+            "lambda as the initializer."
+        )
+
+
+def init_common_from_proto(
+    variable: Variable, variable_def: VariableDef, import_scope: str | None
+) -> None:
+    distribution = validate_distribution(
+        variable_def.synchronization,
+        variable_def.aggregation,
+        variable_def.trainable,
+        variable_def.variable_name,
+    )
+    variable._synchronization, variable._aggregation, variable._trainable = distribution
+    variable._constraint = variable._save_slice_info = None
+    if variable_def.HasField("save_slice_info_def"):
+        variable._save_slice_info = SaveSliceInfo(
+            save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope
+        )
+
+
+def common_proto(variable: Variable, export_scope: str | None) -> VariableDef:
+    """The fields of a VariableDef that both kinds of variables fill in alike."""
+    result = VariableDef(
+        initializer_name=strip_scope(variable.initializer.name, export_scope),
+        trainable=variable.trainable,
+        synchronization=variable.synchronization.value,
+        aggregation=variable.aggregation.value,
+    )
+    if variable.initial_value is not None:
+        result.initial_value_name = strip_scope(variable.initial_value.name, export_scope)
+    if variable._save_slice_info is not None:
+        info = variable._save_slice_info.to_proto(export_scope)
+        if info is not None:
+            result.save_slice_info_def.MergeFrom(info)
+    return result
+
+
+register_tensor_conversion_function(RefVariable, _variable_to_tensor)

@@ -1,0 +1,95 @@
+"""Updates of some rows of an array: what scatters and sparse optimizer steps have in common.
+
+Rows named more than once are updated once per mention, in order, as a sequential loop would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+
+Array = Any
+
+
+def check_range(
+    indices: np.ndarray, limit: int, message: Callable[[int, tuple[int, ...], int], str]
+) -> None:
+    """Raises `message(index, its position, limit)` for the first index outside [0, limit)."""
+    bad = (indices < 0) | (indices >= limit)
+    if bad.any():
+        position = tuple(int(i) for i in np.argwhere(bad)[0])
+        text = message(int(indices[position]), position, limit)
+        raise errors.InvalidArgumentError(None, None, text)
+
+
+def update_rows(
+    xp: Any,
+    arrays: Sequence[Array],
+    indices: Array,
+    inputs: Sequence[Array],
+    step: Callable[..., Sequence[Array]],
+) -> list[Array]:
+    """`arrays` with the rows at `indices` (a vector) replaced by `step(rows of arrays, *inputs)`.
+
+    `inputs` have one row per index. Where an index repeats, the rounds of the update are run one after the
+    other: round k handles the k-th mention of every row, so there is one round when none repeats.
+    """
+    if xp is np:
+        return _update_rows_numpy(arrays, indices, inputs, step)
+    from jax import lax
+
+    count = arrays[0].shape[0]
+    if indices.shape[0] == 0 or count == 0:
+        return list(arrays)
+    mention = _mention(xp, indices)
+    # JAX counts negative indices from the end; here they are out of range, hence dropped.
+    indices = xp.where(indices < 0, count, indices)
+
+    def one_round(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        k, *current = carry
+        rows = xp.where(mention == k, indices, count)
+        new = step([a.at[rows].get(mode="clip") for a in current], *inputs)
+        updated = (
+            a.at[rows].set(n.astype(a.dtype), mode="drop")
+            for a, n in zip(current, new, strict=True)
+        )
+        return (k + 1, *updated)
+
+    last = mention.max()
+    carry = lax.while_loop(lambda c: c[0] <= last, one_round, (xp.zeros_like(last), *arrays))
+    return list(carry[1:])
+
+
+def _update_rows_numpy(
+    arrays: Sequence[Array],
+    indices: np.ndarray,
+    inputs: Sequence[Array],
+    step: Callable[..., Sequence[Array]],
+) -> list[Array]:
+    updated = [np.array(a) for a in arrays]
+    if indices.size == 0:
+        return updated
+    mention = _mention(np, indices)
+    for k in range(int(mention.max()) + 1):
+        chosen = mention == k
+        rows = indices[chosen]
+        new = step([a[rows] for a in updated], *(i[chosen] for i in inputs))
+        for array, value in zip(updated, new, strict=True):
+            array[rows] = value
+    return updated
+
+
+def _mention(xp: Any, indices: Array) -> Array:
+    """How many earlier entries of `indices` equal each one."""
+    order = xp.argsort(indices, stable=True)
+    ordered = indices[order]
+    rank = xp.arange(indices.shape[0]) - xp.searchsorted(ordered, ordered, side="left")
+    if xp is np:
+        mention = np.empty_like(rank)
+        mention[order] = rank
+        return mention
+    return xp.zeros_like(rank).at[order].set(rank)

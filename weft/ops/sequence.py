@@ -1,0 +1,123 @@
+"""Evenly spaced numbers: `Range` and `LinSpace`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.graph.op_def import op, raw
+from weft.ops.array import invalid
+from weft.ops.casts import cast
+from weft.ops.elementwise import public
+
+Array = Any
+_range = builtins.range
+
+
+def _range_length(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
+    if delta == 0:
+        raise ValueError(f"Requires delta != 0: {delta}")
+    if delta > 0 and start > limit:
+        raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
+    if delta < 0 and start < limit:
+        raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
+    if start.dtype.kind in "iu":
+        return -(-builtins.abs(int(limit) - int(start)) // builtins.abs(int(delta)))
+    return int(np.ceil(np.abs((limit - start) / delta)))
+
+
+def _range_shape(c: s.ShapeContext) -> s.Dims:
+    for i in _range(3):
+        s.with_rank(c.dims(i), 0)
+    ends = [c.value(i) for i in _range(3)]
+    if any(end is None for end in ends):
+        return (None,)
+    return (_range_length(*ends),)
+
+
+_MANY = 1024
+
+
+@op(
+    "Range",
+    inputs="start: Tidx, limit: Tidx, delta: Tidx",
+    outputs="output: Tidx",
+    attrs="Tidx: {bfloat16, float, double, int32, int64} = int32",
+    shape=_range_shape,
+    static="start, limit, delta",
+    differentiable=False,
+)
+def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> Array:
+    try:
+        count = _range_length(start, limit, delta)
+    except ValueError as error:
+        raise invalid(str(error)) from None
+    if start.dtype.kind in "iu":
+        # Short ranges stay NumPy arrays, so that they can be axes; long ones bloat the program.
+        numbers = (np if count <= _MANY else xp).arange(count, dtype=start.dtype)
+        return start + numbers * delta
+    # Floats are added up one by one, with the rounding errors that programs expect.
+    steps = np.full(count, delta, start.dtype)
+    steps[:1] = start
+    return np.cumsum(steps, dtype=start.dtype)
+
+
+def _linspace_shape(c: s.ShapeContext) -> s.Dims:
+    for i in _range(3):
+        s.with_rank(c.dims(i), 0)
+    count = c.value(2)
+    if count is not None and count <= 0:
+        raise ValueError(f"Requires num > 0: {count}")
+    return (None if count is None else int(count),)
+
+
+@op(
+    "LinSpace",
+    inputs="start: T, stop: T, num: Tidx",
+    outputs="output: T",
+    attrs="T: {bfloat16, float, double}, Tidx: {int32, int64} = int32",
+    shape=_linspace_shape,
+    static="num",
+    differentiable=False,
+)
+def lin_space_op(xp: Any, start: Array, stop: Array, num: np.ndarray) -> Array:
+    count = int(num)
+    if count <= 0:
+        raise invalid(f"Requires num > 0: {count}")
+    step = (stop - start) / max(count - 1, 1)
+    values = (start + step * xp.arange(count, dtype=np.float32)).astype(start.dtype)
+    if count == 1:
+        return values
+    return xp.concatenate([values[:-1], xp.reshape(stop, (1,))])
+
+
+def range(
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: Any = None,
+    name: str | None = "range",
+) -> Tensor:
+    """start, start + delta, ... up to but not including limit; from 0 if only one end is given."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as name:
+        start = convert_to_tensor(start, dtype=dtype, name="start")
+        limit = convert_to_tensor(limit, dtype=dtype, name="limit")
+        delta = convert_to_tensor(delta, dtype=dtype, name="delta")
+        if dtype is None:
+            order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+            widest = max((t.dtype.base_dtype for t in (start, limit, delta)), key=order.index)
+            start, limit, delta = (cast(t, widest) for t in (start, limit, delta))
+        return raw.Range(start, limit, delta, name=name)
+
+
+linspace = lin_space = public(
+    "linspace", "LinSpace", "`num` evenly spaced numbers, both ends included.", "start, stop, num"
+)

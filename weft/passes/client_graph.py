@@ -1,0 +1,104 @@
+"""The graph of one step: only what the step needs, in an order in which it can run.
+
+Passes rewrite it in place. Nodes keep a link to the operation they come from, for errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.core.dtypes import DType
+from weft.graph.op_def import OpDef
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims
+
+Edge = tuple["Node", int]
+
+
+class Node:
+    """One operation of a step. `inputs` are (node, output index) pairs, `controls` nodes."""
+
+    __slots__ = (
+        "attrs", "controls", "definition", "device", "dims", "dtypes", "inputs", "name", "op",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        definition: OpDef,
+        attrs: dict[str, Any],
+        inputs: list[Edge],
+        controls: list[Node],
+        dtypes: list[DType],
+        dims: list[Dims],
+        op: Operation | None = None,
+        device: str = "",
+    ) -> None:
+        self.name, self.definition, self.attrs = name, definition, attrs
+        self.inputs, self.controls = inputs, controls
+        self.dtypes, self.dims = dtypes, dims
+        self.op, self.device = op, device
+
+    @property
+    def type(self) -> str:
+        return self.definition.name
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name} {self.type}>"
+
+
+@dataclass
+class ClientGraph:
+    """`nodes` are in topological order; `feeds` and `fetches` are edges; `targets` must run."""
+
+    nodes: list[Node]
+    feeds: list[Edge]
+    fetches: list[Edge]
+    targets: list[Node]
+    stage: str = "pruned"
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def drop_unused(self) -> None:
+        """Keeps what fetches and targets need, in the order it was in."""
+        keep: set[Node] = set()
+        stack = [node for node, _ in self.fetches] + self.targets
+        stack += [node for node, _ in self.feeds]
+        while stack:
+            node = stack.pop()
+            if node in keep:
+                continue
+            keep.add(node)
+            stack.extend(n for n, _ in node.inputs)
+            stack.extend(node.controls)
+        self.nodes = [node for node in self.nodes if node in keep]
+
+    def replace(self, old: dict[Edge, Edge], gone: dict[Node, list[Node]] | None = None) -> None:
+        """Reroutes edges by `old`; a control edge from a node of `gone` becomes edges from its list."""
+
+        def final(edge: Edge) -> Edge:
+            while edge in old:
+                edge = old[edge]
+            return edge
+
+        for node in self.nodes:
+            if any(edge in old for edge in node.inputs):
+                node.inputs = [final(edge) for edge in node.inputs]
+            if gone and any(c in gone for c in node.controls):
+                node.controls = _expand(node.controls, gone)
+        self.fetches = [final(edge) for edge in self.fetches]
+        if gone:
+            self.targets = _expand(self.targets, gone)
+
+
+def _expand(controls: Iterable[Node], gone: dict[Node, list[Node]]) -> list[Node]:
+    found: dict[Node, None] = {}
+    stack = list(reversed(list(controls)))
+    while stack:
+        node = stack.pop()
+        if node in gone:
+            stack.extend(gone[node])
+        else:
+            found[node] = None
+    return list(found)

@@ -1,0 +1,84 @@
+"""Constant folding: what depends only on constants is computed once, at plan time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.graph.constant import const
+from weft.graph.kernel_call import bind
+from weft.passes.client_graph import ClientGraph, Edge, Node
+
+_MAX_ELEMENTS = 1 << 20
+
+
+def fold(graph: ClientGraph) -> None:
+    """Replaces pure nodes over constants by constants; Shape of a known shape too."""
+    old: dict[Edge, Edge] = {}
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        if any(edge in old for edge in node.inputs):
+            node.inputs = [old.get(edge, edge) for edge in node.inputs]
+        values = _values(node)
+        if values is not None:
+            for i, value in enumerate(values):
+                folded = _const_node(node, i, value)
+                nodes.append(folded)
+                old[node, i] = folded, 0
+        nodes.append(node)
+    graph.nodes = nodes
+    graph.replace(old)
+    graph.drop_unused()
+
+
+def _values(node: Node) -> list[np.ndarray] | None:
+    kind = node.definition
+    if kind.name == "Const" or kind.stateful or node.controls or not node.inputs:
+        return None
+    if not kind.traceable or kind.xla or any(d is dtypes.string for d in node.dtypes):
+        return None
+    if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
+        return _of_shape(node)
+    if any(n.definition is not const for n, _ in node.inputs):
+        return None
+    inputs = [n.attrs["value"] for n, _ in node.inputs]
+    if sum(v.size for v in inputs) > _MAX_ELEMENTS or _grows(node):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return [np.asarray(v) for v in bind(kind, node.attrs)(np, inputs)]
+    except Exception:
+        return None  # it fails again when the step runs, where the error can name the node
+
+
+def _grows(node: Node) -> bool:
+    for dims in node.dims:
+        if dims is None or None in dims or np.prod(dims, dtype=np.float64) > _MAX_ELEMENTS:
+            return True
+    return False
+
+
+def _of_shape(node: Node) -> list[np.ndarray] | None:
+    found = []
+    for (source, i), dtype in zip(node.inputs, node.dtypes, strict=False):
+        dims = source.dims[i]
+        if dims is None or (None in dims and node.type != "Rank") or source.type == "_Arg":
+            return None
+        if node.type == "Rank":
+            value = np.array(len(dims))
+        elif node.type == "Size":
+            value = np.array(np.prod(dims, dtype=np.int64))
+        else:
+            value = np.array(dims)
+        found.append(value.astype(dtype.np_storage))
+    return found
+
+
+def _const_node(node: Node, i: int, value: np.ndarray) -> Node:
+    value.setflags(write=False)
+    dtype = node.dtypes[i].base_dtype
+    name = f"{node.name}/folded" if i == 0 else f"{node.name}/folded_{i}"
+    return Node(
+        name, const, {"value": value, "dtype": dtype}, [], [], [dtype], [value.shape], node.op,
+        node.device,
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""The table of contents of a step: every pass, in order.
+
+The local session and a cluster's master both call `prepare`; neither has a pipeline of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.client_graph import ClientGraph
+from weft.passes.optimize.cse import cse
+from weft.passes.optimize.fold import fold
+from weft.passes.optimize.simplify import simplify
+from weft.passes.prune import prune
+from weft.passes.references import read_late
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which optimizations a session asks for."""
+
+    fold: bool = True
+    cse: bool = True
+    simplify: bool = True
+
+
+def prepare(
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    options: Options = Options(),
+    observe: object = None,
+) -> ClientGraph:
+    """Client graph -> the graph of one step, optimized. `observe(stage, graph)` sees each stage."""
+    graph = prune(feeds, fetches, targets)
+    _show(observe, "10_pruned", graph)
+    read_late(graph)
+    if options.simplify:
+        simplify(graph)
+    if options.fold:
+        fold(graph)
+    if options.cse:
+        cse(graph)
+    if options.simplify:
+        simplify(graph)
+    graph.drop_unused()
+    _show(observe, "20_optimized", graph)
+    return graph
+
+
+def _show(observe: object, stage: str, graph: ClientGraph) -> None:
+    if callable(observe):
+        observe(stage, graph)

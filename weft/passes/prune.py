@@ -1,0 +1,82 @@
+"""Feeds, fetches and targets -> the nodes they need, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import OpDef, op
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.client_graph import ClientGraph, Edge, Node
+
+
+def _arg() -> OpDef:
+    @op("_Arg", outputs="output: T", attrs="T: type, index: int >= 0", shape=s.unknown)
+    def arg(xp, *, index):
+        raise AssertionError("a feed is never computed")
+
+    return arg
+
+
+ARG = _arg()
+
+
+def prune(
+    feeds: Sequence[Tensor], fetches: Sequence[Tensor], targets: Sequence[Operation]
+) -> ClientGraph:
+    """Walks back from fetches and targets, stopping at feeds."""
+    args = {tensor: _feed_node(i, tensor) for i, tensor in enumerate(feeds)}
+    fed_ops = {tensor.op for tensor in feeds}
+    made: dict[Operation, Node] = {}
+    nodes: list[Node] = list(args.values())
+    for op_ in _order([t.op for t in fetches if t not in args] + list(targets), args):
+        inputs: list[Edge] = [
+            (args[t], 0) if t in args else (made[t.op], t.value_index) for t in op_.inputs
+        ]
+        # A fed operation does not run, so nothing waits for it either.
+        controls = [made[c] for c in op_._control_inputs if c in made]
+        node = Node(
+            op_.name, op_.definition, op_.attrs, inputs, controls,
+            [t.dtype for t in op_.outputs], [t.dims for t in op_.outputs], op_, op_._device,
+        )  # fmt: skip
+        made[op_] = node
+        nodes.append(node)
+    del fed_ops
+    return ClientGraph(
+        nodes,
+        [(args[t], 0) for t in feeds],
+        [(args[t], 0) if t in args else (made[t.op], t.value_index) for t in fetches],
+        [made[t] for t in targets],
+    )
+
+
+def _feed_node(index: int, tensor: Tensor) -> Node:
+    attrs = {"T": tensor.dtype.base_dtype, "index": index}
+    name = f"_feed_{index}_{tensor.op.name}"
+    return Node(name, ARG, attrs, [], [], [tensor.dtype.base_dtype], [tensor.dims], tensor.op)
+
+
+def _order(roots: list[Operation], args: dict[Tensor, Node]) -> list[Operation]:
+    """Depth-first postorder over data and control inputs; loops are entered once."""
+    order: list[Operation] = []
+    state: dict[Operation, int] = {}
+    stack = [(op_, False) for op_ in reversed(roots)]
+    while stack:
+        op_, done = stack.pop()
+        if done:
+            order.append(op_)
+            continue
+        if op_ in state:
+            continue
+        state[op_] = 1
+        stack.append((op_, True))
+        before = [t.op for t in op_.inputs if t not in args]
+        before += [c for c in op_._control_inputs if not _all_fed(c, args)]
+        stack.extend((b, False) for b in reversed(before) if b not in state)
+    return order
+
+
+def _all_fed(op_: Operation, args: dict[Tensor, Node]) -> bool:
+    """Whether every output of the operation is fed, so that it need not run."""
+    return bool(op_.outputs) and all(t in args for t in op_.outputs)

@@ -1,0 +1,26 @@
+"""Reads of reference variables happen where the value is used.
+
+In TensorFlow the `read` node of a reference variable passes on the variable's memory, not a copy,
+so what is ordered after an assignment sees it. Here that node is taken out and its consumers take
+the reference itself, which is read when they run.
+"""
+
+from __future__ import annotations
+
+from weft.passes.client_graph import ClientGraph, Edge, Node
+
+
+def read_late(graph: ClientGraph) -> None:
+    old: dict[Edge, Edge] = {}
+    gone: dict[Node, list[Node]] = {}
+    for node in graph.nodes:
+        if node.type != "Identity" or node.controls:
+            continue
+        source, i = node.inputs[0]
+        if source.dtypes[i]._is_ref_dtype:
+            old[node, 0] = old.get((source, i), (source, i))
+            gone[node] = [source]
+    if gone:
+        targets = set(graph.targets)
+        graph.nodes = [node for node in graph.nodes if node not in gone or node in targets]
+        graph.replace(old, {n: to for n, to in gone.items() if n not in targets})

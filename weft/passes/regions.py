@@ -1,0 +1,253 @@
+"""A partition -> an ordered list of units: regions that XLA compiles whole, and host nodes between.
+
+Every node gets a level. Device nodes sit on even levels, host nodes on odd ones, and no edge points
+down; all device nodes of a level form one region. An edge whose value must be known before its
+consumer compiles, and is not, puts the consumer two levels up.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from weft.core import dtypes
+from weft.graph.kernel_call import flat_arg_names
+from weft.passes.client_graph import ClientGraph, Edge, Node
+
+_SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "VariableShape"}
+LARGE_CONSTANT = 1024
+
+
+@dataclass
+class Unit:
+    """Nodes that run together: one host node sequence, or one region.
+
+    Of a region: `inputs` come from outside, `outputs` are wanted outside, `static` are inputs whose
+    values the program is specialised on, `cells` are the variables' handle edges, each with whether
+    the region writes it.
+    """
+
+    is_region: bool
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[Edge] = field(default_factory=list)
+    outputs: list[Edge] = field(default_factory=list)
+    static: set[Edge] = field(default_factory=set)
+    cells: dict[Edge, bool] = field(default_factory=dict)
+
+
+@dataclass
+class Layout:
+    """`handles` and `constants` are settled when the plan is made; `units` run in order."""
+
+    units: list[Unit]
+    handles: list[Node]
+    constants: list[Node]
+    roots: dict[Edge, Edge]
+
+
+def is_cell(edge: Edge) -> bool:
+    dtype = edge[0].dtypes[edge[1]]
+    return dtype._is_ref_dtype or dtype is dtypes.resource
+
+
+def group(graph: ClientGraph) -> Layout:
+    order = schedule(graph)
+    roots = resource_roots(order)
+    handles = [n for n in order if n.definition.is_handle]
+    constants = [n for n in order if n.type == "Const" and not n.controls]
+    settled = set(handles) | set(constants) | {n for n, _ in graph.feeds}
+    running = [n for n in order if n not in settled]
+    on_device = {n for n in running if _compiles(n, roots)}
+    known = _known_nodes(running, on_device)
+    levels = _levels(running, settled, on_device, known)
+    units = _units(running, on_device, levels)
+    _wire(units, graph, settled, roots)
+    return Layout(units, handles, constants, roots)
+
+
+def schedule(graph: ClientGraph) -> list[Node]:
+    """A topological order in which what does not depend on a write comes before it."""
+    waiting = {n: len(n.inputs) + len(n.controls) for n in graph.nodes}
+    users: dict[Node, list[Node]] = {n: [] for n in graph.nodes}
+    for node in graph.nodes:
+        for source, _ in node.inputs:
+            users[source].append(node)
+        for control in node.controls:
+            users[control].append(node)
+    ready: deque[Node] = deque(n for n in graph.nodes if not waiting[n])
+    writers: deque[Node] = deque()
+    order: list[Node] = []
+    while ready or writers:
+        node = ready.popleft() if ready else writers.popleft()
+        order.append(node)
+        for user in users[node]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                (writers if writes(user) else ready).append(user)
+    return order
+
+
+def writes(node: Node) -> bool:
+    """Whether the node may change a variable."""
+    kind = node.definition
+    if not kind.stateful and not kind.has_ref_input:
+        return False
+    return not kind.reads_only and any(is_cell(edge) for edge in node.inputs)
+
+
+def resource_roots(order: list[Node]) -> dict[Edge, Edge]:
+    """For each reference or resource edge, the handle it stems from, where that is certain."""
+    roots: dict[Edge, Edge] = {}
+    for node in order:
+        if node.definition.is_handle:
+            roots[node, 0] = node, 0
+            continue
+        sources = [roots.get(edge) for edge in node.inputs if is_cell(edge)]
+        for i in range(len(node.dtypes)):
+            if is_cell((node, i)) and sources and sources[0] is not None:
+                roots[node, i] = sources[0]
+    return roots
+
+
+def _compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
+    kind = node.definition
+    if not kind.traceable or kind.blocking:
+        return False
+    if any(_host_only(d) for d in node.dtypes):
+        return False
+    for source, i in node.inputs:
+        if is_cell((source, i)):
+            if (source, i) not in roots or roots[source, i][0].attrs.get("dtype") is dtypes.string:
+                return False
+            if not _is_variable(roots[source, i][0]):
+                return False
+        elif _host_only(source.dtypes[i]):
+            return False
+    return True
+
+
+def _is_variable(node: Node) -> bool:
+    return node.type in ("VariableV2", "Variable", "VarHandleOp")
+
+
+def _host_only(dtype: dtypes.DType) -> bool:
+    return dtype.base_dtype in (dtypes.string, dtypes.variant)
+
+
+def _known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
+    """Nodes whose values a trace knows: constants, shapes, and arithmetic on these."""
+    known: set[Node] = set()
+    for node in running:
+        kind = node.definition
+        if node not in on_device:
+            continue
+        if kind.name in _SHAPE_OPS:
+            known.add(node)
+        elif not (kind.stateful or kind.xla) and node.inputs:
+            if all(s in known or s.type == "Const" for s, _ in node.inputs):
+                known.add(node)
+    return known
+
+
+def static_edges(node: Node) -> list[Edge]:
+    if not node.definition.static:
+        return []
+    names = flat_arg_names(node.definition, node.attrs)
+    return [e for e, name in zip(node.inputs, names, strict=True) if name in node.definition.static]
+
+
+def _levels(
+    running: list[Node], settled: set[Node], on_device: set[Node], known: set[Node]
+) -> dict[Node, int]:
+    levels: dict[Node, int] = {}
+    for node in running:
+        device = node in on_device
+        level = 0 if device else -1
+        for source in [n for n, _ in node.inputs] + node.controls:
+            if source in levels:
+                same = (source in on_device) == device
+                level = max(level, levels[source] + (0 if same else 1))
+        for edge in static_edges(node) if device else ():
+            source = edge[0]
+            if source in levels and source in on_device and not _can_be_known(
+                source, on_device, known
+            ):
+                level = max(level, levels[source] + 2)
+        levels[node] = level
+    return levels
+
+
+def _can_be_known(node: Node, on_device: set[Node], known: set[Node]) -> bool:
+    """Whether specialising on values from outside the region lets a trace compute the node."""
+    stack, seen = [node], set()
+    while stack:
+        current = stack.pop()
+        if current in seen or current in known or current not in on_device:
+            continue
+        seen.add(current)
+        kind = current.definition
+        if kind.stateful or kind.xla or any(is_cell(e) for e in current.inputs):
+            return False
+        stack.extend(n for n, _ in current.inputs)
+    return True
+
+
+def _units(running: list[Node], on_device: set[Node], levels: dict[Node, int]) -> list[Unit]:
+    by_level: dict[int, Unit] = {}
+    for node in running:
+        unit = by_level.setdefault(levels[node], Unit(node in on_device))
+        unit.nodes.append(node)
+    return [by_level[level] for level in sorted(by_level)]
+
+
+def _wire(
+    units: list[Unit], graph: ClientGraph, settled: set[Node], roots: dict[Edge, Edge]
+) -> None:
+    """Fills in what crosses the border of each region."""
+    home = {node: unit for unit in units for node in unit.nodes}
+    wanted: dict[Edge, None] = dict.fromkeys(graph.fetches)
+    for unit in units:
+        for node in unit.nodes:
+            for edge in node.inputs:
+                if home.get(edge[0]) is not unit:
+                    wanted[edge] = None
+    for unit in units:
+        if unit.is_region:
+            _wire_region(unit, home, wanted, roots)
+
+
+def _wire_region(
+    unit: Unit, home: dict[Node, Unit], wanted: dict[Edge, None], roots: dict[Edge, Edge]
+) -> None:
+    inputs: dict[Edge, None] = {}
+    for node in unit.nodes:
+        for edge in node.inputs:
+            if is_cell(edge):
+                root = roots[edge]
+                unit.cells[root] = unit.cells.get(root, False) or writes(node)
+            elif home.get(edge[0]) is not unit and not _is_literal(edge[0]):
+                inputs[edge] = None
+        for edge in static_edges(node):
+            _mark_static(edge, unit, home)
+    unit.inputs = list(inputs)
+    unit.static &= set(inputs)
+    # A reference leaves a region as the variable itself, which the plan knows already.
+    unit.outputs = [e for e in wanted if home.get(e[0]) is unit and not is_cell(e)]
+
+
+def _is_literal(node: Node) -> bool:
+    return node.type == "Const" and node.attrs["value"].size <= LARGE_CONSTANT
+
+
+def _mark_static(edge: Edge, unit: Unit, home: dict[Node, Unit]) -> None:
+    stack, seen = [edge], set()
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        node = current[0]
+        if home.get(node) is not unit:
+            unit.static.add(current)
+        elif node.type not in _SHAPE_OPS:
+            stack.extend(node.inputs)

@@ -1,0 +1,244 @@
+"""Region -> XLA executable. With device.py, the only module of the runtime that imports jax."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors, flags
+from weft.graph.kernel_call import bind, flat_arg_names
+from weft.graph.op_def import OpDef
+from weft.passes.client_graph import Edge, Node
+from weft.passes.regions import Unit, is_cell
+from weft.runtime.interpret import _derefs, located
+from weft.runtime.resources import uninitialized
+
+_lock = threading.Lock()
+_jax: Any = None
+
+
+def load() -> Any:
+    """The jax module, set up on first use: 64-bit types, compiled programs cached on disk."""
+    global _jax
+    if _jax is None:
+        with _lock:
+            if _jax is None:
+                import jax
+
+                jax.config.update("jax_enable_x64", True)
+                directory = flags.cache_directory()
+                if directory is not None and jax.config.jax_compilation_cache_dir is None:
+                    jax.config.update("jax_compilation_cache_dir", directory)
+                    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+                    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+                _jax = jax
+    return _jax
+
+
+class TracedCell:
+    """A variable inside a trace: what it holds at this point of the program."""
+
+    __slots__ = ("is_reference", "name", "value")
+
+    def __init__(self, name: str, value: Any, is_reference: bool) -> None:
+        self.name, self.value, self.is_reference = name, value, is_reference
+
+    @property
+    def initialized(self) -> bool:
+        return self.value is not None
+
+    def read(self) -> Any:
+        if self.value is None:
+            raise uninitialized(self.name, self.is_reference)
+        return self.value
+
+    def write(self, value: Any) -> None:
+        self.value = value
+
+
+@dataclass
+class Program:
+    """A compiled region. `call(donated, kept, inputs, rngs) -> (outputs, new values)`."""
+
+    call: Callable[..., Any]
+    rng_blocks: list[int]
+    reshapes: bool  # whether a variable's shape differs after the call
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a region is compiled for: arrays as (shape, dtype), None for an empty variable."""
+
+    cells: tuple[Any, ...]
+    inputs: tuple[Any, ...]
+    static: tuple[tuple[Edge, np.ndarray], ...]
+
+
+def compile_region(unit: Unit, roots: dict[Edge, Edge], names: list[Any], spec: Spec) -> Program:
+    """Traces the region's kernels into one XLA program.
+
+    `names` gives (name, is_reference) of each cell of `unit.cells`, in order. Written cells are
+    donated, so that an update can reuse their memory.
+    """
+    jax = load()
+    trace = _Trace(unit, roots, names, dict(spec.static))
+    written = list(unit.cells.values())
+    arrays = [_abstract(jax, cell) for cell in spec.cells]
+    donated = [a for a, w in zip(arrays, written, strict=True) if w]
+    kept = [a for a, w in zip(arrays, written, strict=True) if not w]
+    inputs = [_abstract(jax, i) for i in spec.inputs]
+    rngs = [jax.ShapeDtypeStruct((6,), np.uint32)] * len(trace.random_nodes)
+    jitted = jax.jit(trace.run, donate_argnums=(0,))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        lowered = jitted.lower(donated, kept, inputs, rngs)
+        try:
+            executable = lowered.compile()
+        except Exception as error:
+            raise translate(error) from error
+    return Program(executable, trace.rng_blocks, trace.reshapes)
+
+
+def _abstract(jax: Any, spec: Any) -> Any:
+    return None if spec is None else jax.ShapeDtypeStruct(*spec)
+
+
+class _Trace:
+    """Runs the region's nodes on tracers, once, to record the program."""
+
+    def __init__(
+        self, unit: Unit, roots: dict[Edge, Edge], names: list[Any], static: dict[Edge, np.ndarray]
+    ) -> None:
+        self.unit, self.roots, self.names, self.static = unit, roots, names, static
+        self.dynamic = [edge for edge in unit.inputs if edge not in static]
+        self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
+        self.rng_blocks: list[int] = []
+        self.reshapes = False
+
+    def run(
+        self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: list[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        cells = self._cells(donated, kept)
+        before = {root: _shape_or_none(cell.value) for root, cell in cells.items()}
+        values: dict[Edge, Any] = dict(self.static)
+        values.update(zip(self.dynamic, inputs, strict=True))
+        states = dict(zip(self.random_nodes, rngs, strict=True))
+        self.rng_blocks = []
+        for node in self.unit.nodes:
+            self._run_node(node, values, cells, states)
+        self.reshapes = any(_shape_or_none(c.value) != before[r] for r, c in cells.items())
+        new = [cells[root].value for root, w in self.unit.cells.items() if w]
+        return [values[edge] for edge in self.unit.outputs], new
+
+    def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
+        take = {True: iter(donated), False: iter(kept)}
+        return {
+            root: TracedCell(name, next(take[written]), is_reference)
+            for (root, written), (name, is_reference) in zip(
+                self.unit.cells.items(), self.names, strict=True
+            )
+        }
+
+    def _run_node(
+        self, node: Node, values: dict[Edge, Any], cells: dict[Edge, TracedCell], states: Any
+    ) -> None:
+        try:
+            inputs = [self._input(edge, values, cells) for edge in node.inputs]
+            for i in _derefs(node):
+                inputs[i] = inputs[i].read()
+            outputs = self._call(node, inputs, states)
+        except Exception as error:
+            raise located(error, node) from error
+        for i, value in enumerate(outputs):
+            if not isinstance(value, TracedCell):
+                value = declared(node, i, value)
+            values[node, i] = value
+
+    def _input(self, edge: Edge, values: dict[Edge, Any], cells: dict[Edge, TracedCell]) -> Any:
+        if edge in values:
+            return values[edge]
+        if is_cell(edge):
+            return cells[self.roots[edge]]
+        return edge[0].attrs["value"]  # a small constant
+
+    def _call(self, node: Node, inputs: list[Any], states: Any) -> Sequence[Any]:
+        import jax.numpy as jnp
+
+        definition = node.definition
+        call = bind(definition, node.attrs)
+        if definition.takes_rng:
+            outputs = call(jnp, inputs, states[node])
+            assert definition.random is not None
+            self.rng_blocks.append(definition.random(np.shape(outputs[0]), node.attrs))
+            return outputs
+        concrete = all(isinstance(v, (np.ndarray, np.generic)) for v in inputs)
+        if concrete and not definition.xla and not definition.stateful and inputs:
+            with np.errstate(all="ignore"):
+                return call(np, inputs)
+        return call(jnp, inputs)
+
+
+def _shape_or_none(value: Any) -> Any:
+    return None if value is None else np.shape(value)
+
+
+def declared(node: Node, i: int, value: Any) -> Any:
+    """`value` if it has the declared type; kernels that widen are mistakes of ours."""
+    wanted = node.dtypes[i].base_dtype.np_storage
+    if value.dtype != wanted:
+        if flags.CHECK:
+            raise errors.InternalError(
+                None, None, f"{node.type} {node.name!r} traced to {value.dtype}, declared {wanted}"
+            )
+        value = value.astype(wanted)
+    return value
+
+
+def single_op(definition: OpDef, attrs: dict[str, Any]) -> Callable[..., Sequence[np.ndarray]]:
+    """An op that only XLA can express, compiled by itself: `call(xp, inputs) -> NumPy arrays`."""
+    names = flat_arg_names(definition, attrs)
+    static = [i for i, name in enumerate(names) if name in definition.static]
+    programs: dict[Any, Any] = {}
+
+    def call(xp: Any, inputs: Sequence[Any]) -> Sequence[np.ndarray]:
+        jax = load()
+        fixed = {i: np.asarray(inputs[i]) for i in static}
+        key = tuple((i, v.shape, v.tobytes()) for i, v in fixed.items())
+        if key not in programs:
+            if len(programs) > 64:
+                programs.clear()
+            programs[key] = jax.jit(_one(definition, attrs, fixed))
+        moving = [None if i in fixed else v for i, v in enumerate(inputs)]
+        return [np.asarray(v) for v in programs[key](moving)]
+
+    return call
+
+
+def _one(definition: OpDef, attrs: dict[str, Any], fixed: dict[int, np.ndarray]) -> Any:
+    def run(moving: list[Any]) -> Any:
+        import jax.numpy as jnp
+
+        inputs = [fixed.get(i, v) for i, v in enumerate(moving)]
+        return list(bind(definition, attrs)(jnp, inputs))
+
+    return run
+
+
+def translate(error: Exception) -> Exception:
+    """An XLA run-time error as TensorFlow's class for it."""
+    text = str(error)
+    for prefix, kind in (
+        ("RESOURCE_EXHAUSTED", errors.ResourceExhaustedError),
+        ("INVALID_ARGUMENT", errors.InvalidArgumentError),
+        ("UNIMPLEMENTED", errors.UnimplementedError),
+    ):
+        if text.startswith(prefix):
+            return kind(None, None, text)
+    if isinstance(error, errors.OpError):
+        return error
+    return errors.InternalError(None, None, text)

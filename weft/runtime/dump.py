@@ -1,0 +1,61 @@
+"""Graphs of a step on paper: the WEFT_DUMP files, and GraphDefs for RunMetadata."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any
+
+from weft.core import flags
+from weft.passes.client_graph import ClientGraph, Node
+
+_calls = itertools.count()
+
+
+def observer() -> Any:
+    """A function that writes each stage of one call to WEFT_DUMP, or None when it is off."""
+    if not flags.DUMP.value:
+        return None
+    folder = os.path.join(flags.DUMP.value, f"call_{next(_calls):04d}")
+    os.makedirs(folder, exist_ok=True)
+
+    def observe(stage: str, graph: ClientGraph) -> None:
+        with open(os.path.join(folder, f"{stage}.txt"), "w") as file:
+            file.write(text(graph))
+
+    return observe
+
+
+def text(graph: ClientGraph) -> str:
+    """One line per node, ready for `diff`."""
+    lines = [_line(node) for node in graph.nodes]
+    lines.append("fetch " + ", ".join(_edge(*edge) for edge in graph.fetches))
+    if graph.targets:
+        lines.append("target " + ", ".join(node.name for node in graph.targets))
+    return "\n".join(lines) + "\n"
+
+
+def _edge(node: Node, i: int) -> str:
+    return node.name if i == 0 else f"{node.name}:{i}"
+
+
+def _line(node: Node) -> str:
+    args = [_edge(*edge) for edge in node.inputs] + [f"^{c.name}" for c in node.controls]
+    types = " ".join(d.name for d in node.dtypes)
+    return f"{node.name} = {node.type}({', '.join(args)})" + (f" -> {types}" if types else "")
+
+
+def to_graph_def(graph: ClientGraph) -> Any:
+    from weft.graph.graph_def import attr_to_proto, new_graph_def
+
+    message = new_graph_def()
+    for node in graph.nodes:
+        entry = message.node.add()
+        entry.name, entry.op = node.name, node.type
+        entry.device = node.device or "/job:localhost/replica:0/task:0/device:CPU:0"
+        entry.input.extend(_edge(*edge) for edge in node.inputs)
+        entry.input.extend(f"^{c.name}" for c in node.controls)
+        for name, value in node.attrs.items():
+            kind = node.definition.attrs[name].kind if name in node.definition.attrs else None
+            entry.attr[name].CopyFrom(attr_to_proto(value, kind))
+    return message

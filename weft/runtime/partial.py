@@ -1,0 +1,90 @@
+"""partial_run: one step in several calls, each feeding and fetching a part of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from weft.core import errors
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.client_graph import Node
+from weft.runtime.interpret import HostNode, run_nodes
+
+
+class PartialRun:
+    """A step whose nodes run when a call first needs them, each at most once."""
+
+    def __init__(
+        self,
+        runner: Any,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+    ) -> None:
+        from weft.passes.pipeline import Options, prepare
+        from weft.runtime.plan import Plan
+        from weft.runtime.step import to_user
+
+        self._to_user = to_user
+        # Unoptimized, so that every fetch and feed keeps its own node.
+        graph = prepare(feeds, fetches, targets, Options(False, False, False))
+        self.plan = Plan(graph, runner.store)
+        self.fetches = {t.name: edge for t, edge in zip(fetches, graph.fetches, strict=True)}
+        self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}
+        self.waiting = {t.name: edge for t, edge in zip(feeds, graph.feeds, strict=True)}
+        self.values = self.plan.template.copy()
+        self.done: set[Node] = {*self.plan.layout.handles, *self.plan.layout.constants}
+        self.lock = threading.Lock()
+        for item in self.plan.nodes.values():
+            item.frees = ()
+
+    def advance(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        values: Sequence[Any],
+    ) -> list[Any]:
+        with self.lock:
+            for tensor, value in zip(feeds, values, strict=True):
+                edge = self.waiting.pop(tensor.name, None)
+                if edge is None:
+                    raise errors.InvalidArgumentError(
+                        None, None, f"The feed {tensor.name} was not specified in"
+                        " partial_run_setup, or has already been fed.",
+                    )  # fmt: skip
+                self.values[self.plan.slots[edge]] = value
+                self.done.add(edge[0])
+            edges = [self._take(self.fetches, t.name) for t in fetches]
+            wanted = [n for n, _ in edges] + [self._take(self.targets, op.name) for op in targets]
+            run_nodes(self._needed(wanted), self.values, self.plan.store)
+            return [self._to_user(self.values[self.plan.slots[edge]]) for edge in edges]
+
+    @staticmethod
+    def _take(table: dict[str, Any], name: str) -> Any:
+        if name not in table:
+            raise errors.InvalidArgumentError(
+                None, None, f"The fetch {name} was not specified in partial_run_setup, or has"
+                " already been fetched.",
+            )  # fmt: skip
+        return table.pop(name)
+
+    def _needed(self, wanted: list[Node]) -> list[HostNode]:
+        need: set[Node] = set()
+        stack = list(wanted)
+        while stack:
+            node = stack.pop()
+            if node in need or node in self.done:
+                continue
+            if node.type == "_Arg":
+                raise errors.InvalidArgumentError(
+                    None, None, f"Computing the fetches needs {node.op.name!r}, which has not been"  # type: ignore[union-attr]
+                    " fed",
+                )  # fmt: skip
+            need.add(node)
+            stack.extend(n for n, _ in node.inputs)
+            stack.extend(node.controls)
+        self.done |= need
+        return [item for node, item in self.plan.nodes.items() if node in need]

@@ -1,0 +1,141 @@
+"""The graph of a step -> flat lists that a run only has to walk through.
+
+Everything that depends on the graph alone (slots, kernels, who reads what last) is worked out here,
+once. Handles and constants are settled: their slots are filled in the template of every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.graph.kernel_call import bind
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.regions import Layout, Unit, group, is_cell
+from weft.runtime.interpret import (
+    Context,
+    HostNode,
+    Observer,
+    located,
+    run_nodes,
+    run_nodes_observed,
+)
+from weft.runtime.region import Region
+from weft.runtime.resources import ResourceStore
+from weft.runtime.straight import Step, straight_line
+
+_WARM = 3
+
+
+class HostUnit:
+    """A run of host nodes: interpreted at first, a generated function when it keeps coming back."""
+
+    def __init__(self, nodes: list[HostNode], store: ResourceStore) -> None:
+        self.nodes, self.store = nodes, store
+        self.runs = 0
+        self.step: Step | None = None
+
+    def run(self, values: list[Any]) -> None:
+        if self.step is not None:
+            self.step(values)
+            return
+        run_nodes(self.nodes, values, self.store)
+        self.runs += 1
+        if self.runs == _WARM:
+            wanted = [i for item in self.nodes for i in item.outs]
+            self.step = straight_line(self.nodes, wanted, self.store, hold_lock=False)
+
+
+class Plan:
+    """One (feeds, fetches, targets) signature of a session, ready to run any number of times."""
+
+    def __init__(self, graph: ClientGraph, store: ResourceStore) -> None:
+        self.graph, self.store = graph, store
+        self.layout: Layout = group(graph)
+        self.slots: dict[Edge, int] = {}
+        for node in graph.nodes:
+            for i in range(len(node.dtypes)):
+                self.slots[node, i] = len(self.slots)
+        self.feed_slots = tuple(self.slots[edge] for edge in graph.feeds)
+        self.fetch_slots = tuple(self.slots[edge] for edge in graph.fetches)
+        self.generation = -1
+        self.nodes = self._host_nodes()
+        self._settle()
+
+    def _host_nodes(self) -> dict[Node, HostNode]:
+        """Every node as the interpreter runs it, in the order of the units."""
+        home = {n: u for u in self.layout.units for n in u.nodes}
+        made = {n: HostNode(n, self.slots, self.store) for u in self.layout.units for n in u.nodes}
+        for node, item in made.items():
+            item.set_converts(
+                tuple(
+                    i
+                    for i, (source, _) in enumerate(node.inputs)
+                    if source in home and home[source].is_region and home[source] is not home[node]
+                    and not is_cell((source, _))
+                )  # fmt: skip
+            )
+        self._set_frees(made)
+        return made
+
+    def _set_frees(self, made: dict[Node, HostNode]) -> None:
+        kept = set(self.graph.fetches)
+        last: dict[Edge, HostNode] = {}
+        for node, item in made.items():
+            for edge in node.inputs:
+                if edge[0] in made:
+                    last[edge] = item
+        frees: dict[HostNode, list[int]] = {}
+        for edge, item in last.items():
+            if edge not in kept:
+                frees.setdefault(item, []).append(self.slots[edge])
+        for item, slots in frees.items():
+            item.frees = tuple(slots)
+
+    def _settle(self) -> None:
+        """Resolves handles in the store; again whenever something was removed from it."""
+        self.generation = self.store.generation
+        self.template: list[Any] = [None] * len(self.slots)
+        cells: dict[Edge, Any] = {}
+        for node in self.layout.handles:
+            try:
+                call = bind(node.definition, node.attrs)
+                cell = call(np, (), Context(self.store, node))[0]
+            except Exception as error:
+                raise located(error, node) from error
+            self.template[self.slots[node, 0]] = cells[node, 0] = cell
+        for node in self.layout.constants:
+            self.template[self.slots[node, 0]] = node.attrs["value"]
+        for edge, root in self.layout.roots.items():
+            # What hands a reference on gives the cell it was given.
+            self.template[self.slots[edge]] = cells[root]
+        self.units = [self._unit(unit, cells) for unit in self.layout.units]
+
+    def _unit(self, unit: Unit, cells: dict[Edge, Any]) -> HostUnit | Region:
+        nodes = [self.nodes[node] for node in unit.nodes]
+        if not unit.is_region:
+            return HostUnit(nodes, self.store)
+        return Region(unit, self.layout.roots, self.slots, nodes, cells, self.store)
+
+    def run(self, feeds: Sequence[Any]) -> list[Any]:
+        """Runs one step. Returns the values of the fetches as they are, on host or device."""
+        values = self._start(feeds)
+        for unit in self.units:
+            unit.run(values)
+        return [values[i] for i in self.fetch_slots]
+
+    def run_observed(self, feeds: Sequence[Any], observe: Observer) -> list[Any]:
+        """Runs one step node by node, showing each to `observe`."""
+        values = self._start(feeds)
+        run_nodes_observed(list(self.nodes.values()), values, self.store, observe)
+        return [values[i] for i in self.fetch_slots]
+
+    def _start(self, feeds: Sequence[Any]) -> list[Any]:
+        if self.generation != self.store.generation:
+            self._settle()
+        values = self.template.copy()
+        for slot, value in zip(self.feed_slots, feeds, strict=True):
+            values[slot] = value
+        return values

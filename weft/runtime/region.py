@@ -1,0 +1,207 @@
+"""A region at run time: interpreted while it is cold or tiny, compiled once it is hot.
+
+Programs are kept per signature: the shapes of what comes in, the values it is specialised on. The
+table is bounded, and a region that meets ever new signatures stays with the interpreter.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from weft.core import flags
+from weft.passes.client_graph import Edge, Node
+from weft.passes.regions import Unit
+from weft.runtime import report
+from weft.runtime.compile import Program, Spec, compile_region, load, translate
+from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
+from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.straight import Step, straight_line
+
+MAX_PROGRAMS = 64
+MANY_SIGNATURES = 16
+MAX_STATIC_ELEMENTS = 4096
+# Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
+NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
+
+
+class _Entry:
+    """What is known about one signature."""
+
+    __slots__ = ("program", "runs", "tiny")
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.tiny = False
+        self.program: Program | None = None
+
+
+class Region:
+    """`run(values)` executes the unit over a step's slots."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        roots: dict[Edge, Edge],
+        slots: dict[Edge, int],
+        nodes: list[HostNode],
+        cells: dict[Edge, Variable],
+        store: ResourceStore,
+    ) -> None:
+        self.unit, self.roots, self.nodes, self.store = unit, roots, nodes, store
+        constants = [e for e in unit.inputs if e[0].type == "Const" and e not in unit.static]
+        moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
+        # The order of inputs is: what moves from step to step, then large constants.
+        self.static = [e for e in unit.inputs if e in unit.static]
+        self.unit.inputs = moving + constants + self.static
+        self.moving_slots = tuple(slots[e] for e in moving)
+        self.static_slots = tuple(slots[e] for e in self.static)
+        self.out_slots = tuple(slots[e] for e in unit.outputs)
+        self.constants = [e[0].attrs["value"] for e in constants]
+        self.constants_on_device: list[Any] | None = None
+        self.cells = [cells[root] for root in unit.cells]
+        self.written = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if w]
+        self.kept = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if not w]
+        self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
+        self.needs_xla = any(n.definition.xla for n in unit.nodes)
+        self.entries: OrderedDict[Any, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+
+    # ---- choosing ----
+
+    def run(self, values: list[Any]) -> None:
+        key = self._signature(values)
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self._new_entry(key)
+        program = entry.program
+        if program is not None:
+            self._run_program(program, values)
+        elif entry.tiny:
+            self._to_host(values)
+            self._tiny_step(values)
+        elif not self._is_hot(entry, values):
+            self._interpret(entry, values)
+        else:
+            self._run_program(self._compile(entry, key, values), values)
+
+    def _signature(self, values: list[Any]) -> Any:
+        shapes = tuple([values[i].shape for i in self.moving_slots])
+        if not self.static_slots:
+            return self.store.shape_epoch if self.cells else 0, shapes
+        fixed = [np.asarray(values[i]) for i in self.static_slots]
+        return self.store.shape_epoch, shapes, tuple((v.shape, v.tobytes()) for v in fixed)
+
+    def _new_entry(self, key: Any) -> _Entry:
+        with self._lock:
+            entry = self.entries.setdefault(key, _Entry())
+            while len(self.entries) > MAX_PROGRAMS:
+                self.entries.popitem(last=False)
+            return entry
+
+    def _is_hot(self, entry: _Entry, values: list[Any]) -> bool:
+        """Compile a signature on its second run; later, where signatures keep changing."""
+        entry.runs += 1
+        if not flags.XLA or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots):
+            return False
+        if self.needs_xla:
+            return True
+        return entry.runs > (1 if len(self.entries) <= MANY_SIGNATURES else 4)
+
+    # ---- interpreting ----
+
+    def _to_host(self, values: list[Any]) -> None:
+        for i in self.moving_slots:
+            if not isinstance(values[i], (np.ndarray, np.generic)):
+                values[i] = np.asarray(values[i])
+
+    def _interpret(self, entry: _Entry, values: list[Any]) -> None:
+        self._to_host(values)
+        if entry.runs != 1:
+            run_nodes(self.nodes, values, self.store)
+            return
+        cost = 0.0
+
+        def add_up(node: Node, inputs: Any, outputs: Any, start: float, end: float) -> None:
+            nonlocal cost
+            cost += NODE_COST + ELEMENT_COST * _work(node, inputs, outputs)
+
+        run_nodes_observed(self.nodes, values, self.store, add_up)
+        buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
+        entry.tiny = cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
+
+    @functools.cached_property
+    def _tiny_step(self) -> Step:
+        return straight_line(self.nodes, self.out_slots, self.store, hold_lock=bool(self.cells))
+
+    # ---- compiled ----
+
+    def _compile(self, entry: _Entry, key: Any, values: list[Any]) -> Program:
+        with self._lock:
+            if entry.program is None:
+                with report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes"):
+                    entry.program = self._build(values)
+            return entry.program
+
+    def _build(self, values: list[Any]) -> Program:
+        if self.constants_on_device is None:
+            jax = load()
+            self.constants_on_device = [jax.device_put(v) for v in self.constants]
+        inputs = [values[i] for i in self.moving_slots] + self.constants
+        static = zip(self.static, self.static_slots, strict=True)
+        spec = Spec(
+            tuple(_spec(cell.value) for cell in self.cells),
+            tuple(_spec(v) for v in inputs),
+            tuple((edge, np.asarray(values[slot])) for edge, slot in static),
+        )
+        names = [(cell.name, cell.is_reference) for cell in self.cells]
+        return compile_region(self.unit, self.roots, names, spec)
+
+    def _run_program(self, program: Program, values: list[Any]) -> None:
+        inputs = [values[i] for i in self.moving_slots]
+        if self.constants_on_device:
+            inputs += self.constants_on_device
+        if not self.cells and not self.random_nodes:
+            outputs, _ = self._call(program, [], [], inputs, [])
+        else:
+            with self.store.lock:
+                rngs = [take_rng(self.store, n) for n in self.random_nodes]
+                donated = [cell.value for cell in self.written]
+                kept = [cell.value for cell in self.kept]
+                outputs, new = self._call(program, donated, kept, inputs, rngs)
+                self._store(program, new)
+        for slot, value in zip(self.out_slots, outputs, strict=True):
+            values[slot] = value
+
+    def _call(self, program: Program, *args: Any) -> Any:
+        try:
+            return program.call(*args)
+        except Exception as error:
+            raise translate(error) from error
+
+    def _store(self, program: Program, new: list[Any]) -> None:
+        for cell, value in zip(self.written, new, strict=True):
+            cell.value = value
+        if program.reshapes:
+            self.store.shape_epoch += 1
+        if self.random_nodes:
+            from weft.ops.philox import advance
+
+            for node, blocks in zip(self.random_nodes, program.rng_blocks, strict=True):
+                self.store.rng[node.name] = advance(self.store.rng[node.name], blocks)
+
+
+def _spec(value: Any) -> Any:
+    return None if value is None else (value.shape, value.dtype)
+
+
+def _work(node: Node, inputs: Any, outputs: Any) -> float:
+    """Elements a NumPy kernel handles, multiplications of a matrix product counted in part."""
+    size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
+    if node.definition.flops is not None:
+        return size + 0.05 * node.definition.flops([np.shape(v) for v in inputs], node.attrs)
+    return size

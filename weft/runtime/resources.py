@@ -1,0 +1,146 @@
+"""State that outlives steps: variables and other resources, by container and name.
+
+A value is never changed in place: an update puts a new array in the cell, so whoever holds the old
+one keeps a snapshot. `ResourceStore.lock` guards reading and replacing together; it is held while
+a compiled step is *dispatched* (buffers may be donated), not while it computes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from weft.core.dtypes import DType
+from weft.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from weft.graph.shape_fn import Dims
+
+DEFAULT_CONTAINER = "localhost"
+
+
+class Variable:
+    """A cell that holds one array, on the host (NumPy) or on a device (jax.Array).
+
+    Kernels know it by `read`, `write` and `initialized`; a trace puts a stand-in with the same
+    methods in its place (runtime/compile.py).
+    """
+
+    __slots__ = ("dims", "dtype", "is_reference", "name", "store", "value")
+
+    def __init__(self, store: ResourceStore, name: str, dtype: DType, dims: Dims) -> None:
+        self.store, self.name, self.dtype, self.dims = store, name, dtype, dims
+        self.value: Any = None
+        self.is_reference = True
+
+    @property
+    def initialized(self) -> bool:
+        return self.value is not None
+
+    def read(self) -> np.ndarray:
+        """The current value on the host."""
+        value = self.value
+        if value is None:
+            raise uninitialized(self.name, self.is_reference)
+        return value if type(value) is np.ndarray else np.asarray(value)
+
+    def write(self, value: Any) -> None:
+        old = self.value
+        if old is None or old.shape != np.shape(value):
+            self.store.shape_epoch += 1
+        self.value = value if hasattr(value, "shape") else np.asarray(value)
+
+    def __repr__(self) -> str:
+        return f"<Variable cell {self.name} {self.dtype.name} {self.dims}>"
+
+
+def uninitialized(name: str, is_reference: bool) -> FailedPreconditionError:
+    if is_reference:
+        return FailedPreconditionError(
+            None, None, f"Attempting to use uninitialized value {name}"
+        )
+    return FailedPreconditionError(
+        None,
+        None,
+        f"Error while reading resource variable {name} from Container: {DEFAULT_CONTAINER}. This"
+        f" could mean that the variable was uninitialized. Not found: Resource"
+        f" {DEFAULT_CONTAINER}/{name} does not exist.",
+    )
+
+
+class ResourceStore:
+    """The containers of one process (a server) or of one session (a local session).
+
+    `generation` counts removals, so that plans know when the cells they hold are stale;
+    `shape_epoch` counts changes of a variable's shape, so that compiled programs know.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.generation = 0
+        self.shape_epoch = 0
+        self._containers: dict[str, dict[tuple[str, str], Any]] = {}
+        self.rng: dict[str, np.ndarray] = {}
+
+    def get_or_make(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
+        """The resource `name` of type `kind`, made by `make` when it is not there."""
+        with self.lock:
+            items = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            found = items.get((kind, name))
+            if found is None:
+                found = items[kind, name] = make()
+            return found
+
+    def lookup(self, container: str, kind: str, name: str) -> Any:
+        with self.lock:
+            items = self._containers.get(container or DEFAULT_CONTAINER, {})
+            if (kind, name) not in items:
+                raise NotFoundError(
+                    None, None, f"Resource {container or DEFAULT_CONTAINER}/{name}/{kind} does not exist."
+                )
+            return items[kind, name]
+
+    def variable(
+        self, container: str, name: str, dtype: DType, dims: Dims, reference: bool = True
+    ) -> Variable:
+        dtype = dtype.base_dtype
+
+        def make() -> Variable:
+            cell = Variable(self, name, dtype, dims)
+            cell.is_reference = reference
+            return cell
+
+        cell = self.get_or_make(container, "variable", name, make)
+        if cell.dtype != dtype:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Trying to access variable {name} with wrong dtype. Expected"
+                f" {cell.dtype.name} got {dtype.name}",
+            )
+        return cell
+
+    def remove(self, resource: Any) -> bool:
+        """Takes a resource out; what plans hold of it becomes stale."""
+        with self.lock:
+            for items in self._containers.values():
+                for key, value in list(items.items()):
+                    if value is resource:
+                        del items[key]
+                        self.generation += 1
+                        return True
+        return False
+
+    def clear(self, containers: list[str] | None = None) -> None:
+        with self.lock:
+            for name in containers or list(self._containers):
+                self._containers.pop(name, None)
+            self.generation += 1
+            self.shape_epoch += 1
+
+    def __iter__(self) -> Iterator[tuple[str, str, str, Any]]:
+        with self.lock:
+            for container, items in self._containers.items():
+                for (kind, name), value in items.items():
+                    yield container, kind, name, value

@@ -1,0 +1,153 @@
+"""Feed, run every unit, fetch: the plans of one session and how a step goes through them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors, flags
+from weft.graph.graph import Graph
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.client_graph import ClientGraph
+from weft.passes.pipeline import Options, prepare
+from weft.runtime import dump, report
+from weft.runtime.debug import NumericCheck
+from weft.runtime.plan import Plan
+from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.trace import StepTrace
+
+_MAX_PLANS = 1024
+_COPY_BYTES = 1 << 16
+
+
+class StepRunner:
+    """Plans and state of one local session."""
+
+    def __init__(self, graph: Graph, config: Any = None) -> None:
+        self.graph = graph
+        self.store = ResourceStore()
+        self.options = options_from(config)
+        self.numeric_check = flags.CHECK_NUMERICS.value
+        self._plans: dict[Any, Plan] = {}
+        self._mutations = graph._mutations
+        self._lock = threading.Lock()
+
+    def run(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: tuple[Tensor, ...],
+        values: Sequence[Any],
+        options: Any = None,
+        metadata: Any = None,
+        key: Any = None,
+    ) -> list[Any]:
+        """One step. `key` stands for (fetches, targets) in the cache of plans."""
+        plan = self._plans.get((key, feeds))
+        if plan is None or self._mutations != self.graph._mutations:
+            plan = self._plan(fetches, targets, feeds, key)
+        if options is not None or metadata is not None or self.numeric_check:
+            results = self._run_observed(plan, values, options, metadata)
+        else:
+            results = plan.run(values)
+        return [to_user(value) for value in results]
+
+    def _plan(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
+    ) -> Plan:
+        with self._lock:
+            if self._mutations != self.graph._mutations:
+                self._plans.clear()
+                self._mutations = self.graph._mutations
+            plan = self._plans.get((key, feeds))
+            if plan is None:
+                plan = self.make_plan(fetches, targets, feeds)
+                if len(self._plans) >= _MAX_PLANS:
+                    self._plans.pop(next(iter(self._plans)))
+                if key is not None:
+                    self._plans[key, feeds] = plan
+            return plan
+
+    def make_plan(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
+    ) -> Plan:
+        check_unique(feeds)
+        with report.timed(2, lambda: f"plan of {len(graph.nodes)} nodes"):
+            graph = prepare(feeds, fetches, targets, self.options, dump.observer())
+            return Plan(graph, self.store)
+
+    def client_graph(self, fetches: Any, targets: Any, feeds: Any) -> ClientGraph:
+        return prepare(feeds, fetches, targets, self.options)
+
+    def _run_observed(self, plan: Plan, values: Any, options: Any, metadata: Any) -> list[Any]:
+        trace = StepTrace() if options is not None and options.trace_level > 0 else None
+        if trace is None and not self.numeric_check:
+            results = plan.run(values)
+        else:
+            check = NumericCheck() if self.numeric_check else None
+
+            def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
+                if check is not None:
+                    check(node, outputs)
+                if trace is not None:
+                    trace(node, outputs, start, end)
+
+            results = plan.run_observed(values, observe)
+        if metadata is not None:
+            if trace is not None:
+                trace.fill(metadata)
+            if options is not None and options.output_partition_graphs:
+                metadata.partition_graphs.append(dump.to_graph_def(plan.graph))
+        return results
+
+    def list_devices(self) -> list[Any]:
+        from weft.runtime.device import session_devices
+
+        return session_devices()
+
+    def close(self) -> None:
+        self._plans.clear()
+        self.store.clear()
+
+
+def check_unique(feeds: Sequence[Tensor]) -> None:
+    if len(set(feeds)) != len(feeds):
+        twice = next(t for t in feeds if list(feeds).count(t) > 1)
+        raise errors.InvalidArgumentError(None, None, f"Tensor {twice.name} is fed twice")
+
+
+def to_user(value: Any) -> Any:
+    """A fetched value as the caller's own: NumPy, writable, shared with nothing.
+
+    Scalars come as NumPy scalars (strings as bytes).
+    """
+    if isinstance(value, Variable):
+        value = value.value if value.value is not None else value.read()
+    if not isinstance(value, (np.ndarray, np.generic)):
+        if not hasattr(value, "__array__"):
+            return value  # a resource handle
+        value = np.asarray(value)
+    if value.ndim == 0:
+        return value[()]
+    return np.array(value)
+
+
+def options_from(config: Any) -> Options:
+    """Which passes a ConfigProto leaves on."""
+    if config is None:
+        return Options()
+    rewrites = config.graph_options.rewrite_options
+    off = rewrites.OFF
+    level = config.graph_options.optimizer_options.opt_level
+    base = level != config.graph_options.optimizer_options.L0
+    if rewrites.disable_meta_optimizer:
+        base = False
+    return Options(
+        fold=base and rewrites.constant_folding != off,
+        cse=base and rewrites.common_subgraph_elimination != off,
+        simplify=base and rewrites.arithmetic_optimization != off,
+    )
