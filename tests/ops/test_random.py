@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.parity.record_random import CASES, RUNS, Case, kept, load
+from weft.client.session import Session
 from weft.core import dtypes
 from weft.graph.graph import Graph, Operation
 from weft.graph.kernel_call import bind, flat_arg_names
@@ -19,7 +20,22 @@ from weft.graph.random_seed import DEFAULT_GRAPH_SEED, get_seed, set_random_seed
 from weft.ops import candidate_sampling, philox, random  # noqa: F401
 
 ALL = [pytest.param(f, c, id=c.name) for f, cases in CASES.items() for c in cases]
-TRACEABLE = [p for p in ALL if raw.__getattr__(p.values[1].op).runs_on == "any"]
+# XLA takes long over loops: of the ops that have one, and of seeds, a few cases will do every day.
+LOOPS = ("Truncated", "Gamma", "Poisson")
+TWO = ("_float32", "_float64", "_float32_int32", "_float64_int64")
+
+
+def is_slow(case: Case) -> bool:
+    loops = any(word in case.op for word in LOOPS)
+    return "_seeds_" in case.name or (loops and case.name.removeprefix(case.op) not in TWO)
+
+
+TRACEABLE = [
+    pytest.param(f, c, id=c.name, marks=[pytest.mark.slow] * is_slow(c))
+    for f, cases in CASES.items()
+    for c in cases
+    if raw.__getattr__(c.op).runs_on == "any"
+]
 # Ops whose results depend on log, sin, cos or exp, which libraries round differently.
 ROUNDED = ("Normal", "Gamma", "Sampler")
 
@@ -65,7 +81,7 @@ class Store:
 
 def kernel_runs(node: Operation, call: Any, inputs: list[Any]) -> list[list[np.ndarray]]:
     """Three runs with the generator moved on in between, as a session does it."""
-    definition = node.op_def_ if hasattr(node, "op_def_") else raw.__getattr__(node.type)
+    definition = raw.__getattr__(node.type)
     rng = philox.initial_state(node.attrs.get("seed", 0), node.attrs.get("seed2", 0))
     ctx = SimpleNamespace(resources=Store(), node=node)
     runs = []
@@ -108,6 +124,30 @@ def test_compiled_kernel(family: str, case: Case) -> None:
         return call(jnp, inputs, *extra)
 
     check(family, case, kernel_runs(node, jax.jit(program), list(case.inputs.values())))
+
+
+def test_sessions_carry_streams_on() -> None:
+    """One case of each op, three steps of one session: interpreted, compiled, on the host."""
+    chosen = {
+        case.op: (family, case) for family, cases in CASES.items() for case in reversed(cases)
+    }
+    with Graph().as_default():
+        fetches = [list(build(case).outputs) for _, case in chosen.values()]
+        with Session() as session, np.errstate(all="ignore"):
+            steps = [session.run(fetches) for _ in range(RUNS)]
+    for i, (family, case) in enumerate(chosen.values()):
+        check(family, case, [step[i] for step in steps])
+
+
+def test_sessions_start_anew() -> None:
+    with Graph().as_default():
+        drawn = random.random_uniform([3], seed=1)
+        firsts = []
+        for _ in range(2):
+            with Session() as session:
+                firsts.append(session.run(drawn))
+                assert (session.run(drawn) != firsts[0]).any()
+    np.testing.assert_array_equal(*firsts)
 
 
 def test_blocks_carry_through_the_whole_counter() -> None:

@@ -28,6 +28,14 @@ TOLERANCE = {
 # Ops whose shape rules may know less than TensorFlow's, and why that is all right.
 LESS_INFORMED: dict[str, str] = {}
 
+# Ops whose recorded gradient is not wanted of weft, and why.
+OTHER_GRADIENT = {
+    "SegmentProd": "came after TensorFlow 1.15, where it has no gradient",
+}
+OTHER_SECOND_GRADIENT = {
+    "BesselI1e": "TensorFlow gives NaN at 0",
+}
+
 every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.id)
 
 
@@ -152,7 +160,9 @@ def less_informed(ours: Any, theirs: Any) -> bool:
 
 def has_recorded_gradient(sample: Sample) -> bool:
     record = replay.records().get(sample.key)
-    return sample.grad is not False and record is not None and record.grads is not None
+    if sample.grad is False or sample.op in OTHER_GRADIENT:
+        return False
+    return record is not None and record.grads is not None
 
 
 @pytest.mark.parametrize(
@@ -162,5 +172,5 @@ def test_gradient(sample: Sample) -> None:
     record = recorded(sample)
     first, second = replay.gradients(sample, record)
     check_all(sample, "gradient", first, record.grads)
-    if second is not None:
+    if second is not None and sample.op not in OTHER_SECOND_GRADIENT:
         check_all(sample, "second gradient", second, record.grads2)

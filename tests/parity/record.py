@@ -199,24 +199,26 @@ def run(sample: Sample, result: Record) -> None:
             call = Call(sample, "nothing" if result.build_error else "known")
         except (ValueError, tf.errors.OpError):
             return
-        states = call.states()
-        fetched = [None if t.dtype.base_dtype == tf.resource else t for t in call.outputs]
-        with call.session() as session:
-            try:
-                targets = [t for t in fetched if t is not None]
-                values = iter(session.run([targets, call.op], call.feeds)[0])
-            except tf.errors.OpError as error:
-                if any(text in str(error) for text in NO_KERNEL):
-                    result.missing = "TensorFlow has no CPU kernel for it"
-                else:
-                    result.error, result.message = type(error).__name__, brief(error)
-                return
-            result.outputs = [made(t, next(values)) for t in fetched if t is not None]
-            if states:
-                result.state = [
-                    made(read, session.run(read)) if session.run(full) else None
-                    for full, read in states
-                ]
+        try:
+            execute(call, result)
+        except tf.errors.OpError as error:
+            if any(text in str(error) for text in NO_KERNEL):
+                result.missing = "TensorFlow has no CPU kernel for it"
+            else:
+                result.error, result.message = type(error).__name__, brief(error)
+
+
+def execute(call: Call, result: Record) -> None:
+    states = call.states()
+    fetched = [t for t in call.outputs if t.dtype.base_dtype != tf.resource]
+    with call.session() as session:
+        values = session.run([fetched, call.op], call.feeds)[0]
+        result.outputs = [made(t, value) for t, value in zip(fetched, values, strict=True)]
+        if states:
+            result.state = [
+                made(read, session.run(read)) if session.run(full) else None
+                for full, read in states
+            ]
 
 
 def made(tensor: Any, value: Any) -> Value:

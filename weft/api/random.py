@@ -4,6 +4,13 @@ from weft.graph.random_seed import (
     get_seed as get_seed,
     set_random_seed as set_random_seed,
 )
+from weft.ops.candidate_sampling import (
+    all_candidate_sampler as all_candidate_sampler,
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler as log_uniform_candidate_sampler,
+    uniform_candidate_sampler as uniform_candidate_sampler,
+)
 from weft.ops.random import (
     categorical as categorical,
     random_gamma as gamma,

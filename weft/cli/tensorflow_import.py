@@ -7,6 +7,7 @@ an error with TensorFlow's name for it.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -156,9 +157,11 @@ def resolve(place: str) -> Any:
     if place == "raw":
         return _RAW
     root, *parts = place.split(".")
-    if root == "tf" and parts and parts[0] in _OWN:
+    if root != "tf":
+        return _at(place)
+    if parts and parts[0] in _OWN:
         return None
-    found: Any = weft if root == "tf" else _import(root)
+    found: Any = weft
     for part in parts:
         below = getattr(found, part, None)
         if below is None and isinstance(found, ModuleType):
@@ -167,6 +170,16 @@ def resolve(place: str) -> Any:
             return None
         found = below
     return found
+
+
+@functools.cache
+def _at(path: str) -> Any:
+    """A module, or a class in one, by its dotted path; None when there is none."""
+    module = _import(path)
+    if module is not None or "." not in path:
+        return module
+    parent, _, name = path.rpartition(".")
+    return getattr(_import(parent), name, None)
 
 
 def _import(name: str) -> ModuleType | None:

@@ -79,7 +79,7 @@ python.ops
     tf.nn: candidate_sampling_ops
     tf tf.debugging: check_ops
     tf: clip_ops
-    tf weft.ops.control_flow: control_flow_ops
+    tf weft.ops.control weft.ops.control_nodes raw: control_flow_ops
     tf: control_flow_util control_flow_v2_toggles
     tf.nn: ctc_ops
     tf tf.io: data_flow_ops
@@ -98,7 +98,7 @@ python.ops
     tf tf.io: parsing_ops
     tf: partitioned_variables
     tf tf.random: random_ops
-    tf weft.ops.resource_variables weft.ops.variables raw: resource_variable_ops
+    tf weft.ops.resource_variable weft.ops.variables raw: resource_variable_ops
     weft.cli.internals.resources: resources
     tf.nn tf: rnn
     tf.nn.rnn_cell tf.nn: rnn_cell rnn_cell_impl

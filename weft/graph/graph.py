@@ -370,9 +370,6 @@ class Graph:
             ops: dict[Operation, None] = {}
             for item in control_inputs:
                 ops[_operation_of(self, item)] = None
-            if scopes.context is not None:
-                # Only what lives in the same loop or branch can be waited for from inside it.
-                ops = dict.fromkeys(op for op in map(scopes.context.AddInnerOpControl, ops) if op)
             scopes.controllers = [*scopes.controllers, _Controller(list(ops))]
         try:
             yield

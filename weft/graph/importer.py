@@ -148,11 +148,6 @@ class _Importer:
             inputs.insert(i, inputs[0])
         attrs = {key: attr_from_proto(value) for key, value in node.attr.items()}
         shapes = attrs.pop("_output_shapes", None)
-        for key, attr in definition.attrs.items():
-            if attrs.get(key) == [] and attr.kind.startswith("list("):
-                attrs[key] = []
-            if attr.kind == "shape" and attrs.get(key, ()) is None:
-                attrs[key] = None
         if self.prefix and "_class" in attrs:
             attrs["_class"] = [
                 f"loc:@{self.prefix}/{c[5:]}" if str(c).startswith("loc:@") else c
@@ -169,9 +164,6 @@ class _Importer:
         self, definition: Any, node: Any, inputs: list[Tensor], attrs: Any, controls: Any
     ) -> Operation:
         graph = self.graph
-        for key in definition.attrs:
-            if key in node.attr and node.attr[key].WhichOneof("value") == "list" and key in attrs:
-                attrs[key] = list(attrs[key])
         try:
             attrs = infer_attrs(definition, inputs, attrs)
             self._check_types(definition, node, inputs, attrs)

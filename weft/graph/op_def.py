@@ -84,6 +84,7 @@ class OpDef:
         self.xla = False
         self.blocking = self.reads_only = False
         self.runs_on = "any"
+        self.control_flow: str | None = None
         self.static: frozenset[str] = frozenset()
         self.random: Callable[..., int] | None = None
         self.flops: Callable[..., float] | None = None
@@ -220,6 +221,7 @@ def op(
     xla: bool = False,
     blocking: bool = False,
     reads_only: bool = False,
+    control_flow: str | None = None,
     commutative: bool = False,
     aggregate: bool = False,
     differentiable: bool | None = None,
@@ -234,6 +236,7 @@ def op(
     counts the Philox blocks one run consumes. `differentiable=False` means the gradient is None.
     `allows_uninitialized`: its reference inputs need not hold a value yet. `reads_only`: it looks at
     its reference or resource input but leaves it as it is. `blocking`: it may wait for another node.
+    `control_flow`: switch, merge, enter, exit, next_iteration or loop_cond; the executor runs these.
     """
 
     def declare(kernel: Callable[..., Any] | None) -> OpDef:
@@ -244,6 +247,7 @@ def op(
         definition.stateful = stateful or random is not None
         definition.runs_on, definition.xla = runs_on, xla
         definition.blocking, definition.reads_only = blocking, reads_only
+        definition.control_flow = control_flow
         definition.commutative, definition.aggregate = commutative, aggregate
         definition.random, definition.flops, definition.deprecated = random, flops, deprecated
         definition.allows_uninitialized = allows_uninitialized

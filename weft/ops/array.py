@@ -73,6 +73,13 @@ def divide(size: int | None, by: int) -> int | None:
     return size // by
 
 
+def check_size(dims: Dims) -> Dims:
+    """`dims`, unless no integer could number that many elements."""
+    if (s.size(dims) or 0) > np.iinfo(np.int64).max:
+        raise ValueError(f"Encountered overflow when multiplying the sizes of {s.show(dims)}")
+    return dims
+
+
 def deprecated_alias(new_name: str, new: Any, old_name: str, old: Any) -> Any:
     """The value of a parameter that has an old name too."""
     if old is None:
@@ -261,7 +268,14 @@ def _(op: Operation, grad: Any) -> Any:
     shape=s.unchanged,
     stateful=True,
 )
-def guarantee_const_(xp: Any, input: Any) -> Any:
+def guarantee_const_(xp: Any, input: Any, *, T: DType) -> Any:
+    if T is dtypes.resource:
+        raise invalid("Input tensor cannot be a resource variable handle.")
+    return input
+
+
+@op("Snapshot", inputs="input: T", outputs="output: T", attrs="T: type", shape=s.unchanged)
+def snapshot_(xp: Any, input: Any) -> Any:
     return input
 
 
@@ -1177,6 +1191,9 @@ def _split_rows(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[Index
     differentiable=False,
 )
 def concat_offset_(xp: Any, concat_dim: Any, shape: list[Any]) -> list[Any]:
+    for i, dims in enumerate(shape):
+        if np.ndim(dims) != 1:
+            raise invalid(f"input {i} should be a vector, but got shape {s.show(np.shape(dims))}")
     count, at = len(shape[0]), int(concat_dim)
     if not -count <= at < count:
         raise invalid(f"Concat dim is out of range: {at} vs. {count}")
@@ -1314,6 +1331,8 @@ def _split_evenly(c: ShapeContext) -> list[Dims]:
 
 
 def _checked_split_axis(x: Any, split_dim: Any) -> int:
+    if np.size(split_dim) != 1:
+        raise invalid("split_dim_tensor must have exactly one element.")
     axis = int(np.ravel(split_dim)[0])
     if not -x.ndim <= axis < x.ndim:
         raise invalid(
@@ -1620,7 +1639,12 @@ def _checked_multiples(x: Any, multiples: Any, least: int) -> tuple[int, ...]:
 )
 def tile_(xp: Any, input: Any, multiples: Any) -> Any:
     input = as_array(input)
-    return xp.tile(input, _checked_multiples(input, multiples, 0))
+    counts = _checked_multiples(input, multiples, 0)
+    try:
+        check_size(tuple(d * n for d, n in zip(input.shape, counts, strict=True)))
+    except ValueError as error:
+        raise invalid(str(error)) from None
+    return xp.tile(input, counts)
 
 
 @tile_.gradient
@@ -1684,8 +1708,8 @@ def _padded(c: ShapeContext) -> Dims:
         added: Sequence[int | None] = [int(n) for n in paddings.sum(axis=1)]
     else:
         added = _partial_paddings(c.op.inputs[1], len(dims))
-    return tuple(
-        None if d is None or n is None else d + n for d, n in zip(dims, added, strict=True)
+    return check_size(
+        tuple(None if d is None or n is None else d + n for d, n in zip(dims, added, strict=True))
     )
 
 
@@ -2047,12 +2071,18 @@ def pad(
     """`tensor` with rows added before and after along each dimension."""
     mode = mode.upper()
     if mode == "CONSTANT":
-        if not is_tensor_like(constant_values) and np.all(np.equal(constant_values, 0)):
+        if _is_zero(constant_values):
             return pad_(tensor, paddings, name=name)
         return pad_v2_(tensor, paddings, constant_values, name=name)
     if mode in ("REFLECT", "SYMMETRIC"):
         return mirror_pad_(tensor, paddings, mode=mode, name=name)
     raise ValueError(f"Unknown padding mode: {mode}")
+
+
+def _is_zero(value: Any) -> bool:
+    if is_tensor_like(value) or isinstance(value, str | bytes):
+        return False
+    return np.ndim(value) == 0 and bool(value == 0)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
@@ -2311,6 +2341,51 @@ def list_diff_(xp: Any, x: Any, y: Any, *, out_idx: DType) -> Any:
     kept = [i for i, item in enumerate(x.tolist()) if item not in known]
     index = np.array(kept, np.int64)
     return x[index], index.astype(out_idx.np_storage)
+
+
+def _unraveled(c: ShapeContext) -> Dims:
+    indices, (count,) = c.dims(0), s.with_rank(c.dims(1), 1)
+    if indices is None:
+        return None
+    return (count, s.size(indices)) if indices else (count,)
+
+
+@op(
+    "UnravelIndex",
+    inputs="indices: Tidx, dims: Tidx",
+    outputs="output: Tidx",
+    attrs="Tidx: {int32, int64} = int32",
+    shape=_unraveled,
+    static="dims",
+    differentiable=False,
+)
+def unravel_index_(xp: Any, indices: Any, dims: Any) -> Any:
+    if indices.ndim > 1:
+        raise invalid(f'The indices can only be scalar or vector, got "{s.show(indices.shape)}"')
+    if np.ndim(dims) != 1:
+        raise invalid(f'The indices can only be 1-D, got "{s.show(np.shape(dims))}"')
+    whole = 1
+    for i, d in enumerate(map(int, dims)):
+        if d == 0:
+            raise invalid(
+                "Input dims cannot contain a dim of zero, but dims contains zero at index"
+                f" {i}"
+            )
+        if d < 0:
+            raise invalid(f"Input dims cannot be negative. Got dim = {d} at index {i}")
+        whole *= d
+    if whole > np.iinfo(dims.dtype).max:
+        raise invalid(f"Input dims product is causing integer overflow: ({dims})")
+    found, rest = [], indices
+    for d in reversed(dims.tolist()):
+        found.append(rest % d)
+        rest = rest // d
+    return xp.stack(found[::-1]) if found else xp.zeros((0, *indices.shape), indices.dtype)
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+    """The coordinates, in an array of shape `dims`, of elements numbered in order."""
+    return unravel_index_(indices, dims, name=name)
 
 
 def unique(x: Any, out_idx: DType = dtypes.int32, name: str | None = None) -> Any:

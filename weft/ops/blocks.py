@@ -10,7 +10,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.constant_value import constant_value
-from weft.graph.convert import convert_to_tensor
+from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -548,7 +548,8 @@ def _patches_gradient(op: Operation, grad: Any, again: Any) -> Tensor:
     space = dims[1:-1]
     pixels = raw.Prod(space, [0])
     one = array.ones([1], dtypes.int64)
-    numbers = raw.Range(1, pixels + 1, 1, name="range")
+    first, step = constant(1, dtypes.int64), constant(1, dtypes.int64)
+    numbers = raw.Range(first, pixels + 1, step, name="range")
     grid = array.reshape(numbers, array.concat([one, space, one], 0))
     owners = array.reshape(again(grid), [-1])
     # [batch, places, depth] -> [places, batch * depth]

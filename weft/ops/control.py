@@ -35,7 +35,7 @@ def no_op_(xp: Any) -> None:
     return None
 
 
-@op("ControlTrigger", shape=s.none)
+@op("ControlTrigger", shape=s.none, control_flow="trigger")
 def control_trigger(xp: Any) -> None:
     return None
 

@@ -511,14 +511,14 @@ def _(op: Any, grad: Any) -> Any:
 # ---- binary: division -------------------------------------------------------------------------
 
 
-def _check_divisor(xp: Any, y: Array) -> None:
-    if xp is np and is_integer(y) and not np.all(y):
+def _check_divisor(xp: Any, x: Array, y: Array) -> None:
+    if xp is np and is_integer(y) and x.size and not np.all(y):
         raise invalid("Integer division by zero")
 
 
 def _truncated_quotient(xp: Any, x: Array, y: Array) -> Array:
     """Integer division that rounds toward zero."""
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     if x.dtype.kind == "u":
         return x // y
     quotient = x // y
@@ -535,20 +535,20 @@ def _truncate_divide(xp: Any, x: Array, y: Array) -> Array:
 
 
 def _floor_divide(xp: Any, x: Array, y: Array) -> Array:
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     return x // y if is_integer(x) else xp.floor(x / y)
 
 
 def _floor_remainder(xp: Any, x: Array, y: Array) -> Array:
     """The remainder that has the sign of the divisor."""
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     remainder = xp.fmod(x, y)
     other_sign = (remainder != 0) & ((remainder < 0) != (y < 0))
     return xp.where(other_sign, remainder + y, remainder)
 
 
 def _truncated_remainder(xp: Any, x: Array, y: Array) -> Array:
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     return xp.fmod(x, y)
 
 

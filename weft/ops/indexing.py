@@ -847,7 +847,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: An
     """The elements or slices of `params` at the coordinates in the last dimension of `indices`."""
     value = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
     if value is not None:
-        batch_dims = int(value)
+        batch_dims = int(np.ravel(value)[0])
     if batch_dims:
         return _batch_gather_nd(params, indices, batch_dims, name)
     if hasattr(params, "gather_nd"):

@@ -1,8 +1,8 @@
 """Initial values that read other variables.
 
-So that variables initialized from one another can be initialized in one step, in any order, an initial value
-reads the *initialized value* of every variable it depends on: its value if it has one, else its own
-initial value.
+So that variables initialized from one another can be initialized in one step, in any order, an
+initial value reads the *initialized value* of every variable it depends on: its value if it has
+one, else its own initial value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VARIABLES = {"Variable", "VariableV2", "VarHandleOp"}
 
 
 def guard_initial_value(name: str, initial_value: Tensor) -> Tensor:
-    """`initial_value`, with every variable it reads replaced by that variable's initialized value."""
+    """`initial_value`, reading the initialized value of every variable that it reads."""
     order = _ancestors(initial_value.op)
     if order is None or all(op.type not in _VARIABLES for op in order):
         return initial_value

@@ -1,4 +1,4 @@
-"""Initializers: functions of (shape, dtype, partition_info) that give a variable its first value."""
+"""Initializers: functions of (shape, dtype, partition_info) that give a variable its start."""
 
 from __future__ import annotations
 
@@ -93,7 +93,11 @@ class RandomUniform(Initializer):
     """Uniform between `minval` and `maxval`."""
 
     def __init__(
-        self, minval: Any = 0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32
+        self,
+        minval: Any = 0,
+        maxval: Any = None,
+        seed: int | None = None,
+        dtype: Any = dtypes.float32,
     ) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
@@ -306,7 +310,7 @@ class Identity(Initializer):
             whole = whole.as_list()
         from weft.ops import linalg
 
-        value = linalg.eye(*whole, dtype=self.dtype if dtype is None else dtype)
+        value = linalg.eye(whole[0], whole[1], dtype=self.dtype if dtype is None else dtype)
         if partition_info is not None:
             value = indexing.slice(value, partition_info.var_offset, shape)
         return self.gain * value
@@ -317,7 +321,9 @@ class Identity(Initializer):
 
 def _orthonormal(rows: int, columns: int, dtype: Any, seed: int | None) -> Tensor:
     """Random orthonormal columns. The signs are those that make the distribution uniform."""
-    q, r = raw.Qr(random.random_normal((rows, columns), dtype=dtype, seed=seed), full_matrices=False)
+    q, r = raw.Qr(
+        random.random_normal((rows, columns), dtype=dtype, seed=seed), full_matrices=False
+    )
     return q * math.sign(diag.diag_part(r))
 
 

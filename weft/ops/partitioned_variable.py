@@ -110,7 +110,9 @@ class PartitionedVariable:
         sizes = [variable.shape.as_list()[axes[0]] for variable in self._variable_list]
         return array.split(value, sizes, axis=axes[0])
 
-    def _update(self, method: str, value: Any, use_locking: bool, name: Any, read_value: bool) -> Any:
+    def _update(
+        self, method: str, value: Any, use_locking: bool, name: Any, read_value: bool
+    ) -> Any:
         parts = self._parts_of(value)
         return [
             getattr(variable, method)(

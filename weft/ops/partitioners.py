@@ -36,7 +36,7 @@ def variable_axis_size_partitioner(
             raise ValueError(f"shape is not fully defined: {shape}")
         if not isinstance(dtype, dtypes.DType):
             raise ValueError(f"dtype is not a DType: {dtype}")
-        dims = shape.as_list()
+        dims = [int(d) for d in shape]
         row_bytes = math.prod(dims) / dims[axis] * _element_bytes(dtype, bytes_per_string_element)
         rows_per_shard = max(1, math.floor(max_shard_bytes / row_bytes))
         shards = math.ceil(dims[axis] / rows_per_shard)
@@ -97,7 +97,7 @@ def create_partitioned_variables(
     name: str | None = None,
     reuse: Any = None,
 ) -> list[Any]:
-    """Deprecated: the parts of a variable of this `shape`, cut into `slicing[i]` parts along axis i."""
+    """Deprecated: the parts of a variable, cut into `slicing[i]` parts along axis i."""
     if len(shape) != len(slicing):
         raise ValueError(
             "The 'shape' and 'slicing' of a partitioned Variable must have the length: "

@@ -74,33 +74,43 @@ def blocks(xp: Any, rng: Array, count: int) -> Words:
     return blocks_at(xp, rng, xp.arange(count, dtype=np.uint64))
 
 
-def blocks_at(xp: Any, rng: Array, index: Array) -> Words:
-    """The blocks at the given positions (uint64, any shape) of the stream."""
+def blocks_at(xp: Any, rng: Array, index: Array, unroll: bool = False) -> Words:
+    """The blocks at the given positions (uint64, any shape) of the stream.
+
+    `unroll` is for results that flow into a single consumer. XLA then fuses the rounds into it;
+    with several consumers it would compute, and compile, the rounds once for each of them.
+    """
     low, high = _counter(rng)
     position = low + index
-    carried = high + (position < low).astype(np.uint64)
+    carried = xp.broadcast_to(high + (position < low).astype(np.uint64), position.shape)
     if xp is np:
         return _blocks_numpy(rng, position, carried)
-    counter = [position & _LOW, position >> 32, carried & _LOW, carried >> 32]
-    return _rounds(rng, *(word.astype(np.uint32) for word in counter))
+    halves = position & _LOW, position >> 32, carried & _LOW, carried >> 32
+    state = *(word.astype(np.uint32) for word in halves), rng[0], rng[1]
+    if unroll:
+        for _ in range(_ROUNDS):
+            state = _round(state)
+    else:
+        from jax import lax
+
+        state = lax.fori_loop(0, _ROUNDS, lambda _, state: _round(state), state)
+    return state[:4]
 
 
-def _rounds(rng: Array, c0: Array, c1: Array, c2: Array, c3: Array) -> Words:
-    k0, k1 = rng[0], rng[1]
-    for _ in range(_ROUNDS):
-        p0 = c0.astype(np.uint64) * _MULTIPLIERS[0]
-        p1 = c2.astype(np.uint64) * _MULTIPLIERS[1]
-        c0 = (p1 >> 32).astype(np.uint32) ^ c1 ^ k0
-        c2 = (p0 >> 32).astype(np.uint32) ^ c3 ^ k1
-        c1, c3 = p1.astype(np.uint32), p0.astype(np.uint32)
-        k0, k1 = k0 + np.uint32(_KEY_STEPS[0]), k1 + np.uint32(_KEY_STEPS[1])
-    return c0, c1, c2, c3
+def _round(state: tuple[Array, ...]) -> tuple[Array, ...]:
+    c0, c1, c2, c3, k0, k1 = state
+    p0 = c0.astype(np.uint64) * _MULTIPLIERS[0]
+    p1 = c2.astype(np.uint64) * _MULTIPLIERS[1]
+    c0 = (p1 >> 32).astype(np.uint32) ^ c1 ^ k0
+    c2 = (p0 >> 32).astype(np.uint32) ^ c3 ^ k1
+    k0, k1 = k0 + np.uint32(_KEY_STEPS[0]), k1 + np.uint32(_KEY_STEPS[1])
+    return c0, p1.astype(np.uint32), c2, p0.astype(np.uint32), k0, k1
 
 
 def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) -> Words:
     words = np.empty((4, position.size), np.uint32)
     low = position.reshape(-1)
-    high = np.broadcast_to(carried, position.shape).reshape(-1)
+    high = carried.reshape(-1)
     for start in range(0, low.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         _rounds_in_place(rng, low[part], high[part], words[:, part])
@@ -151,7 +161,7 @@ def draw(
     values = len(jax.eval_shape(convert, *[jax.ShapeDtypeStruct((), np.uint32)] * words))
     index = xp.arange(size, dtype=np.uint64)
     unit, which = index // values, index % values
-    block = blocks_at(xp, rng, unit * words // 4)
+    block = blocks_at(xp, rng, unit * words // 4, unroll=True)
     used = [_pick(xp, unit % (4 // words), block[k::words]) for k in range(words)]
     return _pick(xp, which, convert(*used)).reshape(shape)
 

@@ -23,7 +23,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.random_seed import get_seed
-from weft.ops import philox, rejection
+from weft.ops import array, control, math, philox, rejection
 from weft.ops.philox import Array
 
 Shape = tuple[int, ...]
@@ -212,8 +212,6 @@ def random_gamma_(xp: Any, rng: Array, shape: np.ndarray, alpha: Array) -> Array
 def _(op: Any, grad: Tensor) -> tuple[None, Tensor]:
     shape, alpha = op.inputs
     with control_dependencies([grad]):
-        from weft.ops import array, math
-
         sample_dims = array.shape(shape)[0]
         leading = array.ones([sample_dims], dtype=dtypes.int32)
         lifted = array.reshape(alpha, array.concat([leading, array.shape(alpha)], axis=0))
@@ -605,23 +603,21 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A part of `value` of shape `size`, at a random place."""
-    from weft.ops import array, control_flow, math
-
     with name_scope(name, "random_crop", [value, size]) as name:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
         shape = array.shape(value)
-        fits = control_flow.Assert(
+        fits = control.Assert(
             math.reduce_all(shape >= size),
             ["Need value.shape >= size, got ", shape, size],
             summarize=1000,
         )
-        shape = control_flow.with_dependencies([fits], shape)
+        shape = control.with_dependencies([fits], shape)
         limit = shape - size + 1
         places = random_uniform(
             array.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
         )
-        return array.slice(value, places % limit, size, name=name)
+        return raw.Slice(value, places % limit, size, name=name)
 
 
 def multinomial(
@@ -666,8 +662,6 @@ def random_gamma(
 
     Differentiable with respect to both.
     """
-    from weft.ops import array
-
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
@@ -703,7 +697,7 @@ def random_poisson_v2(
         return raw.RandomPoissonV2(shape, lam, dtype=dtype, **_seeds(seed))
 
 
-def stateless_random_uniform(
+def stateless_uniform(
     shape: Any,
     seed: Any,
     minval: Any = 0,
@@ -723,7 +717,7 @@ def stateless_random_uniform(
         return _scaled(values, raw.Sub(high, low, name="sub"), low, name)
 
 
-def stateless_random_normal(
+def stateless_normal(
     shape: Any,
     seed: Any,
     mean: Any = 0.0,

@@ -19,11 +19,10 @@ from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
-from weft.ops import array
+from weft.ops import array, sequence
 from weft.ops.array import deprecated_alias, invalid, rank, shape, size
 from weft.ops.casts import cast
 from weft.ops.elementwise import cast_to, conj, is_integer, literal
-from weft.ops.sequence import range
 
 Array = Any
 Gradient = Callable[..., Any]
@@ -346,7 +345,10 @@ def _(op: Any, grad: Any) -> Any:
     exclusive, reverse = _directions(op)
     prod = raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse)
     out = raw.Cumsum(prod * grad, axis, exclusive=exclusive, reverse=not reverse)
-    return out / x, None
+    if x.dtype.base_dtype is dtypes.bfloat16:
+        return out / x, None
+    # Elements that are zero get no gradient, rather than NaN.
+    return raw.DivNoNan(out, x, name="div_no_nan"), None
 
 
 @cumulative_logsumexp_op.gradient
@@ -383,7 +385,7 @@ def _reduction_axes(x: Any, axis: Any) -> Any:
         count = known.ndims if isinstance(known, TensorShape) else None
     if count is not None:
         return constant(np.arange(count), dtype=dtypes.int32)
-    return range(0, array.rank(x))
+    return sequence.range(0, array.rank(x))
 
 
 def _reduce(op_name: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""RefVariable: a variable as TensorFlow 1 makes it by default, a `VariableV2` node and its reference."""
+"""RefVariable: a variable as TensorFlow 1 makes it by default, a `VariableV2` node."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from weft.ops.variables import (
 
 
 class RefVariable(Variable):
-    """A variable whose value ops reach by reference: a read may see later writes of the same step."""
+    """A variable that ops reach by reference: a read may see later writes of the same step."""
 
     def __init__(
         self,
@@ -151,16 +151,36 @@ class RefVariable(Variable):
     def _as_graph_element(self) -> Tensor:
         return self._variable
 
-    def _update(self, kind: str, name: str | None, use_locking: bool | None, *inputs: Any) -> Tensor:
+    def _update(
+        self, kind: str, name: str | None, use_locking: bool | None, *inputs: Any
+    ) -> Tensor:
         return _apply_update(kind, self._variable, inputs, use_locking, name)
 
     def _updated(self, update: Tensor, read_value: bool = True) -> Any:
         return update if read_value else update.op
 
+    # Gathers see that a reference variable lacks these, and read all of it.
+
+    @property
+    def sparse_read(self) -> Any:  # type: ignore[override]
+        raise AttributeError("sparse_read needs a resource variable")
+
+    @property
+    def gather_nd(self) -> Any:  # type: ignore[override]
+        raise AttributeError("gather_nd needs a resource variable")
+
     def _strided_slice_assign(
-        self, begin: Tensor, end: Tensor, strides: Tensor, value: Any, name: str | None, **masks: int
+        self,
+        begin: Tensor,
+        end: Tensor,
+        strides: Tensor,
+        value: Any,
+        name: str | None,
+        **masks: int,
     ) -> Tensor:
-        return raw.StridedSliceAssign(self._variable, begin, end, strides, value, name=name, **masks)
+        return raw.StridedSliceAssign(
+            self._variable, begin, end, strides, value, name=name, **masks
+        )
 
     def __iadd__(self, other: Any) -> Any:
         return self + other  # type: ignore[operator]
@@ -238,7 +258,8 @@ def init_common_from_proto(
         variable_def.variable_name,
     )
     variable._synchronization, variable._aggregation, variable._trainable = distribution
-    variable._constraint = variable._save_slice_info = None
+    variable._constraint = None
+    variable._save_slice_info = None
     if variable_def.HasField("save_slice_info_def"):
         variable._save_slice_info = SaveSliceInfo(
             save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope

@@ -1,6 +1,6 @@
-"""ResourceVariable: a variable behind a handle (`VarHandleOp`), read by explicit `ReadVariableOp` nodes.
+"""ResourceVariable: a variable behind a handle, read by explicit `ReadVariableOp` nodes.
 
-A read is a snapshot: it sees the writes that control dependencies order before it, and no later ones.
+A read is a snapshot: it sees the writes that control dependencies order before it, no later ones.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ class BaseResourceVariable(Variable):
         return self
 
     def __deepcopy__(self, memo: Any) -> NoReturn:
-        raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        raise NotImplementedError(
+            "__deepcopy__() is only available when eager execution is enabled."
+        )
 
     # ---- reading ----
 
@@ -167,7 +169,13 @@ class BaseResourceVariable(Variable):
         return UpdatedVariable(self, op)
 
     def _strided_slice_assign(
-        self, begin: Tensor, end: Tensor, strides: Tensor, value: Any, name: str | None, **masks: int
+        self,
+        begin: Tensor,
+        end: Tensor,
+        strides: Tensor,
+        value: Any,
+        name: str | None,
+        **masks: int,
     ) -> Any:
         value = convert_to_tensor(value, dtype=self._dtype)
         with self._after_cached_read("StridedSliceAssign"):
@@ -304,7 +312,9 @@ class ResourceVariable(BaseResourceVariable):
             element(variable_def.initial_value_name) if variable_def.initial_value_name else None
         )
         self._cached_value = None
-        snapshot = element(variable_def.snapshot_name or f"{variable_def.variable_name[:-2]}/Read/ReadVariableOp:0")
+        snapshot = element(
+            variable_def.snapshot_name or f"{variable_def.variable_name[:-2]}/Read/ReadVariableOp:0"
+        )
         if snapshot.op.type != "ReadVariableOp":
             self._cached_value = snapshot
         while snapshot.op.type != "ReadVariableOp":

@@ -35,8 +35,8 @@ def update_rows(
 ) -> list[Array]:
     """`arrays` with the rows at `indices` (a vector) replaced by `step(rows of arrays, *inputs)`.
 
-    `inputs` have one row per index. Where an index repeats, the rounds of the update are run one after the
-    other: round k handles the k-th mention of every row, so there is one round when none repeats.
+    `inputs` have one row per index. Where an index repeats, the update is run in rounds: round k
+    handles the k-th mention of every row, so there is one round when none repeats.
     """
     if xp is np:
         return _update_rows_numpy(arrays, indices, inputs, step)

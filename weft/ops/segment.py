@@ -108,12 +108,24 @@ def _segment_shape(c: s.ShapeContext) -> s.Dims:
 
 
 def _check_sorted(ids: np.ndarray) -> int:
-    """The number of segments of sorted ids."""
-    if np.any(np.diff(ids) < 0):
-        raise invalid("segment ids are not increasing")
-    if len(ids) and ids[0] < 0:
+    """The number of segments of sorted ids; errors in the order TensorFlow meets them."""
+    if not len(ids):
+        return 0
+    count = int(ids[-1]) + 1
+    if count <= 0:
         raise invalid("segment ids must be >= 0")
-    return int(ids[-1]) + 1 if len(ids) else 0
+    runs = ids[np.concatenate([[True], np.diff(ids) != 0])]
+    falls = np.append(np.diff(runs) < 0, False)
+    outside = (runs < 0) | (runs >= count)
+    if (wrong := falls | outside).any():
+        first = int(wrong.argmax())
+        if falls[first]:
+            raise invalid("segment ids are not increasing")
+        raise invalid(
+            f"Segment id {runs[first]} out of range [0, {count}), possibly because"
+            " 'segment_ids' input is not sorted."
+        )
+    return count
 
 
 def _segment(name: str, kernel: Callable[..., Array], types: str, empty: Any = None) -> Any:
@@ -143,7 +155,7 @@ def _segment(name: str, kernel: Callable[..., Array], types: str, empty: Any = N
 
 segment_sum_op = _segment("SegmentSum", _sums, "numbertype")
 segment_mean_op = _segment("SegmentMean", _means, "numbertype")
-_segment("SegmentProd", _products, "numbertype")
+segment_prod_op = _segment("SegmentProd", _products, "numbertype")
 segment_max_op = _segment("SegmentMax", _largest, "realnumbertype", empty=0)
 segment_min_op = _segment("SegmentMin", _smallest, "realnumbertype", empty=0)
 
@@ -175,6 +187,42 @@ def _segment_extreme_gradient(op: Any, grad: Any) -> Any:
 
 segment_max_op.gradient(_segment_extreme_gradient)
 segment_min_op.gradient(_segment_extreme_gradient)
+
+
+def _product_factors(
+    product: Tensor,
+    grad: Tensor,
+    data: Tensor,
+    ids: Tensor,
+    sums: Callable[[Tensor], Tensor],
+    products: Callable[[Tensor], Tensor],
+) -> tuple[Tensor, Tensor]:
+    """The gradient of products of segments: by segment, and the factor for each element.
+
+    The factor is product / element, without dividing by zeros: with one zero in a segment only that
+    element has a gradient, the product of the others; with more, none has.
+    """
+    is_zero = raw.Equal(data, 0)
+    num_zeros = sums(cast_to(is_zero, dtypes.int32))
+    grad = raw.Select(raw.Greater(num_zeros, 1), zeros_like(grad), grad)
+    non_zero_prod = products(raw.Select(is_zero, ones_like(data), data))
+    gathered_prod = raw.GatherV2(product, ids, 0)
+    gathered_non_zero_prod = raw.GatherV2(non_zero_prod, ids, 0)
+    return grad, raw.Select(is_zero, gathered_non_zero_prod, gathered_prod / data)
+
+
+@segment_prod_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    data, ids = op.inputs
+    grad, partial = _product_factors(
+        op.outputs[0],
+        grad,
+        data,
+        ids,
+        lambda rows: raw.SegmentSum(rows, ids),
+        lambda rows: raw.SegmentProd(rows, ids),
+    )
+    return raw.GatherV2(grad, ids, 0) * partial, None
 
 
 # ---- unsorted segments ------------------------------------------------------------------------
@@ -270,21 +318,16 @@ unsorted_min.gradient(_unsorted_extreme_gradient)
 
 @unsorted_prod.gradient
 def _(op: Any, grad: Any) -> Any:
-    """product / element, but without dividing by zeros.
-
-    With one zero in a segment only that element has a gradient: the product of the others. With
-    more, none has.
-    """
     data, ids, count = op.inputs
-    is_zero = raw.Equal(data, 0)
-    num_zeros = raw.UnsortedSegmentSum(cast_to(is_zero, dtypes.int32), ids, count)
-    grad = raw.Select(raw.Greater(num_zeros, 1), zeros_like(grad), grad)
-    non_zero_data = raw.Select(is_zero, ones_like(data), data)
-    non_zero_prod = raw.UnsortedSegmentProd(non_zero_data, ids, count)
     clipped = raw.Maximum(ids, zeros_like(ids))
-    gathered_prod = raw.GatherV2(op.outputs[0], clipped, 0)
-    gathered_non_zero_prod = raw.GatherV2(non_zero_prod, clipped, 0)
-    partial = raw.Select(is_zero, gathered_non_zero_prod, gathered_prod / data)
+    grad, partial = _product_factors(
+        op.outputs[0],
+        grad,
+        data,
+        clipped,
+        lambda rows: raw.UnsortedSegmentSum(rows, ids, count),
+        lambda rows: raw.UnsortedSegmentProd(rows, ids, count),
+    )
     return _gather_drop_negatives(grad, ids, clipped)[0] * partial, None, None
 
 
@@ -297,19 +340,39 @@ def _root_means(xp: Any, data: Array, ids: Array, count: int) -> Array:
     return _sums(xp, data, ids, count) / _per_row(xp.sqrt(counts), data)
 
 
+def _segment_count(c: s.ShapeContext) -> int | None:
+    s.with_rank(c.dims(3), 0)
+    count = c.value(3)
+    if count is not None and count < 0:
+        raise ValueError("Cannot specify a negative value for num_segments")
+    return None if count is None else int(count)
+
+
 def _sparse_shape(c: s.ShapeContext) -> s.Dims:
     data = s.with_rank_at_least(c.dims(0), 1)
     s.merge(s.with_rank(c.dims(1), 1), s.with_rank(c.dims(2), 1))
-    count = _scalar_value(c, 3) if c.num_inputs == 4 else None
+    count = _segment_count(c) if c.num_inputs == 4 else None
     return None if data is None else (count, *data[1:])
 
 
-def _check_rows(xp: Any, indices: Array, segment_ids: Array, limit: int) -> None:
-    if indices.shape != segment_ids.shape or indices.ndim != 1:
+def _check_vectors(indices: Array, segment_ids: Array) -> None:
+    for name, value in (("indices", indices), ("segment_ids", segment_ids)):
+        if value.ndim != 1:
+            raise invalid(f"{name} should be a vector.")
+    if indices.shape != segment_ids.shape:
         raise invalid("segment_ids and indices should have same size.")
-    if xp is np and np.any((indices < 0) | (indices >= limit)):
-        at = int(np.flatnonzero((indices < 0) | (indices >= limit))[0])
-        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {limit})")
+
+
+def _first_outside(values: np.ndarray, limit: int) -> int | None:
+    """The position of the first value that is not in [0, limit)."""
+    outside = (values < 0) | (values >= limit)
+    return int(outside.argmax()) if outside.any() else None
+
+
+def _gathered(xp: Any, data: Array, indices: Array) -> Array:
+    if xp is np and (at := _first_outside(indices, data.shape[0])) is not None:
+        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {data.shape[0]})")
+    return data[indices]
 
 
 def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tuple[Any, Any]:
@@ -319,9 +382,9 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
 
     @op(name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_sparse_shape, runs_on="host")
     def open_ended(xp: Any, data: Array, indices: Array, segment_ids: Array) -> Array:
-        _check_rows(xp, indices, segment_ids, data.shape[0])
+        _check_vectors(indices, segment_ids)
         count = _check_sorted(segment_ids)
-        return kernel(xp, data[indices], segment_ids, count)
+        return kernel(xp, _gathered(xp, data, indices), segment_ids, count)
 
     @op(
         f"{name}WithNumSegments",
@@ -334,10 +397,13 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
     def counted(
         xp: Any, data: Array, indices: Array, segment_ids: Array, num_segments: np.ndarray
     ) -> Array:
-        _check_rows(xp, indices, segment_ids, data.shape[0])
-        if xp is np and _check_sorted(segment_ids) > int(num_segments):
-            raise invalid("segment ids must be < num_segments")
-        return kernel(xp, data[indices], segment_ids, int(num_segments))
+        _check_vectors(indices, segment_ids)
+        count = int(num_segments)
+        if xp is np:
+            if len(segment_ids) and segment_ids[-1] >= count:
+                raise invalid("segment ids must be < num_segments")
+            _check_sorted(segment_ids)
+        return kernel(xp, _gathered(xp, data, indices), segment_ids, count)
 
     return open_ended, counted
 
@@ -345,7 +411,7 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
 def _sparse_grad_shape(c: s.ShapeContext) -> s.Dims:
     grad = s.with_rank_at_least(c.dims(0), 1)
     s.merge(s.with_rank(c.dims(1), 1), s.with_rank(c.dims(2), 1))
-    return None if grad is None else (_scalar_value(c, 3), *grad[1:])
+    return None if grad is None else (_segment_count(c), *grad[1:])
 
 
 def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> None:
@@ -363,9 +429,15 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
         xp: Any, grad: Array, indices: Array, segment_ids: Array, output_dim0: np.ndarray
     ) -> Array:
         count = int(output_dim0)
-        _check_rows(xp, indices, segment_ids, count)
-        if xp is np and np.any((segment_ids < 0) | (segment_ids >= grad.shape[0])):
-            raise invalid(f"segment ids must be in the range [0, {grad.shape[0]})")
+        _check_vectors(indices, segment_ids)
+        if xp is np and count:
+            segments = grad.shape[0]
+            if len(segment_ids) and segment_ids[-1] >= segments:
+                raise invalid("Invalid number of segments")
+            if (at := _first_outside(segment_ids, segments)) is not None:
+                raise invalid(f"Segment id {segment_ids[at]} out of range [0, {segments}).")
+            if (at := _first_outside(indices, count)) is not None:
+                raise invalid(f"Index {indices[at]} out of range [0, {count}).")
         counts = xp.maximum(row_counts(xp, segment_ids, grad.shape[0], grad.dtype), 1)
         rows = (grad / _per_row(scale(xp, counts), grad))[segment_ids]
         return combine_rows(xp, "add", rows, indices, count, 0)

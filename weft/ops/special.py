@@ -30,7 +30,7 @@ def call(xp: Any, name: str, *args: Array) -> Array:
         from scipy import special
     else:
         from jax.scipy import special
-    dtype = args[0].dtype
+    dtype = args[-1].dtype
     if dtype.itemsize == 2:
         args = tuple(a.astype(np.float32) for a in args)
     return getattr(special, name)(*args).astype(dtype)
@@ -70,8 +70,14 @@ def _digamma(xp: Any, x: Array) -> Array:
     return _nan_where(xp, _is_pole(xp, x), call(xp, "digamma", x))
 
 
+def _log_gamma(xp: Any, x: Array) -> Array:
+    return xp.where(xp.isinf(x), literal(x, np.inf), call(xp, "gammaln", x))
+
+
 def _polygamma(xp: Any, a: Array, x: Array) -> Array:
-    value = call(xp, "polygamma", a, x)
+    # SciPy wants the order as the first argument in any type, JAX as an integer.
+    order = a if xp is np else a.astype(np.int32)
+    value = call(xp, "polygamma", order, x)
     at_pole = xp.where(xp.fmod(a, 2) == 1, literal(value, np.inf), literal(value, np.nan))
     value = xp.where(_is_pole(xp, x), at_pole, value)
     return _nan_where(xp, (a < 0) | (a != xp.floor(a)), value)
@@ -80,7 +86,7 @@ def _polygamma(xp: Any, a: Array, x: Array) -> Array:
 unary(
     "Lgamma",
     FLOATS,
-    lambda xp, x: call(xp, "gammaln", x),
+    _log_gamma,
     from_x=lambda grad, x: grad * raw.Digamma(x),
 )
 unary(

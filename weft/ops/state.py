@@ -15,7 +15,7 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.graph import shape_fn as s
 from weft.graph.convert import IndexedSlices, constant
-from weft.graph.op_def import OpDef, op, raw
+from weft.graph.op_def import OpDef, lookup, op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.rows import check_range, update_rows
 
@@ -89,6 +89,44 @@ def var_handle_op(
 ) -> Cell:
     name = shared_name or ctx.node.name
     return ctx.resources.variable(container, name, dtype, shape, reference=False)
+
+
+_TEMPORARY = "__temporary_variables"
+
+
+@op(
+    "TemporaryVariable",
+    outputs="ref: ref(dtype)",
+    attrs='shape: shape, dtype: type, var_name: string = ""',
+    shape=s.from_attr("shape"),
+    stateful=True,
+)
+def temporary_variable(xp: Any, ctx: Any, *, shape: Dims, dtype: Any, var_name: str) -> Cell:
+    node = ctx.node.name
+    owner = ctx.resources.get_or_make(_TEMPORARY, "name", var_name or node, lambda: node)
+    if owner != node:
+        raise errors.AlreadyExistsError(
+            None, None, f"TemporaryVariable {var_name} was already created by {owner}"
+        )
+    cell = ctx.resources.variable(_TEMPORARY, node, dtype, shape)
+    if not cell.initialized:
+        # Its memory is there from the start; what is in it is nobody's business.
+        cell.write(np.zeros(tuple(d or 0 for d in shape or ()), dtype.np_storage))
+    return cell
+
+
+@op(
+    "DestroyTemporaryVariable",
+    inputs="ref: ref(T)",
+    outputs="value: T",
+    attrs="T: type, var_name: string",
+    shape=s.unchanged,
+    stateful=True,
+    runs_on="host",
+)
+def destroy_temporary_variable(xp: Any, ctx: Any, ref: Cell, *, var_name: str) -> Array:
+    ctx.resources.lookup(_TEMPORARY, "name", var_name)
+    return ref.read()
 
 
 @op(
@@ -212,7 +250,7 @@ def assign_op(xp: Any, ref: Cell, value: Array, *, validate_shape: bool) -> Cell
 
 
 def _held_dims(ref: Cell) -> Dims:
-    """The shape of what the variable holds, or, while it holds nothing, that it was declared with."""
+    """The shape of what the variable holds; what it was declared with while it holds nothing."""
     return ref.read().shape if ref.initialized else getattr(ref, "dims", None)
 
 
@@ -363,7 +401,9 @@ def _gathered(c: ShapeContext) -> Dims:
 )
 def resource_gather(xp: Any, resource: Cell, indices: Array, *, batch_dims: int) -> Array:
     axis = np.array(batch_dims % indices.ndim if indices.ndim else 0, np.int32)
-    return raw.GatherV2.kernel(xp, resource.read(), indices, axis, batch_dims=batch_dims)
+    gather = lookup("GatherV2").kernel
+    assert gather is not None
+    return gather(xp, resource.read(), indices, axis, batch_dims=batch_dims)
 
 
 @resource_gather.gradient
@@ -407,7 +447,9 @@ def _gathered_nd(c: ShapeContext) -> Dims:
     reads_only=True,
 )
 def resource_gather_nd(xp: Any, resource: Cell, indices: Array) -> Array:
-    return raw.GatherNd.kernel(xp, resource.read(), indices)
+    gather = lookup("GatherNd").kernel
+    assert gather is not None
+    return gather(xp, resource.read(), indices)
 
 
 @resource_gather_nd.gradient
@@ -463,7 +505,7 @@ def scatter_nd(xp: Any, how: str, value: Array, indices: Array, updates: Array) 
     flat = indices.reshape(-1, depth)
     if xp is np:
         _check_nd(flat, indices.shape, value.shape)
-    updates = updates.reshape((flat.shape[0],) + value.shape[depth:])
+    updates = updates.reshape((flat.shape[0], *value.shape[depth:]))
     return _combine(xp, how, value, tuple(flat[:, k] for k in range(depth)), updates)
 
 
@@ -491,12 +533,12 @@ _NUMPY_AT = {
 _JAX_AT = {"Update": "set", "Add": "add", "Mul": "multiply", "Min": "min", "Max": "max"}
 
 
-def _combine(
-    xp: Any, how: str, value: Array, index: tuple[Array, ...], updates: Array
-) -> Array:
+def _combine(xp: Any, how: str, value: Array, index: tuple[Array, ...], updates: Array) -> Array:
     if how == "Div":
         # Neither library divides at repeated indices the way a loop would.
-        return update_rows(xp, [value], index[0], (updates,), lambda r, u: [_divide(xp, r[0], u)])[0]
+        return update_rows(xp, [value], index[0], (updates,), lambda r, u: [_divide(xp, r[0], u)])[
+            0
+        ]
     if xp is np:
         result = np.array(value)
         if how == "Update":
@@ -508,9 +550,7 @@ def _combine(
                 result = _NUMPY_AT[how](result, update)
         return result
     # JAX counts negative indices from the end; here they are out of range, hence dropped.
-    index = tuple(
-        xp.where(i < 0, size, i) for i, size in zip(index, value.shape, strict=False)
-    )
+    index = tuple(xp.where(i < 0, size, i) for i, size in zip(index, value.shape, strict=False))
     if not index:
         index, value = (xp.zeros(updates.shape[0], int),), value[None]
         return _combine(xp, how, value, index, updates)[0]
@@ -640,7 +680,13 @@ _MASK_ATTRS = ", ".join(f"{mask}: int = 0" for mask in _MASKS)
 
 
 def assign_slice(
-    xp: Any, old: Array, begin: Array, end: Array, strides: Array, value: Array, masks: tuple[int, ...]
+    xp: Any,
+    old: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    value: Array,
+    masks: tuple[int, ...],
 ) -> Array:
     """`old` with the elements that a strided slice takes replaced by `value`."""
     from weft.ops.indexing import strided_plan

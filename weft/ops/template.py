@@ -1,4 +1,4 @@
-"""make_template: a function that makes its variables when first called and shares them from then on."""
+"""make_template: a function that makes its variables when first called, then shares them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_template(
 
 
 class Template:
-    """A function bound to a variable scope: the first call makes the variables, later ones share them."""
+    """A function bound to a variable scope, whose variables its first call makes."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class Template:
         made = get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)[before:]
         if made:
             raise ValueError(
-                "Trainable variable created when calling a template after the first time, perhaps you "
-                f"used tf.Variable when you meant tf.get_variable: {made}"
+                "Trainable variable created when calling a template after the first time, perhaps "
+                f"you used tf.Variable when you meant tf.get_variable: {made}"
             )
         return result
 

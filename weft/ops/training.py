@@ -1,9 +1,9 @@
 """Ops that update a variable and its slots by one step of an optimizer.
 
-Every optimizer is one formula on arrays: it takes the variable, its slots and the step's inputs by name,
-and returns the new variable and slots in the same order. The table at the end declares from each
-formula the dense and sparse, reference and resource ops. A sparse op applies the formula to the rows
-named by `indices` only; a row named twice is updated twice, in order.
+Every optimizer is one formula on arrays: it takes the variable, its slots and the step's inputs by
+name, and returns the new variable and slots in the same order. The table at the end declares from
+each formula the dense and sparse, reference and resource ops. A sparse op applies the formula to
+the rows named by `indices` only; a row named twice is updated twice, in order.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ def keras_momentum(
     return var + step, accum
 
 
-def adagrad(
-    xp: Any, var: Array, accum: Array, lr: Array, grad: Array, update_slots: bool
-) -> State:
+def adagrad(xp: Any, var: Array, accum: Array, lr: Array, grad: Array, update_slots: bool) -> State:
     accum = accum + grad * grad if update_slots else accum
     return var - grad * lr / xp.sqrt(accum), accum
 
@@ -442,8 +440,9 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
             cell.write(value.astype(old.dtype))
         return None if resource else cells[0]
 
-    positional = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in
-                  ["xp", *state, *rest]]
+    positional = [
+        inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ["xp", *state, *rest]
+    ]
     keyword = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in switch]
     kernel.__signature__ = inspect.Signature(positional + keyword)  # type: ignore[attr-defined]
     return kernel
@@ -480,9 +479,7 @@ def _check_shapes(state: dict[str, Array], given: dict[str, Array]) -> None:
     require(indices.ndim == 1, "indices must be one-dimensional")
     require(grad.ndim == var.ndim, "var and grad must have the same rank")
     for axis in range(1, var.ndim):
-        require(
-            var.shape[axis] == grad.shape[axis], f"var and grad must match in dimension {axis}"
-        )
+        require(var.shape[axis] == grad.shape[axis], f"var and grad must match in dimension {axis}")
     require(
         grad.shape[0] == indices.shape[0],
         "grad must be the same size as indices in the first dimension.",
@@ -494,7 +491,7 @@ def _text(value: Array) -> str:
 
 
 def _shape_rule(count: int, rest: list[str], resource: bool) -> Callable[[Any], Any]:
-    """Variables agree with each other and with the gradient (beyond its rows); the rest are scalars."""
+    """Variables agree with each other and the gradient (beyond its rows); the rest are scalars."""
     grad = count + rest.index("grad" if "grad" in rest else "delta")
     indices = count + rest.index("indices") if "indices" in rest else None
 
@@ -508,8 +505,7 @@ def _shape_rule(count: int, rest: list[str], resource: bool) -> Callable[[Any], 
             given, rows = c.dims(grad), s.with_rank(c.dims(indices), 1)
             if given is not None:
                 s.merge((given[0],), rows)
-                merged = s.merge(dims, (None, *given[1:]))
-                dims = merged if dims is None else (dims[0], *merged[1:])
+                dims = s.merge(dims, (None, *given[1:]))
         for i in range(count, count + len(rest)):
             if i not in (grad, indices):
                 s.with_rank(c.dims(i), 0)

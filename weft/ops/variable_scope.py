@@ -1,4 +1,4 @@
-"""Variable scopes: names and defaults for variables made by `get_variable`, and when they are shared."""
+"""Variable scopes: names and defaults for what `get_variable` makes, and when it is shared."""
 
 from __future__ import annotations
 
@@ -215,10 +215,10 @@ class VariableScope:
         """As `get_variable`, for callers that insist on a partitioned variable."""
         if self._custom_getter is not None:
             raise ValueError(
-                "Private access to _get_partitioned_variable is not allowed when a custom getter is "
-                f"set.  Current custom getter: {self._custom_getter}.  It is likely that you're using "
-                "create_partitioned_variables.  If so, consider instead using get_variable with a "
-                "non-empty partitioner parameter instead."
+                "Private access to _get_partitioned_variable is not allowed when a custom getter "
+                f"is set.  Current custom getter: {self._custom_getter}.  It is likely that you're "
+                "using create_partitioned_variables.  If so, consider instead using get_variable "
+                "with a non-empty partitioner parameter instead."
             )
         with name_scope(None):
             return var_store.get_partitioned(
@@ -299,9 +299,9 @@ def get_variable(
 ) -> Any:
     """Makes the variable `name` of the current variable scope, or shares the one it has.
 
-    `initializer` is a tensor, a value, or a function of (shape, dtype, partition_info); `partitioner` says into
-    how many parts to cut the variable; `custom_getter(getter, name, ...)` is called in place of the
-    built-in getter, which it gets as its first argument.
+    `initializer` is a tensor, a value, or a function of (shape, dtype, partition_info);
+    `partitioner` says into how many parts to cut the variable; `custom_getter(getter, name, ...)`
+    is called in place of the built-in getter, which it gets as its first argument.
     """
     return get_variable_scope().get_variable(
         _get_default_variable_store(),
@@ -401,9 +401,7 @@ class PureVariableScope:
                 self._reuse or name_or_scope.reuse,
             )
 
-    def _derive(
-        self, base: VariableScope, name: str, name_scope: str, reuse: Any
-    ) -> VariableScope:
+    def _derive(self, base: VariableScope, name: str, name_scope: str, reuse: Any) -> VariableScope:
         """A scope with the defaults of `base`, except for those given here."""
         settings = {key: _or(value, getattr(base, key)) for key, value in self._given.items()}
         getter = base.custom_getter
@@ -471,11 +469,12 @@ def _get_unique_variable_scope(prefix: str) -> str:
     return f"{prefix}_{number}"
 
 
-class variable_scope:  # noqa: N801
+class variable_scope:
     """Opens a variable scope, and with it a name scope, for the variables and ops of a model part.
 
-    `name_or_scope` is the name of a new scope, or a `VariableScope` to reopen. Without it, `default_name` is made
-    unique and used. `reuse=True` shares existing variables, `tf.AUTO_REUSE` makes missing ones.
+    `name_or_scope` is the name of a new scope, or a `VariableScope` to reopen. Without it,
+    `default_name` is made unique and used. `reuse=True` shares existing variables,
+    `tf.AUTO_REUSE` makes missing ones.
     """
 
     def __init__(
@@ -617,7 +616,7 @@ _creators = _Creators()
 
 @contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
-    """Variables are made by `variable_creator(next_creator, **kwargs)`, the innermost scope first."""
+    """Variables are made by `variable_creator(next_creator, **kwargs)`, innermost scope first."""
     stack = _creators.of.setdefault(get_default_graph(), [])
     stack.append(variable_creator)
     try:

@@ -31,5 +31,5 @@ def slice_variable(variable: Any, slice_spec: Any) -> Tensor:
     if part.op.type == "StridedSlice":
         # The op made a plain tensor; this one alone has more to offer.
         part.__class__ = VariableSlice
-        part._extra = {"variable": variable}
+        part.__dict__["_extra"] = {"variable": variable}
     return part

@@ -1,4 +1,4 @@
-"""The variables that `get_variable` has made in a graph, by full name: creating and sharing them."""
+"""The variables that `get_variable` has made in a graph, by full name: making and sharing."""
 
 from __future__ import annotations
 
@@ -148,7 +148,9 @@ class VariableStore:
         is_scalar = isinstance(request.shape, Sequence) and not request.shape
         if request.partitioner is not None and not is_scalar:
             if not callable(request.partitioner):
-                raise ValueError(f"Partitioner must be callable, but received: {request.partitioner}")
+                raise ValueError(
+                    f"Partitioner must be callable, but received: {request.partitioner}"
+                )
             with name_scope(None):
                 return self.get_partitioned(request)
         request = replace(request, partitioner=None)
@@ -164,7 +166,9 @@ class VariableStore:
 
     # ---- one variable ----
 
-    def _get_single(self, request: Request, partition_info: PartitionInfo | None = None) -> Variable:
+    def _get_single(
+        self, request: Request, partition_info: PartitionInfo | None = None
+    ) -> Variable:
         name, initializer = request.name, request.initializer
         if request.shape is not None and initializer is not None and not callable(initializer):
             raise ValueError("If initializer is a constant, do not specify shape.")
@@ -173,8 +177,8 @@ class VariableStore:
             return self._share(request, shape, dtype)
         if request.reuse is True:
             raise ValueError(
-                f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you "
-                "mean to set reuse=tf.AUTO_REUSE in VarScope?"
+                f"Variable {name} does not exist, or was not created with tf.get_variable(). Did "
+                "you mean to set reuse=tf.AUTO_REUSE in VarScope?"
             )
         if initializer is None:
             initializer = _default_initializer(name, dtype)
@@ -218,8 +222,8 @@ class VariableStore:
             )
         if not dtype.is_compatible_with(found.dtype):
             raise ValueError(
-                f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
-                f"{found.dtype.name}."
+                f"Trying to share variable {name}, but specified dtype {dtype.name} and found "
+                f"dtype {found.dtype.name}."
             )
         return found
 
@@ -229,8 +233,8 @@ class VariableStore:
         name, initializer = request.name, request.initializer
         if name in self._vars:
             raise ValueError(
-                "A partitioner was provided, but an unpartitioned version of the variable was found: "
-                f"{name}.  Perhaps a variable of the same name was already created without "
+                "A partitioner was provided, but an unpartitioned version of the variable was "
+                f"found: {name}.  Perhaps a variable of the same name was already created without "
                 "partitioning?"
             )
         shape = as_shape(request.shape)
@@ -251,7 +255,7 @@ class VariableStore:
         axis, count = _slice_axis(partitions)
         self._check_parts(name, count)
         parts = []
-        for i, (offset, part_shape) in enumerate(_iter_slices(shape.as_list(), count, axis)):
+        for i, (offset, part_shape) in enumerate(_iter_slices(_dims(shape), count, axis)):
             parts.append(self._get_part(request, i, shape, offset, part_shape))
         whole = PartitionedVariable(
             name=name, shape=shape, dtype=request.dtype, variable_list=parts, partitions=partitions
@@ -262,7 +266,7 @@ class VariableStore:
     def _get_part(
         self, request: Request, i: int, shape: TensorShape, offset: list[int], part_shape: list[int]
     ) -> Variable:
-        full_shape, name = shape.as_list(), f"{request.name}/part_{i}"
+        full_shape, name = _dims(shape), f"{request.name}/part_{i}"
         initializer, dtype = request.initializer, request.dtype
         wanted: list[int] | None = part_shape
         with name_scope(name + "/PartitionedInitializer"):
@@ -348,8 +352,8 @@ def _initial_value(
         return initializer, None
     raise ValueError(
         "The initializer passed is not valid. It should be a callable with no arguments and the "
-        "shape should not be provided or an instance of `tf.keras.initializers.*' and `shape` should "
-        "be fully defined."
+        "shape should not be provided or an instance of `tf.keras.initializers.*' and `shape` "
+        "should be fully defined."
     )
 
 
@@ -403,9 +407,15 @@ def _call_partitioner(partitioner: Any, shape: TensorShape, dtype: Any) -> Any:
         raise ValueError(f"Partitioner returned zero partitions for some axes: {slicing}")
     if sum(p > 1 for p in slicing) > 1:
         raise ValueError(
-            f"Can only slice a variable along one dimension: shape: {shape}, partitioning: {slicing}"
+            f"Can only slice a variable along one dimension: shape: {shape}, partitioning: "
+            f"{slicing}"
         )
     return slicing
+
+
+def _dims(shape: TensorShape) -> list[int]:
+    """The dimensions of a fully known shape."""
+    return [int(d) for d in shape.as_list() if d is not None]
 
 
 def _slice_axis(slicing: Sequence[int]) -> tuple[int, int]:

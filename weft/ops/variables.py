@@ -1,7 +1,7 @@
 """tf.Variable: what all variables share, the functions on sets of them, and on any one of them.
 
-`tf.Variable(...)` makes a `RefVariable` or a `ResourceVariable` (see those modules); which one, and whether
-somebody's `variable_creator_scope` has a say, is decided in `variable_scope.py`.
+`tf.Variable(...)` makes a `RefVariable` or a `ResourceVariable` (see those modules); which one, and
+whether somebody's `variable_creator_scope` has a say, is decided in `variable_scope.py`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
+from weft.ops import state  # noqa: F401  (registers the ops on variables)
 
 
 class VariableSynchronization(enum.Enum):
@@ -144,11 +145,10 @@ class _VariableType(type):
 class Variable(metaclass=_VariableType):
     """State that outlives steps: a tensor that operations can assign to.
 
-    A variable must be initialized (`v.initializer`, `tf.global_variables_initializer()`) in a session before
-    it is read there. It can be used wherever a tensor can.
+    A variable must be initialized (`v.initializer`, `tf.global_variables_initializer()`) in a
+    session before it is read there. It can be used wherever a tensor can.
     """
 
-    SaveSliceInfo = SaveSliceInfo
     # NumPy must leave `array * variable` to Variable.__rmul__.
     __array_priority__ = 100
 
@@ -167,6 +167,31 @@ class Variable(metaclass=_VariableType):
     _save_slice_info: SaveSliceInfo | None
     _in_graph_mode = True
 
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: VariableDef | None = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> None:
+        """Makes a variable that starts as `initial_value`, a value or a function that gives one.
+
+        `collections` names the graph collections it joins, `constraint` projects it after each
+        update by an optimizer, `caching_device` says where to keep a copy for reading.
+        """
+        raise NotImplementedError  # the metaclass makes one of the subclasses instead
+
     # ---- reading ----
 
     def value(self) -> Tensor:
@@ -182,6 +207,10 @@ class Variable(metaclass=_VariableType):
         return self._as_graph_element().eval(session=session)
 
     def _as_graph_element(self) -> Tensor:
+        raise NotImplementedError
+
+    def _ref(self) -> Tensor:
+        """What an op that wants a reference gets."""
         raise NotImplementedError
 
     def initialized_value(self) -> Tensor:
@@ -248,7 +277,8 @@ class Variable(metaclass=_VariableType):
         session = session or stacks.get_default_session()
         if session is None:
             raise ValueError(
-                "Either session argument should be provided or default session should be established"
+                "Either session argument should be provided or default session should be "
+                "established"
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
@@ -257,18 +287,30 @@ class Variable(metaclass=_VariableType):
         raise NotImplementedError
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Sets the variable to `value`. Gives the new value, or with `read_value` False the op."""
         return self._updated(self._update("Assign", name, use_locking, value), read_value)
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         return self._updated(self._update("AssignAdd", name, use_locking, delta), read_value)
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         return self._updated(self._update("AssignSub", name, use_locking, delta), read_value)
 
@@ -285,22 +327,34 @@ class Variable(metaclass=_VariableType):
             self._update(kind, name, use_locking, sparse_delta.indices, sparse_delta.values)
         )
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_sub(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         return self._scatter("ScatterSub", sparse_delta, use_locking, name)
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_add(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_max(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         return self._scatter("ScatterMax", sparse_delta, use_locking, name)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_min(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         return self._scatter("ScatterMin", sparse_delta, use_locking, name)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_mul(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         return self._scatter("ScatterMul", sparse_delta, use_locking, name)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_div(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         return self._scatter("ScatterDiv", sparse_delta, use_locking, name)
 
     def scatter_update(
@@ -329,11 +383,11 @@ class Variable(metaclass=_VariableType):
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`."""
-        raise AttributeError("sparse_read")
+        raise NotImplementedError
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The slices that the vectors along the last axis of `indices` name."""
-        raise AttributeError("gather_nd")
+        raise NotImplementedError
 
     def count_up_to(self, limit: int) -> Tensor:
         """The value before adding one; OutOfRangeError once it has reached `limit`."""
@@ -384,6 +438,8 @@ class Variable(metaclass=_VariableType):
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
+Variable.SaveSliceInfo = SaveSliceInfo  # type: ignore[attr-defined]
+
 _OPERATORS = (
     "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __div__ __rdiv__ __truediv__ __rtruediv__ "
     "__floordiv__ __rfloordiv__ __mod__ __rmod__ __lt__ __le__ __gt__ __ge__ __and__ __rand__ "
@@ -415,7 +471,7 @@ def _variable_to_tensor(
             f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "
             f"'{value.dtype.name}'"
         )
-    return value._ref() if as_ref else value.value()  # type: ignore[attr-defined]
+    return value._ref() if as_ref else value.value()
 
 
 def prepend_scope(name: str, import_scope: str | None) -> str:
@@ -424,7 +480,7 @@ def prepend_scope(name: str, import_scope: str | None) -> str:
         return name
     import_scope = import_scope.rstrip("/")
     if name.startswith("loc:@"):
-        return f"loc:@{import_scope}/{name[len('loc:@'):]}"
+        return f"loc:@{import_scope}/{name[len('loc:@') :]}"
     if name.startswith("^"):
         return f"^{import_scope}/{name[1:]}"
     return f"{import_scope}/{name}"
@@ -563,7 +619,12 @@ def _ref(variable: Any) -> Tensor:
 
 
 def _apply_update(
-    kind: str, ref: Any, inputs: tuple[Any, ...], use_locking: bool | None, name: str | None, **attrs: Any
+    kind: str,
+    ref: Any,
+    inputs: tuple[Any, ...],
+    use_locking: bool | None,
+    name: str | None,
+    **attrs: Any,
 ) -> Any:
     """Adds update op `kind` on a reference tensor, a reference variable or a resource variable."""
     if not ref.dtype._is_ref_dtype:
@@ -584,19 +645,21 @@ def assign(
     """Sets the variable `ref` to `value`, and gives the new value."""
     if not ref.dtype._is_ref_dtype:
         return ref.assign(value, name=name)
-    return _apply_update(
-        "Assign", ref, (value,), use_locking, name, validate_shape=validate_shape
-    )
+    return _apply_update("Assign", ref, (value,), use_locking, name, validate_shape=validate_shape)
 
 
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
     """Adds `value` to the variable `ref`, and gives the new value."""
     if not ref.dtype._is_ref_dtype:
         return ref.assign_add(value)
     return _apply_update("AssignAdd", ref, (value,), use_locking, name)
 
 
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
     """Subtracts `value` from the variable `ref`, and gives the new value."""
     if not ref.dtype._is_ref_dtype:
         return ref.assign_sub(value)
@@ -676,7 +739,7 @@ def scatter_nd_sub(
 def batch_scatter_update(
     ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
 ) -> Any:
-    """`scatter_update` in each batch entry: all dimensions of `indices` but the last are batches."""
+    """`scatter_update` in each batch; all dimensions of `indices` but the last are batches."""
     from weft.ops import array, math
 
     with name_scope(name):

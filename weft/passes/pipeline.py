@@ -40,7 +40,7 @@ def prepare(
     read_late(graph)
     if options.simplify:
         simplify(graph)
-    if options.fold:
+    if options.fold and not has_frames(graph):
         fold(graph)
     if options.cse:
         cse(graph)
@@ -49,6 +49,11 @@ def prepare(
     graph.drop_unused()
     _show(observe, "20_optimized", graph)
     return graph
+
+
+def has_frames(graph: ClientGraph) -> bool:
+    """Whether loops or branches are spread out as nodes: a constant there belongs to its frame."""
+    return any(node.definition.control_flow is not None for node in graph.nodes)
 
 
 def _show(observe: object, stage: str, graph: ClientGraph) -> None:

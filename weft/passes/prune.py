@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from weft.graph import shape_fn as s
@@ -27,26 +28,24 @@ def prune(
 ) -> ClientGraph:
     """Walks back from fetches and targets, stopping at feeds."""
     args = {tensor: _feed_node(i, tensor) for i, tensor in enumerate(feeds)}
-    fed_ops = {tensor.op for tensor in feeds}
     made: dict[Operation, Node] = {}
-    nodes: list[Node] = list(args.values())
     for op_ in _order([t.op for t in fetches if t not in args] + list(targets), args):
-        inputs: list[Edge] = [
-            (args[t], 0) if t in args else (made[t.op], t.value_index) for t in op_.inputs
-        ]
-        # A fed operation does not run, so nothing waits for it either.
-        controls = [made[c] for c in op_._control_inputs if c in made]
-        node = Node(
-            op_.name, op_.definition, op_.attrs, inputs, controls,
-            [t.dtype for t in op_.outputs], [t.dims for t in op_.outputs], op_, op_._device,
+        made[op_] = Node(
+            op_.name, op_.definition, op_.attrs, [], [], [t.dtype for t in op_.outputs],
+            [t.dims for t in op_.outputs], op_, op_._device,
         )  # fmt: skip
-        made[op_] = node
-        nodes.append(node)
-    del fed_ops
+
+    def edge(t: Tensor) -> Edge:
+        return (args[t], 0) if t in args else (made[t.op], t.value_index)
+
+    for op_, node in made.items():
+        node.inputs = [edge(t) for t in op_.inputs]
+        # A fed operation does not run, so nothing waits for it either.
+        node.controls = [made[c] for c in op_._control_inputs if c in made]
     return ClientGraph(
-        nodes,
+        [*args.values(), *made.values()],
         [(args[t], 0) for t in feeds],
-        [(args[t], 0) if t in args else (made[t.op], t.value_index) for t in fetches],
+        [edge(t) for t in fetches],
         [made[t] for t in targets],
     )
 
@@ -58,22 +57,28 @@ def _feed_node(index: int, tensor: Tensor) -> Node:
 
 
 def _order(roots: list[Operation], args: dict[Tensor, Node]) -> list[Operation]:
-    """Depth-first postorder over data and control inputs; loops are entered once."""
+    """Depth-first postorder over data and control inputs. A loop's back edges come after it."""
     order: list[Operation] = []
-    state: dict[Operation, int] = {}
-    stack = [(op_, False) for op_ in reversed(roots)]
-    while stack:
-        op_, done = stack.pop()
-        if done:
-            order.append(op_)
-            continue
-        if op_ in state:
-            continue
-        state[op_] = 1
-        stack.append((op_, True))
-        before = [t.op for t in op_.inputs if t not in args]
-        before += [c for c in op_._control_inputs if not _all_fed(c, args)]
-        stack.extend((b, False) for b in reversed(before) if b not in state)
+    seen: set[Operation] = set()
+    later = deque(roots)
+    while later:
+        stack = [(later.popleft(), False)]
+        while stack:
+            op_, done = stack.pop()
+            if done:
+                order.append(op_)
+                continue
+            if op_ in seen:
+                continue
+            seen.add(op_)
+            stack.append((op_, True))
+            before = [t.op for t in op_.inputs if t not in args]
+            before += [c for c in op_._control_inputs if not _all_fed(c, args)]
+            if op_.definition.control_flow == "merge":
+                back = [b for b in before if b.definition.control_flow == "next_iteration"]
+                later.extend(back)
+                before = [b for b in before if b not in back]
+            stack.extend((b, False) for b in reversed(before) if b not in seen)
     return order
 
 

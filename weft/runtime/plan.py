@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import errors
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.regions import Layout, Unit, group, is_cell
+from weft.runtime.executor import Executor, build_tasks
+from weft.runtime.frames import DEAD
 from weft.runtime.interpret import (
     Context,
     HostNode,
@@ -119,7 +122,7 @@ class Plan:
             return HostUnit(nodes, self.store)
         return Region(unit, self.layout.roots, self.slots, nodes, cells, self.store)
 
-    def run(self, feeds: Sequence[Any]) -> list[Any]:
+    def run(self, feeds: Sequence[Any], deadline: float | None = None) -> list[Any]:
         """Runs one step. Returns the values of the fetches as they are, on host or device."""
         values = self._start(feeds)
         for unit in self.units:
@@ -139,3 +142,53 @@ class Plan:
         for slot, value in zip(self.feed_slots, feeds, strict=True):
             values[slot] = value
         return values
+
+
+class DataflowPlan:
+    """A plan whose graph branches, loops or waits: the executor runs it node by node."""
+
+    def __init__(self, graph: ClientGraph, store: ResourceStore) -> None:
+        self.graph, self.store = graph, store
+        self.slots: dict[Edge, int] = {}
+        for node in graph.nodes:
+            for i in range(len(node.dtypes)):
+                self.slots[node, i] = len(self.slots)
+        self.handles = [n for n in graph.nodes if n.definition.is_handle and not n.controls]
+        self.constants = [n for n in graph.nodes if n.type == "Const" and not n.controls]
+        settled = {*self.handles, *self.constants, *(n for n, _ in graph.feeds)}
+        self.nodes = {
+            n: HostNode(n, self.slots, store)
+            for n in graph.nodes
+            if n not in settled and n.definition.control_flow is None
+        }
+        self._settle()
+        self.tasks = build_tasks(graph, self.nodes, self.slots, settled, self.template, store)
+
+    def _settle(self) -> None:
+        self.generation = self.store.generation
+        self.template: list[Any] = [None] * len(self.slots)
+        for node in self.handles:
+            call = bind(node.definition, node.attrs)
+            self.template[self.slots[node, 0]] = call(np, (), Context(self.store, node))[0]
+        for node in self.constants:
+            self.template[self.slots[node, 0]] = node.attrs["value"]
+
+    def run(self, feeds: Sequence[Any], deadline: float | None = None) -> list[Any]:
+        if self.generation != self.store.generation:
+            self._settle()
+            self.tasks.template = self.template
+        given = [(self.slots[e], v) for e, v in zip(self.graph.feeds, feeds, strict=True)]
+        values = Executor(self.tasks, given, deadline).run()
+        results = [values[self.slots[edge]] for edge in self.graph.fetches]
+        for edge, value in zip(self.graph.fetches, results, strict=True):
+            if value is DEAD:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Retval[0] does not have value: {edge[0].name} was not computed"
+                )
+        return results
+
+
+def make_plan(graph: ClientGraph, store: ResourceStore) -> Plan | DataflowPlan:
+    if any(n.definition.control_flow or n.definition.blocking for n in graph.nodes):
+        return DataflowPlan(graph, store)
+    return Plan(graph, store)

@@ -47,9 +47,9 @@ class Variable:
 
     def write(self, value: Any) -> None:
         old = self.value
-        if old is None or old.shape != np.shape(value):
+        if old is None or old.shape != value.shape:
             self.store.shape_epoch += 1
-        self.value = value if hasattr(value, "shape") else np.asarray(value)
+        self.value = value
 
     def __repr__(self) -> str:
         return f"<Variable cell {self.name} {self.dtype.name} {self.dims}>"

@@ -16,7 +16,7 @@ from weft.passes.client_graph import ClientGraph
 from weft.passes.pipeline import Options, prepare
 from weft.runtime import dump, report
 from weft.runtime.debug import NumericCheck
-from weft.runtime.plan import Plan
+from weft.runtime.plan import DataflowPlan, Plan, make_plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.trace import StepTrace
 
@@ -32,7 +32,7 @@ class StepRunner:
         self.store = ResourceStore()
         self.options = options_from(config)
         self.numeric_check = flags.CHECK_NUMERICS.value
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, Plan | DataflowPlan] = {}
         self._mutations = graph._mutations
         self._lock = threading.Lock()
 
@@ -58,7 +58,7 @@ class StepRunner:
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
-    ) -> Plan:
+    ) -> Plan | DataflowPlan:
         with self._lock:
             if self._mutations != self.graph._mutations:
                 self._plans.clear()
@@ -74,11 +74,11 @@ class StepRunner:
 
     def make_plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
-    ) -> Plan:
+    ) -> Plan | DataflowPlan:
         check_unique(feeds)
         with report.timed(2, lambda: f"plan of {len(graph.nodes)} nodes"):
             graph = prepare(feeds, fetches, targets, self.options, dump.observer())
-            return Plan(graph, self.store)
+            return make_plan(graph, self.store)
 
     def client_graph(self, fetches: Any, targets: Any, feeds: Any) -> ClientGraph:
         return prepare(feeds, fetches, targets, self.options)

@@ -9,7 +9,7 @@ from weft.train.optimizer import KernelOptimizer, training_op
 
 
 class AdadeltaOptimizer(KernelOptimizer):
-    """Scales each gradient by the ratio of past steps to past gradients, averaged with decay `rho`."""
+    """Scales gradients by the ratio of past steps to past gradients, with decay `rho`."""
 
     _HYPERPARAMETERS = (
         ("_lr", "_lr_t", "lr"),

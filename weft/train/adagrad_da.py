@@ -33,7 +33,9 @@ class AdagradDAOptimizer(KernelOptimizer):
             )
         super().__init__(use_locking, name)
         self._learning_rate, self._global_step = learning_rate, global_step
-        self._initial_gradient_squared_accumulator_value = initial_gradient_squared_accumulator_value
+        self._initial_gradient_squared_accumulator_value = (
+            initial_gradient_squared_accumulator_value
+        )
         self._l1_regularization_strength = l1_regularization_strength
         self._l2_regularization_strength = l2_regularization_strength
         self._learning_rate_tensor: Any = None
@@ -47,9 +49,7 @@ class AdagradDAOptimizer(KernelOptimizer):
                 sums = constant(0.0, shape=shape, dtype=dtype)
                 sums_of_squares = constant(squares, shape=shape, dtype=dtype)
             self._get_or_make_slot(var, sums, "gradient_accumulator", self._name)
-            self._get_or_make_slot(
-                var, sums_of_squares, "gradient_squared_accumulator", self._name
-            )
+            self._get_or_make_slot(var, sums_of_squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self) -> None:
         self._learning_rate_tensor = convert_to_tensor(self._learning_rate, name="learning_rate")

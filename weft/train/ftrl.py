@@ -12,7 +12,7 @@ from weft.train.optimizer import KernelOptimizer, training_op
 class FtrlOptimizer(KernelOptimizer):
     """Works the variables out from sums of gradients, under l1 and l2 penalties.
 
-    `l2_shrinkage_regularization_strength` penalizes the size of variables by way of their gradients.
+    `l2_shrinkage_regularization_strength` penalizes large variables by way of their gradients.
     """
 
     _HYPERPARAMETERS = (

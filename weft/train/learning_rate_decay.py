@@ -75,9 +75,7 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
         found = boundary.dtype.base_dtype
         if found != dtype:
             if not (found == dtypes.int32 and dtype == dtypes.int64):
-                raise ValueError(
-                    f"Boundaries ({found}) must have the same dtype as x ({dtype})."
-                )
+                raise ValueError(f"Boundaries ({found}) must have the same dtype as x ({dtype}).")
             boundaries[i] = math.cast(boundary, dtype)
     for value in values[1:]:
         if value.dtype.base_dtype != values[0].dtype.base_dtype:
@@ -138,7 +136,11 @@ def polynomial_decay(
 
 
 def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    alpha: float = 0.0,
+    name: str | None = None,
 ) -> Tensor:
     """Half a cosine wave from `learning_rate` down to `alpha` times it."""
     if global_step is None:
@@ -179,9 +181,7 @@ def cosine_decay_restarts(
             before = (1.0 - t_mul**wave) / (1.0 - t_mul)
             return wave, (done - before) / t_mul**wave
 
-        wave, done_of_wave = control_flow.cond(
-            math.equal(t_mul, 1.0), equal_waves, growing_waves
-        )
+        wave, done_of_wave = control_flow.cond(math.equal(t_mul, 1.0), equal_waves, growing_waves)
         height = 0.5 * m_mul**wave * (1.0 + math.cos(constant(_math.pi) * done_of_wave))
         return math.multiply(rate, (1 - alpha) * height + alpha, name=scope)
 

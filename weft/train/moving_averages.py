@@ -170,9 +170,7 @@ class ExponentialMovingAverage:
                 add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
                 return average
             is_variable = var.op.type in ("Variable", "VariableV2", "VarHandleOp")
-            return slot_creator.create_zeros_slot(
-                var, self.name, colocate_with_primary=is_variable
-            )
+            return slot_creator.create_zeros_slot(var, self.name, colocate_with_primary=is_variable)
 
     def average(self, var: Any) -> Any:
         """The variable that holds the average of `var`, or None."""

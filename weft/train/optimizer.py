@@ -21,8 +21,8 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import lookup, raw
 from weft.graph.slices import IndexedSlices, convert_to_tensor_or_indexed_slices
-from weft.ops import array, control, math
-from weft.ops.resource_variable import is_resource_variable
+from weft.ops import array, control, math, training  # noqa: F401  (training registers its ops)
+from weft.ops.resource_variable import BaseResourceVariable, is_resource_variable
 from weft.ops.variables import Variable, assign_add, trainable_variables
 from weft.train import slot_creator
 
@@ -32,9 +32,9 @@ Gradient = Any  # Tensor | IndexedSlices | None
 class Optimizer:
     """Base of all optimizers.
 
-    A subclass says how to update one variable by its gradient (`_apply_dense` and `_apply_sparse` for reference
-    variables, `_resource_apply_dense` and `_resource_apply_sparse` for resource variables) and, if it
-    keeps state, makes it in `_create_slots`.
+    A subclass says how to update one variable by its gradient (`_apply_dense` and `_apply_sparse`
+    for reference variables, `_resource_apply_dense` and `_resource_apply_sparse` for resource
+    variables) and, if it keeps state, makes it in `_create_slots`.
     """
 
     # How many gradients may be computed at once before any is applied.
@@ -78,8 +78,9 @@ class Optimizer:
         )
         if all(g is None for g, _ in grads_and_vars):
             raise ValueError(
-                "No gradients provided for any variable, check your graph for ops that do not support "
-                f"gradients, between variables {[str(v) for _, v in grads_and_vars]} and loss {loss}."
+                "No gradients provided for any variable, check your graph for ops that do not "
+                "support gradients, between variables "
+                f"{[str(v) for _, v in grads_and_vars]} and loss {loss}."
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
@@ -290,9 +291,9 @@ class Optimizer:
 
 
 class KernelOptimizer(Optimizer):
-    """An optimizer whose step is one training op, the same for all kinds of variables and gradients.
+    """An optimizer whose step is one training op, whatever the kind of variable and gradient.
 
-    `_HYPERPARAMETERS` lists (attribute with the value, attribute for its tensor, name of the tensor).
+    `_HYPERPARAMETERS` lists (attribute with the value, attribute for its tensor, tensor's name).
     """
 
     _HYPERPARAMETERS: tuple[tuple[str, str, str], ...] = ()
@@ -352,7 +353,7 @@ def _target(var: Any) -> Tensor:
         return var
     if not isinstance(var, Variable):
         raise NotImplementedError("Trying to optimize unsupported type ", var)
-    return var.handle if is_resource_variable(var) else var._ref()
+    return var.handle if isinstance(var, BaseResourceVariable) else var._ref()
 
 
 def _checked_gradient(grad: Any) -> Gradient:

@@ -11,7 +11,7 @@ from weft.train.optimizer import KernelOptimizer, training_op
 
 
 class RMSPropOptimizer(KernelOptimizer):
-    """Divides by the root mean square, or with `centered` by the standard deviation, of gradients."""
+    """Divides by the root mean square (if `centered`, the standard deviation) of gradients."""
 
     _HYPERPARAMETERS = (
         ("_learning_rate", "_learning_rate_tensor", "learning_rate"),

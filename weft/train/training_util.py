@@ -68,7 +68,9 @@ def get_or_create_global_step(graph: Any = None) -> Any:
 def assert_global_step(global_step_tensor: Any) -> None:
     """TypeError unless the argument is an integer scalar variable or tensor."""
     if not isinstance(global_step_tensor, (Variable, Tensor)):
-        raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
+        raise TypeError(
+            f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.'
+        )
     if not global_step_tensor.dtype.base_dtype.is_integer:
         raise TypeError(
             f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}'
@@ -82,7 +84,8 @@ def _get_global_step_read(graph: Any = None) -> Tensor | None:
     reads = (graph or get_default_graph()).get_collection(GLOBAL_STEP_READ_KEY)
     if len(reads) > 1:
         raise RuntimeError(
-            f"There are multiple items in collection {GLOBAL_STEP_READ_KEY}. There should be only one."
+            f"There are multiple items in collection {GLOBAL_STEP_READ_KEY}. There should be only "
+            "one."
         )
     return reads[0] if reads else None
 

@@ -39,8 +39,8 @@ def _values(node: Node) -> list[np.ndarray] | None:
         return None
     if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
         return _of_shape(node)
-    if any(n.definition is not const for n, _ in node.inputs):
-        return None
+    if any(n.definition is not const or n.controls for n, _ in node.inputs):
+        return None  # a constant with control inputs belongs to a loop or a branch
     inputs = [n.attrs["value"] for n, _ in node.inputs]
     if sum(v.size for v in inputs) > _MAX_ELEMENTS or _grows(node):
         return None

@@ -25,6 +25,8 @@ def simplify(graph: ClientGraph) -> None:
             continue
         if node.controls or same[0].dtypes[same[1]]._is_ref_dtype:
             continue  # it also orders what comes after it; a read of a reference is an event
+        if same[0].definition.control_flow is not None:
+            continue  # what waits for this node waits for one side of a switch
         old[node, 0] = same
         gone[node] = [same[0]]
     if gone:

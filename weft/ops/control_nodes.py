@@ -1,0 +1,63 @@
+"""The paper's control-flow nodes. The executor gives them their meaning; they have no kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import OpDef, op
+from weft.graph.shape_fn import Dims, ShapeContext
+
+
+def _node(kind: str, name: str, **declaration: Any) -> OpDef:
+    return op(name, control_flow=kind, **declaration)(None)
+
+
+def _merged(c: ShapeContext) -> list[Dims]:
+    """What all inputs agree on. A loop's merge sees its back edge only later."""
+    dims = c.dims(0)
+    for i in range(1, c.num_inputs):
+        dims = common(dims, c.dims(i))
+    return [dims, ()]
+
+
+def common(a: Dims, b: Dims) -> Dims:
+    """The most that is true of both shapes."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+
+def _both(c: ShapeContext) -> list[Dims]:
+    return [c.dims(0), c.dims(0)]
+
+
+_ENTER = "T: type, frame_name: string, is_constant: bool = false, parallel_iterations: int = 10"
+
+for _prefix, _type in (("", "T"), ("Ref", "ref(T)")):
+    _node(
+        "switch", f"{_prefix}Switch", inputs=f"data: {_type}, pred: bool",
+        outputs=f"output_false: {_type}, output_true: {_type}", attrs="T: type", shape=_both,
+        allows_uninitialized=bool(_prefix),
+    )  # fmt: skip
+    _node(
+        "merge", f"{_prefix}Merge", inputs=f"inputs: N * {_type}" if not _prefix else "inputs: ref(N * T)",
+        outputs=f"output: {_type}, value_index: int32", attrs="T: type, N: int >= 1", shape=_merged,
+    )  # fmt: skip
+    _node(
+        "enter", f"{_prefix}Enter", inputs=f"data: {_type}", outputs=f"output: {_type}",
+        attrs=_ENTER, shape=s.unchanged,
+    )  # fmt: skip
+    _node(
+        "exit", f"{_prefix}Exit", inputs=f"data: {_type}", outputs=f"output: {_type}",
+        attrs="T: type", shape=s.unchanged,
+    )  # fmt: skip
+    _node(
+        "next_iteration", f"{_prefix}NextIteration", inputs=f"data: {_type}",
+        outputs=f"output: {_type}", attrs="T: type", shape=s.unchanged,
+    )  # fmt: skip
+
+loop_cond = _node(
+    "loop_cond", "LoopCond", inputs="input: bool", outputs="output: bool", shape=s.scalar,
+    differentiable=False,
+)  # fmt: skip

@@ -1,0 +1,106 @@
+"""Stacks: where a loop keeps what its gradient needs. One per step and execution of the node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import errors
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+
+
+class Stack:
+    """A last-in, first-out list of values."""
+
+    def __init__(self, name: str, max_size: int) -> None:
+        self.name, self.max_size = name, max_size
+        self.items: list[Any] | None = []
+
+    def push(self, value: Any) -> None:
+        if self.items is None:
+            raise errors.InvalidArgumentError(None, None, f"Stack[{self.name}] has already been closed.")
+        if 0 <= self.max_size <= len(self.items):
+            raise errors.InvalidArgumentError(
+                None, None, f"Stack[{self.name}] overflowed its max_size ({self.max_size})"
+            )
+        self.items.append(value)
+
+    def pop(self) -> Any:
+        if self.items is None:
+            raise errors.InvalidArgumentError(None, None, f"Stack[{self.name}] has already been closed.")
+        if not self.items:
+            raise errors.InvalidArgumentError(
+                None, None, f"Stack[{self.name}] is empty when calling Pop()."
+            )
+        return self.items.pop()
+
+    def close(self) -> None:
+        self.items = None
+
+
+_ATTRS = 'elem_type: type, stack_name: string = ""'
+
+
+@op(
+    "StackV2", inputs="max_size: int32", outputs="handle: resource", attrs=_ATTRS, shape=s.scalar,
+    stateful=True, runs_on="host", differentiable=False,
+)  # fmt: skip
+def stack_v2(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Stack:
+    return Stack(stack_name or ctx.node.name, int(max_size))
+
+
+@op(
+    "StackPushV2", inputs="handle: resource, elem: T", outputs="output: T",
+    attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1), stateful=True,
+    runs_on="host", differentiable=False,
+)  # fmt: skip
+def stack_push_v2(xp: Any, handle: Stack, elem: Any) -> Any:
+    handle.push(elem)
+    return elem
+
+
+@op(
+    "StackPopV2", inputs="handle: resource", outputs="elem: elem_type", attrs="elem_type: type",
+    shape=s.unknown, stateful=True, runs_on="host", differentiable=False,
+)  # fmt: skip
+def stack_pop_v2(xp: Any, handle: Stack) -> Any:
+    return handle.pop()
+
+
+@op(
+    "StackCloseV2", inputs="handle: resource", shape=s.none, stateful=True, runs_on="host",
+    differentiable=False,
+)  # fmt: skip
+def stack_close_v2(xp: Any, handle: Stack) -> None:
+    handle.close()
+
+
+@op(
+    "Stack", outputs="handle: ref(string)", attrs=_ATTRS, shape=lambda c: (2,), stateful=True,
+    runs_on="host", differentiable=False,
+)  # fmt: skip
+def stack(xp: Any, ctx: Any, *, stack_name: str) -> Stack:
+    return Stack(stack_name or ctx.node.name, -1)
+
+
+@op(
+    "StackPush", inputs="handle: ref(string), elem: T", outputs="output: T",
+    attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1), runs_on="host",
+    differentiable=False,
+)  # fmt: skip
+def stack_push(xp: Any, handle: Stack, elem: Any) -> Any:
+    handle.push(elem)
+    return elem
+
+
+@op(
+    "StackPop", inputs="handle: ref(string)", outputs="elem: elem_type", attrs="elem_type: type",
+    shape=s.unknown, runs_on="host", differentiable=False,
+)  # fmt: skip
+def stack_pop(xp: Any, handle: Stack) -> Any:
+    return handle.pop()
+
+
+@op("StackClose", inputs="handle: ref(string)", shape=s.none, runs_on="host", differentiable=False)
+def stack_close(xp: Any, handle: Stack) -> None:
+    handle.close()

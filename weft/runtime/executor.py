@@ -1,0 +1,416 @@
+"""The dataflow executor: runs a graph with loops, branches and waiting operations.
+
+A task runs when its inputs are there. Values carry tags (frame, iteration); an output that was
+decided against is dead, and deadness spreads to whatever needs it until a Merge takes a live input.
+An operation that must wait hands back a `Deferred` and holds no thread.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.runtime.frames import DEAD, Frame, Iteration
+from weft.runtime.interpret import HostNode, located, run_one
+from weft.runtime.resources import ResourceStore
+
+
+class Deferred:
+    """The promise of an operation's outputs. Completed once, from any thread.
+
+    `on_cancel` is called, at most once, when the step no longer wants the result.
+    """
+
+    def __init__(self, on_cancel: Callable[[], None] | None = None) -> None:
+        self.on_cancel = on_cancel
+        self._result: tuple[Any, BaseException | None] | None = None
+        self._sink: Callable[[Any, BaseException | None], None] | None = None
+
+    def complete(self, outputs: Sequence[Any]) -> None:
+        self._finish((outputs, None))
+
+    def fail(self, error: BaseException) -> None:
+        self._finish((None, error))
+
+    def _finish(self, result: tuple[Any, BaseException | None]) -> None:
+        # The step may attach its sink at the same moment; whoever comes second delivers.
+        self._result = result
+        sink, self._sink = self._sink, None
+        if sink is not None:
+            sink(*result)
+
+    def deliver_to(self, sink: Callable[[Any, BaseException | None], None]) -> None:
+        self._sink = sink
+        if self._result is not None:
+            sink, taken = self._sink, self._sink
+            self._sink = None
+            if taken is not None:
+                sink(*self._result)
+
+
+class Task:
+    """A node, or a unit of several, as the executor sees it.
+
+    `outs[i]` lists (task, input position) fed by output i; `control_outs` lists tasks that wait for
+    it. `run(values)` fills the task's slots and may return a `Deferred`.
+    """
+
+    __slots__ = (
+        "control_outs", "data_inputs", "in_slots", "index", "kind", "name", "node", "out_slots",
+        "outs", "run",
+    )  # fmt: skip
+
+    def __init__(self, index: int, kind: str, node: Node | None, name: str) -> None:
+        self.index, self.kind, self.node, self.name = index, kind, node, name
+        self.run: Callable[[list[Any]], Deferred | None] = lambda values: None
+        self.in_slots: tuple[int, ...] = ()
+        self.out_slots: tuple[int, ...] = ()
+        self.outs: list[list[tuple[Task, int]]] = []
+        self.control_outs: list[Task] = []
+        self.data_inputs = 0
+
+
+class TaskGraph:
+    """Tasks of a plan and the counts every iteration starts from."""
+
+    def __init__(self, tasks: list[Task], template: list[Any]) -> None:
+        self.tasks, self.template = tasks, template
+        self.pending = [0] * len(tasks)
+        for task in tasks:
+            for edges in task.outs:
+                for user, _ in edges:
+                    self.pending[user.index] += 1
+                    user.data_inputs += 1
+            for user in task.control_outs:
+                self.pending[user.index] += 1
+        # A merge waits for its control inputs and for one live (or all dead) data inputs.
+        self.merges = {t.index for t in tasks if t.kind == "merge"}
+        for index in self.merges:
+            self.pending[index] -= tasks[index].data_inputs
+        self.roots = [
+            t for t in tasks if not self.pending[t.index] and t.index not in self.merges
+        ]
+        self.enters: dict[str, int] = {}
+        for task in tasks:
+            if task.kind == "enter":
+                assert task.node is not None
+                name = task.node.attrs["frame_name"]
+                self.enters[name] = self.enters.get(name, 0) + 1
+
+
+def build_tasks(
+    graph: ClientGraph, items: dict[Node, HostNode], slots: dict[Edge, int], settled: set[Node],
+    template: list[Any], store: ResourceStore,
+) -> TaskGraph:  # fmt: skip
+    """One task per node: the general form, for graphs whose control flow has no structure."""
+    tasks: dict[Node, Task] = {}
+    for node in graph.nodes:
+        if node in settled:
+            continue
+        task = Task(len(tasks), node.definition.control_flow or "plain", node, node.name)
+        task.in_slots = tuple(slots[edge] for edge in node.inputs)
+        task.out_slots = tuple(slots[node, i] for i in range(len(node.dtypes)))
+        task.outs = [[] for _ in node.dtypes]
+        if task.kind == "plain":
+            task.run = node_runner(items[node], store)
+        tasks[node] = task
+    for node, task in tasks.items():
+        for position, (source, i) in enumerate(node.inputs):
+            if source in tasks:
+                tasks[source].outs[i].append((task, position))
+        for control in node.controls:
+            if control in tasks:
+                tasks[control].control_outs.append(task)
+    return TaskGraph(list(tasks.values()), template)
+
+
+def node_runner(item: HostNode, store: ResourceStore) -> Callable[[list[Any]], Deferred | None]:
+    def run(values: list[Any]) -> Deferred | None:
+        with np.errstate(all="ignore"):
+            outputs = run_one(item, [values[i] for i in item.ins], store)
+        if isinstance(outputs, Deferred):
+            return outputs
+        for slot, value in zip(item.outs, outputs, strict=True):
+            values[slot] = value
+        return None
+
+    return run
+
+
+class Executor:
+    """One step over a `TaskGraph`. Owned by the calling thread; deferred results reach it by queue."""
+
+    def __init__(self, graph: TaskGraph, feeds: list[tuple[int, Any]], deadline: float | None) -> None:
+        self.graph, self.deadline = graph, deadline
+        self.ready: deque[tuple[Task, Frame, Iteration, bool]] = deque()
+        self.arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.waiting: dict[int, tuple[Deferred, Task]] = {}
+        self.frames: dict[Any, Frame] = {}
+        self.root = Frame("", None, None, 0, 0, 1)
+        self.first = self._new_iteration(self.root)
+        for slot, value in feeds:
+            self.first.values[slot] = value
+
+    def run(self) -> list[Any]:
+        """Runs the step; returns the slots of the root frame."""
+        # What the root is given counts as running until everything has been started.
+        for task in self.graph.roots:
+            self._push(task, self.root, self.first, False)
+        try:
+            while self.ready or self.waiting:
+                if self.ready:
+                    self._step(*self.ready.popleft())
+                else:
+                    self._wait()
+        except BaseException:
+            self._cancel()
+            raise
+        return self.first.values
+
+    # ---- running one task ----
+
+    def _push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        iteration.outstanding += 1
+        if task.kind == "trigger":
+            dead = False  # it only gathers control edges, whichever branch they come from
+        self.ready.append((task, frame, iteration, dead))
+
+    def _step(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        values = iteration.values
+        if dead:
+            self._finish(task, frame, iteration, True)
+            return
+        kind = task.kind
+        if kind == "plain":
+            try:
+                deferred = task.run(values)
+            except Exception as error:
+                raise self._failed(error, task, frame, iteration) from error
+            if deferred is not None:
+                self._defer(deferred, task, frame, iteration)
+                return
+        elif kind == "switch":
+            data, pred = (values[i] for i in task.in_slots)
+            taken = 1 if bool(_read(pred)) else 0
+            values[task.out_slots[taken]] = data
+            values[task.out_slots[1 - taken]] = DEAD
+        elif kind == "merge":
+            position = iteration.alive[task.index]
+            values[task.out_slots[0]] = values[task.in_slots[position]]
+            values[task.out_slots[1]] = np.array(position, np.int32)
+        elif task.out_slots:
+            values[task.out_slots[0]] = values[task.in_slots[0]]
+        self._finish(task, frame, iteration, False)
+
+    def _failed(
+        self, error: Exception, task: Task, frame: Frame, iteration: Iteration
+    ) -> Exception:
+        if task.node is None:
+            return error
+        where = frame.describe(iteration)
+        if where and isinstance(error, errors.OpError) and error.op is None:
+            error = type(error)(None, None, error.message + where)  # type: ignore[call-arg]
+        elif where and not isinstance(error, errors.OpError):
+            error = type(error)(f"{error}{where}")
+        return located(error, task.node)
+
+    def _defer(self, deferred: Deferred, task: Task, frame: Frame, iteration: Iteration) -> None:
+        self.waiting[id(deferred)] = deferred, task
+        arrived = self.arrived
+
+        def sink(outputs: Any, error: BaseException | None) -> None:
+            arrived.put((deferred, task, frame, iteration, outputs, error))
+
+        deferred.deliver_to(sink)
+
+    def _wait(self) -> None:
+        timeout = None
+        if self.deadline is not None:
+            timeout = self.deadline - time.monotonic()
+        try:
+            if timeout is not None and timeout <= 0:
+                raise queue.Empty
+            event = self.arrived.get(timeout=timeout)
+        except queue.Empty:
+            names = sorted(task.name for _, task in self.waiting.values())
+            raise errors.DeadlineExceededError(
+                None, None, f"Timed out waiting for notification: {', '.join(names)}"
+            ) from None
+        deferred, task, frame, iteration, outputs, error = event
+        del self.waiting[id(deferred)]
+        if error is not None:
+            assert isinstance(error, Exception)
+            raise self._failed(error, task, frame, iteration) from error
+        for slot, value in zip(task.out_slots, outputs, strict=True):
+            iteration.values[slot] = value
+        self._finish(task, frame, iteration, False)
+
+    def _cancel(self) -> None:
+        for deferred, _ in self.waiting.values():
+            if deferred.on_cancel is not None:
+                deferred.on_cancel()
+        self.waiting.clear()
+
+    # ---- passing results on ----
+
+    def _finish(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        kind = task.kind
+        if kind == "enter":
+            self._enter(task, frame, iteration, dead)
+        elif kind == "exit":
+            self._exit(task, frame, iteration, dead)
+        elif kind == "next_iteration":
+            if not dead:
+                self._next(task, frame, iteration)
+        else:
+            self._activate(task, frame, iteration, iteration.values, dead)
+        iteration.outstanding -= 1
+        self._tidy(frame, iteration)
+
+    def _activate(
+        self, task: Task, frame: Frame, iteration: Iteration, source: list[Any], dead: bool
+    ) -> None:
+        """Tells the users of `task` in `iteration` that its outputs (in `source`) are there."""
+        pending = iteration.pending
+        values = iteration.values
+        merges = self.graph.merges
+        for slot, edges in zip(task.out_slots, task.outs, strict=True):
+            value = DEAD if dead else source[slot]
+            values[slot] = value
+            for user, position in edges:
+                if user.index in merges:
+                    self._merge_input(user, position, task, frame, iteration, value is DEAD)
+                    continue
+                if value is DEAD:
+                    iteration.dead[user.index] = iteration.dead.get(user.index, 0) + 1
+                pending[user.index] -= 1
+                if not pending[user.index]:
+                    self._push(user, frame, iteration, user.index in iteration.dead)
+        for user in task.control_outs:
+            if dead and user.index not in merges:
+                iteration.dead[user.index] = iteration.dead.get(user.index, 0) + 1
+            pending[user.index] -= 1
+            if not pending[user.index]:
+                if user.index in merges:
+                    self._merge_ready(user, frame, iteration)
+                else:
+                    self._push(user, frame, iteration, user.index in iteration.dead)
+
+    def _merge_input(
+        self, merge: Task, position: int, source: Task, frame: Frame, iteration: Iteration, dead: bool
+    ) -> None:
+        if not dead:
+            if merge.index not in iteration.alive:
+                iteration.alive[merge.index] = position
+                self._merge_ready(merge, frame, iteration)
+            return
+        count = iteration.dead.get(merge.index, 0) + 1
+        # A loop on an untaken branch never gets a next iteration: a dead Enter settles its merge.
+        iteration.dead[merge.index] = merge.data_inputs if source.kind == "enter" else count
+        self._merge_ready(merge, frame, iteration)
+
+    def _merge_ready(self, merge: Task, frame: Frame, iteration: Iteration) -> None:
+        """Starts a merge that has its controls and either a live input or only dead ones."""
+        if iteration.pending[merge.index]:
+            return
+        if merge.index in iteration.alive:
+            iteration.pending[merge.index] = -1  # it fires once
+            self._push(merge, frame, iteration, False)
+        elif iteration.dead.get(merge.index, 0) >= merge.data_inputs:
+            iteration.pending[merge.index] = -1
+            self._push(merge, frame, iteration, True)
+
+    # ---- frames ----
+
+    def _new_iteration(self, frame: Frame) -> Iteration:
+        frame.last += 1
+        iteration = Iteration(
+            frame.last, self.graph.pending.copy(), self.graph.template.copy()
+        )
+        frame.iterations[frame.last] = iteration
+        return iteration
+
+    def _enter(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        assert task.node is not None
+        name = task.node.attrs["frame_name"]
+        key = frame.key, iteration.index, name
+        child = self.frames.get(key)
+        if child is None:
+            limit = task.node.attrs.get("parallel_iterations", 10)
+            child = Frame(name, key, frame, iteration.index, self.graph.enters[name], limit)
+            self.frames[key] = child
+            iteration.child_frames += 1
+            self._new_iteration(child)
+        value = DEAD if dead else iteration.values[task.in_slots[0]]
+        child.waiting_enters -= 1
+        if task.node.attrs.get("is_constant"):
+            child.invariants.append((task.index, value))
+            for inner in list(child.iterations.values()):
+                self._deliver(task, child, inner, value)
+        else:
+            self._deliver(task, child, child.iterations[0], value)
+        self._tidy(child, child.iterations.get(0))
+
+    def _deliver(self, task: Task, frame: Frame, iteration: Iteration, value: Any) -> None:
+        iteration.values[task.out_slots[0]] = value
+        self._activate(task, frame, iteration, iteration.values, value is DEAD)
+
+    def _exit(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        if dead:
+            # An exit is dead in every iteration but the last; the frame's end decides.
+            frame.dead_exits.add(task.index)
+            return
+        assert frame.parent is not None
+        outer = frame.parent.iterations[frame.parent_iteration]
+        frame.live_exits.add(task.index)
+        self._deliver(task, frame.parent, outer, iteration.values[task.in_slots[0]])
+
+    def _next(self, task: Task, frame: Frame, iteration: Iteration) -> None:
+        value = iteration.values[task.in_slots[0]]
+        following = frame.iterations.get(iteration.index + 1)
+        if following is None:
+            if len(frame.iterations) >= frame.limit:
+                frame.held.append((task.index, value))
+                return
+            following = self._advance(frame)
+        self._deliver(task, frame, following, value)
+
+    def _advance(self, frame: Frame) -> Iteration:
+        iteration = self._new_iteration(frame)
+        for index, value in frame.invariants:
+            self._deliver(self.graph.tasks[index], frame, iteration, value)
+        held, frame.held = frame.held, []
+        for index, value in held:
+            self._deliver(self.graph.tasks[index], frame, iteration, value)
+        return iteration
+
+    def _tidy(self, frame: Frame, iteration: Iteration | None) -> None:
+        """Drops iterations that are over, and the frame with the last of them."""
+        while iteration is not None and frame is not self.root and frame.iteration_is_done(iteration):
+            del frame.iterations[iteration.index]
+            following = iteration.index + 1
+            if frame.held:
+                self._advance(frame)
+            iteration = frame.iterations.get(following)
+        if frame is not self.root and frame.is_done() and frame.key in self.frames:
+            self._end(frame)
+
+    def _end(self, frame: Frame) -> None:
+        assert frame.parent is not None
+        del self.frames[frame.key]
+        outer = frame.parent.iterations[frame.parent_iteration]
+        for index in sorted(frame.dead_exits - frame.live_exits):
+            self._deliver(self.graph.tasks[index], frame.parent, outer, DEAD)
+        outer.child_frames -= 1
+        self._tidy(frame.parent, outer)
+
+
+def _read(value: Any) -> Any:
+    return value.read() if hasattr(value, "read") else value

@@ -1,0 +1,76 @@
+"""Loop frames and iterations: where a value of a loop lives.
+
+A frame is one execution of a loop (the root frame is the step itself); an iteration holds one value
+per slot and how many inputs each task still waits for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+DEAD = object()  # stands in for a value that the step decided not to compute
+
+
+class Iteration:
+    """One iteration of a frame. `outstanding` counts tasks ready or running in it."""
+
+    __slots__ = ("alive", "child_frames", "dead", "index", "outstanding", "pending", "values")
+
+    def __init__(self, index: int, pending: list[int], values: list[Any]) -> None:
+        self.index = index
+        self.pending = pending
+        self.values = values
+        self.dead: dict[int, int] = {}  # task -> inputs that arrived dead
+        self.alive: dict[int, int] = {}  # merge -> position of the input it took
+        self.outstanding = 0
+        self.child_frames = 0
+
+
+class Frame:
+    """One execution of a loop.
+
+    `waiting_enters` counts Enter nodes that have not delivered yet; `invariants` are delivered to
+    every iteration; `held` are next-iteration values kept back by the limit on parallel iterations.
+    """
+
+    __slots__ = (
+        "dead_exits", "held", "invariants", "iterations", "key", "last", "limit", "live_exits",
+        "name", "parent", "parent_iteration", "waiting_enters",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        key: Any,
+        parent: Frame | None,
+        parent_iteration: int,
+        enters: int,
+        limit: int,
+    ) -> None:
+        self.name, self.key = name, key
+        self.parent, self.parent_iteration = parent, parent_iteration
+        self.waiting_enters, self.limit = enters, max(1, limit)
+        self.iterations: dict[int, Iteration] = {}
+        self.last = -1
+        self.invariants: list[tuple[int, Any]] = []
+        self.held: list[tuple[int, Any]] = []
+        self.dead_exits: set[int] = set()
+        self.live_exits: set[int] = set()
+
+    def is_done(self) -> bool:
+        return not self.waiting_enters and not self.iterations
+
+    def iteration_is_done(self, iteration: Iteration) -> bool:
+        if iteration.outstanding or iteration.child_frames:
+            return False
+        if iteration.index == 0:
+            return not self.waiting_enters
+        return iteration.index - 1 not in self.iterations
+
+    def describe(self, iteration: Iteration) -> str:
+        """Where in the loops this is, for error messages; empty in the root frame."""
+        if self.parent is None:
+            return ""
+        outer = self.parent.iterations.get(self.parent_iteration)
+        before = self.parent.describe(outer) if outer is not None else ""
+        return f"{before} (iteration {iteration.index} of loop '{self.name}')"
