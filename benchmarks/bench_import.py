@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 
-from common import HERE, IMPORTS, arguments, report
+from common import HERE, IMPORTS, arguments, environment, report
 
 PROGRAM = """
 import json, sys, time
@@ -22,6 +22,7 @@ def once(impl: str) -> float:
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env=environment(),
         check=True,
     )
     return json.loads(done.stdout.splitlines()[-1])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import tensorflow_env
-from common import HERE, IMPLEMENTATIONS
+from common import HERE, IMPLEMENTATIONS, environment
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -58,7 +58,10 @@ OWN_ONLY = {row.bench for row in ROWS if row.against_own}
 
 def run_once(bench: str, impl: str, python: Path) -> Result:
     done = subprocess.run(
-        [python, HERE / f"bench_{bench}.py", "--impl", impl], capture_output=True, text=True
+        [python, HERE / f"bench_{bench}.py", "--impl", impl],
+        capture_output=True,
+        text=True,
+        env=environment(),
     )
     if done.returncode != 0:
         sys.exit(f"bench_{bench}.py --impl {impl} failed:\n{done.stderr[-3000:]}")

@@ -1,6 +1,6 @@
 """Runs the programs of `tests/train/optimizer_programs.py` in TensorFlow and keeps the results.
 
-    .venv-tf/bin/python -m tests.parity.record_optimizers
+.venv-tf/bin/python -m tests.parity.record_optimizers
 """
 
 from __future__ import annotations

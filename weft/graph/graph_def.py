@@ -171,7 +171,7 @@ def graph_def(graph: Graph, from_version: int = 0, add_shapes: bool = False) -> 
     for op in graph.get_operations()[from_version:]:
         node = message.node.add(name=op.name, op=op.type, device=op.device)
         fill_node(node, op)
-        if add_shapes:
+        if add_shapes and op.outputs:
             shapes = [t.dims for t in op.outputs]
             node.attr["_output_shapes"].CopyFrom(attr_to_proto(shapes, "list(shape)"))
     for function in graph._functions.values():

@@ -43,6 +43,7 @@ def import_graph_def(
             for key, value in input_map.items()
         }
     importer = _Importer(graph, graph_def, prefix, mapped, input_map)
+    importer.defaults = _producer_defaults(producer_op_list)
     importer.run()
     if return_elements is None:
         return None
@@ -57,6 +58,17 @@ def _checked_input_map(input_map: Any) -> dict[str, Any]:
             "input_map must be a dictionary mapping strings to Tensor objects."
         )
     return {k if isinstance(k, str) else k.decode(): v for k, v in input_map.items()}
+
+
+def _producer_defaults(op_list: Any) -> dict[str, dict[str, Any]]:
+    """Default values by op and attribute, as the writer of a graph knew them.
+
+    An attribute that is new to the reader changes nothing while it has its default.
+    """
+    return {
+        op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")}
+        for op in (op_list.op if op_list is not None else ())
+    }
 
 
 def _check_return_elements(elements: Any) -> None:
@@ -81,6 +93,7 @@ class _Importer:
         self.mapped_controls = {k[1:]: t.op for k, t in mapped.items() if k.startswith("^")}
         self.unused = set(self.mapped)
         self.back_edges: list[tuple[Operation, int, str]] = []
+        self.defaults: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
         if self.library:
@@ -146,7 +159,12 @@ class _Importer:
         # Until the loop is closed its first input stands in for the back edge.
         for i, _ in later:
             inputs.insert(i, inputs[0])
-        attrs = {key: attr_from_proto(value) for key, value in node.attr.items()}
+        defaults = self.defaults.get(node.op, {})
+        attrs = {
+            key: attr_from_proto(value)
+            for key, value in node.attr.items()
+            if key in definition.attrs or key not in defaults or value != defaults[key]
+        }
         shapes = attrs.pop("_output_shapes", None)
         if self.prefix and "_class" in attrs:
             attrs["_class"] = [

@@ -13,8 +13,8 @@ from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops import array
-from weft.ops.array import invalid
 from weft.ops.casts import cast
+from weft.ops.kernels import invalid
 from weft.ops.reduce import reduce_max, reduce_prod
 
 Array = Any
@@ -37,7 +37,9 @@ def bucketize_op(xp: Any, input: Array, *, boundaries: list[float]) -> Array:
 
 
 def _one_per_bin(c: s.ShapeContext) -> s.Dims:
-    s.with_rank(c.dims(1), 1)
+    (ends,) = s.with_rank(c.dims(1), 1)
+    if ends not in (None, 2):
+        raise ValueError(f"Dimension must be 2 but is {ends}")
     s.with_rank(c.dims(2), 0)
     count = c.value(2)
     if count is not None and count <= 0:

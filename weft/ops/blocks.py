@@ -19,9 +19,7 @@ from weft.graph.tensor import Tensor
 from weft.ops import array
 from weft.ops.array import blank, deprecated_alias, divide, invalid, pad_with
 
-_REAL = (
-    "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
-)
+_REAL = "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
 
 # ---- space and batch --------------------------------------------------------------------------
@@ -35,9 +33,7 @@ def _block_shape(c: ShapeContext) -> tuple[int | None, np.ndarray | None]:
     return None if dims is None else dims[0], c.value(1)
 
 
-def _to_batch(
-    dims: Dims, count: int, blocks: Any, paddings: Any, paddings_dims: Dims
-) -> Dims:
+def _to_batch(dims: Dims, count: int, blocks: Any, paddings: Any, paddings_dims: Dims) -> Dims:
     s.with_rank_at_least(dims, count + 1)
     s.merge(paddings_dims, (count, 2))
     if blocks is not None and np.any(np.less(blocks, 1)):
@@ -329,9 +325,7 @@ def _times(d: int | None, n: int) -> int | None:
     return None if d is None else d * n
 
 
-def _image(
-    layout: str, batch: int | None, space: Sequence[int | None], depth: int | None
-) -> Dims:
+def _image(layout: str, batch: int | None, space: Sequence[int | None], depth: int | None) -> Dims:
     if layout == "NHWC":
         return (batch, *space, depth)
     if layout == "NCHW":
@@ -390,9 +384,7 @@ def _move_depth(xp: Any, x: Any, block: int, layout: str, gather: bool) -> Any:
         final = (batch, height // block, width // block, depth * block * block)
     else:
         if depth % (block * block):
-            raise invalid(
-                f"Input depth dimension {depth} should be divisible by: {block * block}"
-            )
+            raise invalid(f"Input depth dimension {depth} should be divisible by: {block * block}")
         rest = depth // (block * block)
         x = xp.reshape(x, (batch, height, width, block, block, rest))
         x = xp.transpose(x, (0, 1, 3, 2, 4, 5))
@@ -554,9 +546,7 @@ def _patches_gradient(op: Operation, grad: Any, again: Any) -> Tensor:
     owners = array.reshape(again(grid), [-1])
     # [batch, places, depth] -> [places, batch * depth]
     rows = array.reshape(grad, array.concat([batch, [-1], depth], 0))
-    rows = array.reshape(
-        array.transpose(rows, [1, 0, 2]), array.stack([array.size(owners), -1])
-    )
+    rows = array.reshape(array.transpose(rows, [1, 0, 2]), array.stack([array.size(owners), -1]))
     summed = raw.UnsortedSegmentSum(rows, owners, pixels + 1)[1:]
     back = array.reshape(summed, array.concat([[-1], batch, depth], 0))
     result = array.reshape(array.transpose(back, [1, 0, 2]), dims)

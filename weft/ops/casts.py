@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import IndexedSlices, SparseTensor
-from weft.ops.array import invalid, zeros_like
-from weft.ops.elementwise import cast_to, check_broadcast, public, unbroadcast
+from weft.ops.array import zeros_like
+from weft.ops.broadcast import check_broadcast, unbroadcast
+from weft.ops.elementwise import cast_to, public
+from weft.ops.kernels import invalid
 
 Array = Any
 Kernel = Callable[..., Array]
@@ -42,6 +44,9 @@ _INEXACT = (
 )
 def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> Array:
     target = DstT.np_storage
+    if DstT is dtypes.string or SrcT is dtypes.string:
+        message = f"Cast {SrcT.name} to {DstT.name} is not supported"
+        raise errors.UnimplementedError(None, None, message)
     if DstT is dtypes.bool:
         return x != 0
     if SrcT.is_complex and not DstT.is_complex:
@@ -77,10 +82,8 @@ def _bitcast_shape(c: s.ShapeContext) -> s.Dims:
     if old > new:
         return (*dims, old // new)
     if not dims or dims[-1] not in (None, new // old):
-        raise ValueError(
-            f"Cannot bitcast from a type of {old} bytes to one of {new} bytes: "
-            f"the last dimension must be {new // old}"
-        )
+        last = f"{dims[-1]} does not match {new // old}" if dims else "The input is a scalar"
+        raise ValueError(f"Cannot bitcast due to shape. {last}")
     return dims[:-1]
 
 

@@ -2,9 +2,9 @@
 
 Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
 gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On the CPU that one
-uses a single core for up to 64 output channels and is several times slower still for the gradient of
-the filter, so there a convolution becomes matrix products: at once (1x1 windows, windows as large
-as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
+uses a single core for up to 64 output channels and is several times slower still for the gradient
+of the filter, so there a convolution becomes matrix products: at once (1x1 windows, windows as
+large as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
 `benchmarks/convolution.py` measures them against each other.
 """
 

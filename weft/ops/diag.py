@@ -56,8 +56,7 @@ def _halved(c: ShapeContext) -> Dims:
 def diag_part_(xp: Any, input: Any) -> Any:
     if input.ndim % 2 or input.ndim == 0:
         raise invalid(
-            "The rank of the tensor should be even and positive, got shape"
-            f" {s.show(input.shape)}"
+            f"The rank of the tensor should be even and positive, got shape {s.show(input.shape)}"
         )
     half = input.ndim // 2
     for i in range(half):
@@ -89,14 +88,10 @@ def _with_columns(c: ShapeContext) -> Dims:
     return None if dims is None else (*dims, dims[-1])
 
 
-@op(
-    "MatrixDiag", inputs="diagonal: T", outputs="output: T", attrs="T: type", shape=_with_columns
-)
+@op("MatrixDiag", inputs="diagonal: T", outputs="output: T", attrs="T: type", shape=_with_columns)
 def matrix_diag_(xp: Any, diagonal: Any) -> Any:
     if diagonal.ndim < 1:
-        raise invalid(
-            f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}"
-        )
+        raise invalid(f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}")
     return _on_diagonal(xp, diagonal)
 
 
@@ -136,7 +131,7 @@ def _check_matrix(x: Any) -> None:
 @matrix_diag_part_.gradient
 def _(op: Operation, grad: Any) -> Any:
     input = op.inputs[0]
-    sides = None if input.dims is None else input.dims[-2:]
+    sides = (None, None) if input.dims is None else input.dims[-2:]
     if s.known(sides) and sides[0] == sides[1]:
         return raw.MatrixDiag(grad)
     return raw.MatrixSetDiag(array.zeros_like(input), grad)
@@ -195,8 +190,7 @@ def _band(k: Any) -> tuple[int, int]:
         )
     if len(entries) not in (1, 2):
         raise ValueError(
-            "diag_index must be a vector with one or two elements. It has"
-            f" {len(entries)} elements."
+            f"diag_index must be a vector with one or two elements. It has {len(entries)} elements."
         )
     lower, upper = entries[0], entries[-1]
     if lower > upper:
@@ -211,8 +205,7 @@ def _kernel_band(k: Any) -> tuple[int, int]:
         if "greater" in str(error):
             lower, upper = np.ravel(k)
             raise invalid(
-                "lower_diag_index must not be larger than upper_diag_index:"
-                f" {lower} > {upper}"
+                f"lower_diag_index must not be larger than upper_diag_index: {lower} > {upper}"
             ) from None
         raise invalid(str(error)) from None
 
@@ -283,7 +276,7 @@ def matrix_diag_part_v2_(xp: Any, input: Any, k: Any, padding_value: Any) -> Any
 @matrix_diag_part_v2_.gradient
 def _(op: Operation, grad: Any) -> Any:
     input, k, _ = op.inputs
-    sides = None if input.dims is None else input.dims[-2:]
+    sides = (None, None) if input.dims is None else input.dims[-2:]
     if s.known(sides):
         spread = raw.MatrixDiagV2(grad, k, sides[0], sides[1], _zero(grad))
         return spread, None, None
@@ -294,9 +287,7 @@ def _zero(like: Tensor) -> Any:
     return array.zeros([], like.dtype)
 
 
-def _sides(
-    length: int, rows: int, columns: int, lower: int, upper: int
-) -> tuple[int, int]:
+def _sides(length: int, rows: int, columns: int, lower: int, upper: int) -> tuple[int, int]:
     """The size of the matrix that diagonals of `length` go into; -1 where it is left open."""
     least_rows, least_columns = length - min(upper, 0), length + max(lower, 0)
     if rows == columns == -1:
@@ -353,9 +344,7 @@ def matrix_diag_v2_(
     xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any
 ) -> Any:
     if diagonal.ndim < 1:
-        raise invalid(
-            f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}"
-        )
+        raise invalid(f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}")
     lower, upper = _kernel_band(k)
     if lower == upper:
         diagonal = diagonal[..., None, :]
@@ -427,9 +416,7 @@ def matrix_set_diag_v2_(xp: Any, input: Any, diagonal: Any, k: Any) -> Any:
 def _set_band(xp: Any, input: Any, diagonal: Any, lower: int, upper: int) -> Any:
     _check_matrix(input)
     if diagonal.ndim < 1:
-        raise invalid(
-            f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}"
-        )
+        raise invalid(f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}")
     _check_band(input, lower, upper)
     rows, columns = input.shape[-2:]
     band = (upper - lower + 1,) if lower < upper else ()
@@ -549,17 +536,13 @@ def matrix_diag_part(
     return matrix_diag_part_v2_(input, k, _padding(padding_value, input), name=name)
 
 
-def matrix_set_diag(
-    input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0
-) -> Tensor:
+def matrix_set_diag(input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0) -> Tensor:
     """Matrices with their diagonals replaced."""
     if _is_zero(k):
         return matrix_set_diag_(input, diagonal, name=name)
     return matrix_set_diag_v2_(input, diagonal, k, name=name)
 
 
-def matrix_band_part(
-    input: Any, num_lower: Any, num_upper: Any, name: str | None = None
-) -> Tensor:
+def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Matrices with everything outside a band set to zero; a negative count keeps that side."""
     return matrix_band_part_(input, num_lower, num_upper, name=name)

@@ -332,7 +332,7 @@ def _exponential(matrix: Tensor) -> Tensor:
     elif matrix.dtype in (dtypes.float64, dtypes.complex128):
         bounds = _DOUBLE
     else:
-        raise ValueError(f"tf.linalg.expm does not support matrices of type {matrix.dtype!r}")
+        raise ValueError(f"tf.linalg.expm does not support matrices of type {matrix.dtype}")
     size = math.reduce_max(math.reduce_sum(math.abs(matrix), axis=1), axis=-1)
 
     def like(x: float) -> Tensor:

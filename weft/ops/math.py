@@ -1,8 +1,6 @@
 """TensorFlow's mathematical functions under their public names, and Tensor's operators.
 
-Functions of one op are a table; the ops are declared in elementwise.py and special.py. What belongs
-to casts, reductions, segments, bins, sequences and matrix products is defined beside its ops and
-only listed here.
+What is one op, or a form of it, is defined beside the op and only listed here.
 """
 
 from __future__ import annotations
@@ -21,223 +19,409 @@ from weft.graph.slices import (
     SparseTensor,
     convert_to_tensor_or_indexed_slices,
 )
-from weft.ops import array, special  # noqa: F401  (special registers its ops)
+from weft.ops import array, choose  # noqa: F401  (choose registers its ops)
 from weft.ops.bins import (
-    bincount,
-    bucketize,
-    histogram_fixed_width,
-    histogram_fixed_width_bins,
+    bincount as bincount,
+)
+from weft.ops.bins import (
+    bucketize as bucketize,
+)
+from weft.ops.bins import (
+    histogram_fixed_width as histogram_fixed_width,
+)
+from weft.ops.bins import (
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
 )
 from weft.ops.casts import (
-    angle,
-    bitcast,
-    cast,
-    complex,
-    conj,
-    imag,
-    real,
-    saturate_cast,
-    to_bfloat16,
-    to_complex64,
-    to_complex128,
-    to_double,
-    to_float,
-    to_int32,
-    to_int64,
+    angle as angle,
 )
-from weft.ops.elementwise import public
+from weft.ops.casts import (
+    bitcast as bitcast,
+)
+from weft.ops.casts import (
+    cast as cast,
+)
+from weft.ops.casts import (
+    complex as complex,
+)
+from weft.ops.casts import (
+    conj as conj,
+)
+from weft.ops.casts import (
+    imag as imag,
+)
+from weft.ops.casts import (
+    real as real,
+)
+from weft.ops.casts import (
+    saturate_cast as saturate_cast,
+)
+from weft.ops.casts import (
+    to_bfloat16 as to_bfloat16,
+)
+from weft.ops.casts import (
+    to_complex64 as to_complex64,
+)
+from weft.ops.casts import (
+    to_complex128 as to_complex128,
+)
+from weft.ops.casts import (
+    to_double as to_double,
+)
+from weft.ops.casts import (
+    to_float as to_float,
+)
+from weft.ops.casts import (
+    to_int32 as to_int32,
+)
+from weft.ops.casts import (
+    to_int64 as to_int64,
+)
+from weft.ops.elementwise import (
+    add as add,
+)
+from weft.ops.elementwise import (
+    add_v2 as add_v2,
+)
+from weft.ops.elementwise import (
+    atan2 as atan2,
+)
+from weft.ops.elementwise import (
+    bitwise_and as bitwise_and,
+)
+from weft.ops.elementwise import (
+    bitwise_or as bitwise_or,
+)
+from weft.ops.elementwise import (
+    bitwise_xor as bitwise_xor,
+)
+from weft.ops.elementwise import (
+    equal as equal,
+)
+from weft.ops.elementwise import (
+    floor_div as floor_div,
+)
+from weft.ops.elementwise import (
+    floormod as floormod,
+)
+from weft.ops.elementwise import (
+    greater as greater,
+)
+from weft.ops.elementwise import (
+    greater_equal as greater_equal,
+)
+from weft.ops.elementwise import (
+    left_shift as left_shift,
+)
+from weft.ops.elementwise import (
+    less as less,
+)
+from weft.ops.elementwise import (
+    less_equal as less_equal,
+)
+from weft.ops.elementwise import (
+    logical_and as logical_and,
+)
+from weft.ops.elementwise import (
+    logical_or as logical_or,
+)
+from weft.ops.elementwise import (
+    maximum as maximum,
+)
+from weft.ops.elementwise import (
+    minimum as minimum,
+)
+from weft.ops.elementwise import (
+    mod as mod,
+)
+from weft.ops.elementwise import (
+    multiply as multiply,
+)
+from weft.ops.elementwise import (
+    nextafter as nextafter,
+)
+from weft.ops.elementwise import (
+    not_equal as not_equal,
+)
+from weft.ops.elementwise import (
+    realdiv as realdiv,
+)
+from weft.ops.elementwise import (
+    right_shift as right_shift,
+)
+from weft.ops.elementwise import (
+    squared_difference as squared_difference,
+)
+from weft.ops.elementwise import (
+    subtract as subtract,
+)
+from weft.ops.elementwise import (
+    truncatediv as truncatediv,
+)
+from weft.ops.elementwise import (
+    truncatemod as truncatemod,
+)
+from weft.ops.elementwise import (
+    xdivy as xdivy,
+)
+from weft.ops.elementwise import (
+    xlogy as xlogy,
+)
 from weft.ops.matmul import (
-    einsum,
-    matmul,
-    matvec,
-    sparse_matmul,
-    tensordot,
+    cross as cross,
+)
+from weft.ops.matmul import (
+    einsum as einsum,
+)
+from weft.ops.matmul import (
+    matmul as matmul,
+)
+from weft.ops.matmul import (
+    matvec as matvec,
+)
+from weft.ops.matmul import (
+    sparse_matmul as sparse_matmul,
+)
+from weft.ops.matmul import (
+    tensordot as tensordot,
 )
 from weft.ops.reduce import (
-    arg_max,
-    arg_min,
-    argmax,
-    argmin,
-    count_nonzero,
-    cumprod,
-    cumsum,
-    cumulative_logsumexp,
-    reduce_all,
-    reduce_any,
-    reduce_euclidean_norm,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_std,
-    reduce_sum,
-    reduce_variance,
-    trace,
+    arg_max as arg_max,
+)
+from weft.ops.reduce import (
+    arg_min as arg_min,
+)
+from weft.ops.reduce import (
+    argmax as argmax,
+)
+from weft.ops.reduce import (
+    argmin as argmin,
+)
+from weft.ops.reduce import (
+    count_nonzero as count_nonzero,
+)
+from weft.ops.reduce import (
+    cumprod as cumprod,
+)
+from weft.ops.reduce import (
+    cumsum as cumsum,
+)
+from weft.ops.reduce import (
+    cumulative_logsumexp as cumulative_logsumexp,
+)
+from weft.ops.reduce import (
+    reduce_all as reduce_all,
+)
+from weft.ops.reduce import (
+    reduce_any as reduce_any,
+)
+from weft.ops.reduce import (
+    reduce_euclidean_norm as reduce_euclidean_norm,
+)
+from weft.ops.reduce import (
+    reduce_logsumexp as reduce_logsumexp,
+)
+from weft.ops.reduce import (
+    reduce_max as reduce_max,
+)
+from weft.ops.reduce import (
+    reduce_mean as reduce_mean,
+)
+from weft.ops.reduce import (
+    reduce_min as reduce_min,
+)
+from weft.ops.reduce import (
+    reduce_prod as reduce_prod,
+)
+from weft.ops.reduce import (
+    reduce_std as reduce_std,
+)
+from weft.ops.reduce import (
+    reduce_sum as reduce_sum,
+)
+from weft.ops.reduce import (
+    reduce_variance as reduce_variance,
+)
+from weft.ops.reduce import (
+    trace as trace,
 )
 from weft.ops.segment import (
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    sparse_segment_mean,
-    sparse_segment_sqrt_n,
-    sparse_segment_sum,
-    unsorted_segment_max,
-    unsorted_segment_mean,
-    unsorted_segment_min,
-    unsorted_segment_prod,
-    unsorted_segment_sqrt_n,
-    unsorted_segment_sum,
+    segment_max as segment_max,
+)
+from weft.ops.segment import (
+    segment_mean as segment_mean,
+)
+from weft.ops.segment import (
+    segment_min as segment_min,
+)
+from weft.ops.segment import (
+    segment_prod as segment_prod,
+)
+from weft.ops.segment import (
+    segment_sum as segment_sum,
+)
+from weft.ops.segment import (
+    sparse_segment_mean as sparse_segment_mean,
+)
+from weft.ops.segment import (
+    sparse_segment_sqrt_n as sparse_segment_sqrt_n,
+)
+from weft.ops.segment import (
+    sparse_segment_sum as sparse_segment_sum,
+)
+from weft.ops.segment import (
+    unsorted_segment_max as unsorted_segment_max,
+)
+from weft.ops.segment import (
+    unsorted_segment_mean as unsorted_segment_mean,
+)
+from weft.ops.segment import (
+    unsorted_segment_min as unsorted_segment_min,
+)
+from weft.ops.segment import (
+    unsorted_segment_prod as unsorted_segment_prod,
+)
+from weft.ops.segment import (
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+)
+from weft.ops.segment import (
+    unsorted_segment_sum as unsorted_segment_sum,
 )
 from weft.ops.sequence import (
-    lin_space,
-    linspace,
-    range,
+    lin_space as lin_space,
 )
-
-# Defined beside their ops, public from here.
-__all__ = [
-    "angle",
-    "arg_max",
-    "arg_min",
-    "argmax",
-    "argmin",
-    "bincount",
-    "bitcast",
-    "bucketize",
-    "cast",
-    "complex",
-    "conj",
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "cumulative_logsumexp",
-    "einsum",
-    "histogram_fixed_width",
-    "histogram_fixed_width_bins",
-    "imag",
-    "lin_space",
-    "linspace",
-    "matmul",
-    "matvec",
-    "range",
-    "real",
-    "reduce_all",
-    "reduce_any",
-    "reduce_euclidean_norm",
-    "reduce_logsumexp",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_std",
-    "reduce_sum",
-    "reduce_variance",
-    "saturate_cast",
-    "segment_max",
-    "segment_mean",
-    "segment_min",
-    "segment_prod",
-    "segment_sum",
-    "sparse_matmul",
-    "sparse_segment_mean",
-    "sparse_segment_sqrt_n",
-    "sparse_segment_sum",
-    "tensordot",
-    "to_bfloat16",
-    "to_complex64",
-    "to_complex128",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "to_int64",
-    "trace",
-    "unsorted_segment_max",
-    "unsorted_segment_mean",
-    "unsorted_segment_min",
-    "unsorted_segment_prod",
-    "unsorted_segment_sqrt_n",
-    "unsorted_segment_sum",
-]
-
-# ---- functions that are one op ----------------------------------------------------------------
-
-
-negative = public("negative", "Neg", "-x", sparse=True)
-sign = public("sign", "Sign", "-1, 0 or 1; x / |x| for complex x.", sparse=True)
-exp = public("exp", "Exp", "e to the power of x.")
-expm1 = public("expm1", "Expm1", "exp(x) - 1, accurate near 0.")
-log = public("log", "Log", "The natural logarithm.")
-log1p = public("log1p", "Log1p", "log(1 + x), accurate near 0.")
-sqrt = public("sqrt", "Sqrt", "The square root.", sparse=True)
-rsqrt = public("rsqrt", "Rsqrt", "1 / sqrt(x)")
-square = public("square", "Square", "x * x", sparse=True)
-reciprocal = public("reciprocal", "Reciprocal", "1 / x")
-sin = public("sin", "Sin", "The sine.")
-cos = public("cos", "Cos", "The cosine.")
-tan = public("tan", "Tan", "The tangent.")
-asin = public("asin", "Asin", "The inverse sine.")
-acos = public("acos", "Acos", "The inverse cosine.")
-atan = public("atan", "Atan", "The inverse tangent.")
-sinh = public("sinh", "Sinh", "The hyperbolic sine.")
-cosh = public("cosh", "Cosh", "The hyperbolic cosine.")
-tanh = public("tanh", "Tanh", "The hyperbolic tangent.", sparse=True)
-asinh = public("asinh", "Asinh", "The inverse hyperbolic sine.")
-acosh = public("acosh", "Acosh", "The inverse hyperbolic cosine.")
-atanh = public("atanh", "Atanh", "The inverse hyperbolic tangent.")
-atan2 = public("atan2", "Atan2", "The angle of the point (x, y).", "y, x")
-erf = public("erf", "Erf", "The error function.", sparse=True)
-erfc = public("erfc", "Erfc", "1 - erf(x)")
-lgamma = public("lgamma", "Lgamma", "log |gamma(x)|")
-digamma = public("digamma", "Digamma", "The derivative of lgamma.")
-polygamma = public("polygamma", "Polygamma", "Derivative number `a` of digamma.", "a, x")
-igamma = public("igamma", "Igamma", "The lower regularized incomplete gamma function.", "a, x")
-igammac = public("igammac", "Igammac", "1 - igamma(a, x)", "a, x")
-zeta = public("zeta", "Zeta", "The Hurwitz zeta function.", "x, q")
-betainc = public("betainc", "Betainc", "The regularized incomplete beta function.", "a, b, x")
-bessel_i0e = public("bessel_i0e", "BesselI0e", "exp(-|x|) * bessel_i0(x)", sparse=True)
-bessel_i1e = public("bessel_i1e", "BesselI1e", "exp(-|x|) * bessel_i1(x)", sparse=True)
-floor = public("floor", "Floor", "The largest integer not above x.")
-ceil = public("ceil", "Ceil", "The smallest integer not below x.")
-rint = public("rint", "Rint", "The nearest integer, the even one of two.")
-is_nan = public("is_nan", "IsNan", "Whether x is not a number.")
-is_inf = public("is_inf", "IsInf", "Whether x is infinite.")
-is_finite = public("is_finite", "IsFinite", "Whether x is neither infinite nor NaN.")
-add = public("add", "Add", "x + y", "x, y")
-add_v2 = public("add_v2", "AddV2", "x + y", "x, y")
-subtract = public("subtract", "Sub", "x - y", "x, y")
-multiply = public("multiply", "Mul", "x * y", "x, y")
-realdiv = public("realdiv", "RealDiv", "x / y", "x, y")
-truncatediv = public("truncatediv", "TruncateDiv", "x / y rounded toward 0.", "x, y")
-floor_div = public("floor_div", "FloorDiv", "x / y rounded down.", "x, y")
-mod = floormod = public("floormod", "FloorMod", "x - floor_div(x, y) * y", "x, y")
-truncatemod = public("truncatemod", "TruncateMod", "x - truncatediv(x, y) * y", "x, y")
-maximum = public("maximum", "Maximum", "The larger of x and y.", "x, y")
-minimum = public("minimum", "Minimum", "The smaller of x and y.", "x, y")
-squared_difference = public("squared_difference", "SquaredDifference", "(x - y) ** 2", "x, y")
-xdivy = public("xdivy", "Xdivy", "x / y, and 0 where x is 0.", "x, y")
-xlogy = public("xlogy", "Xlogy", "x * log(y), and 0 where x is 0.", "x, y")
-nextafter = public("nextafter", "NextAfter", "The number next to x1 on the way to x2.", "x1, x2")
-cross = public("cross", "Cross", "The cross product of vectors of length 3.", "a, b")
-equal = public("equal", "Equal", "x == y", "x, y")
-not_equal = public("not_equal", "NotEqual", "x != y", "x, y")
-less = public("less", "Less", "x < y", "x, y")
-less_equal = public("less_equal", "LessEqual", "x <= y", "x, y")
-greater = public("greater", "Greater", "x > y", "x, y")
-greater_equal = public("greater_equal", "GreaterEqual", "x >= y", "x, y")
-logical_and = public("logical_and", "LogicalAnd", "x and y", "x, y")
-logical_or = public("logical_or", "LogicalOr", "x or y", "x, y")
-logical_not = public("logical_not", "LogicalNot", "not x")
-bitwise_and = public("bitwise_and", "BitwiseAnd", "The bits set in both.", "x, y")
-bitwise_or = public("bitwise_or", "BitwiseOr", "The bits set in either.", "x, y")
-bitwise_xor = public("bitwise_xor", "BitwiseXor", "The bits set in exactly one.", "x, y")
-invert = public("invert", "Invert", "The bits not set.")
-left_shift = public("left_shift", "LeftShift", "x * 2 ** y", "x, y")
-right_shift = public("right_shift", "RightShift", "x / 2 ** y rounded down.", "x, y")
-population_count = public("population_count", "PopulationCount", "How many bits are set.")
-
+from weft.ops.sequence import (
+    linspace as linspace,
+)
+from weft.ops.sequence import (
+    range as range,
+)
+from weft.ops.special import (
+    bessel_i0e as bessel_i0e,
+)
+from weft.ops.special import (
+    bessel_i1e as bessel_i1e,
+)
+from weft.ops.special import (
+    betainc as betainc,
+)
+from weft.ops.special import (
+    digamma as digamma,
+)
+from weft.ops.special import (
+    erf as erf,
+)
+from weft.ops.special import (
+    erfc as erfc,
+)
+from weft.ops.special import (
+    igamma as igamma,
+)
+from weft.ops.special import (
+    igammac as igammac,
+)
+from weft.ops.special import (
+    lgamma as lgamma,
+)
+from weft.ops.special import (
+    polygamma as polygamma,
+)
+from weft.ops.special import (
+    zeta as zeta,
+)
+from weft.ops.unary import (
+    acos as acos,
+)
+from weft.ops.unary import (
+    acosh as acosh,
+)
+from weft.ops.unary import (
+    asin as asin,
+)
+from weft.ops.unary import (
+    asinh as asinh,
+)
+from weft.ops.unary import (
+    atan as atan,
+)
+from weft.ops.unary import (
+    atanh as atanh,
+)
+from weft.ops.unary import (
+    ceil as ceil,
+)
+from weft.ops.unary import (
+    cos as cos,
+)
+from weft.ops.unary import (
+    cosh as cosh,
+)
+from weft.ops.unary import (
+    exp as exp,
+)
+from weft.ops.unary import (
+    expm1 as expm1,
+)
+from weft.ops.unary import (
+    floor as floor,
+)
+from weft.ops.unary import (
+    invert as invert,
+)
+from weft.ops.unary import (
+    is_finite as is_finite,
+)
+from weft.ops.unary import (
+    is_inf as is_inf,
+)
+from weft.ops.unary import (
+    is_nan as is_nan,
+)
+from weft.ops.unary import (
+    log as log,
+)
+from weft.ops.unary import (
+    log1p as log1p,
+)
+from weft.ops.unary import (
+    logical_not as logical_not,
+)
+from weft.ops.unary import (
+    negative as negative,
+)
+from weft.ops.unary import (
+    population_count as population_count,
+)
+from weft.ops.unary import (
+    reciprocal as reciprocal,
+)
+from weft.ops.unary import (
+    rint as rint,
+)
+from weft.ops.unary import (
+    rsqrt as rsqrt,
+)
+from weft.ops.unary import (
+    sign as sign,
+)
+from weft.ops.unary import (
+    sin as sin,
+)
+from weft.ops.unary import (
+    sinh as sinh,
+)
+from weft.ops.unary import (
+    sqrt as sqrt,
+)
+from weft.ops.unary import (
+    square as square,
+)
+from weft.ops.unary import (
+    tan as tan,
+)
+from weft.ops.unary import (
+    tanh as tanh,
+)
 
 # ---- arithmetic -------------------------------------------------------------------------------
 
@@ -298,6 +482,8 @@ def quotient_dtype(x: Any, y: Any) -> DType | None:
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y; integers are divided as floating-point numbers."""
+    if isinstance(x, Tensor) and isinstance(y, Tensor) and quotient_dtype(x, y) is None:
+        return raw.RealDiv(x, y, name="truediv" if name is None else name)
     with name_scope(name, "truediv", [x, y]) as name:
         x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
         dtype = quotient_dtype(x, y)
@@ -473,6 +659,8 @@ def _multiply(x: Any, y: Any, name: str | None = None) -> Any:
 
 def _forward(function: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
     def operator(x: Any, y: Any) -> Any:
+        if isinstance(y, Tensor) and function is not logical_xor:
+            return function(x, y, name=name)  # one node: a scope would give it the same name
         with name_scope(None, name, [x, y]) as scope:
             if not isinstance(y, Tensor | SparseTensor):
                 try:
@@ -480,7 +668,7 @@ def _forward(function: Callable[..., Any], name: str) -> Callable[[Any, Any], An
                 except TypeError:
                     if hasattr(type(y), f"__r{name}__"):
                         return NotImplemented
-                    raise
+                    y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
             return function(x, y, name=scope)
 
     return operator
@@ -495,10 +683,6 @@ def _reflected(function: Callable[..., Any], name: str) -> Callable[[Any, Any], 
     return operator
 
 
-def _xor(x: Any, y: Any, name: str | None = None) -> Tensor:
-    return logical_xor(x, y, name=name)
-
-
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": _add,
     "sub": subtract,
@@ -511,7 +695,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "matmul": matmul,
     "and": logical_and,
     "or": logical_or,
-    "xor": _xor,
+    "xor": logical_xor,
 }
 
 # What Python's operators do with a Tensor on the left, and reflected, on the right.

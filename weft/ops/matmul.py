@@ -11,12 +11,14 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op, raw
-from weft.ops.array import expand_dims, invalid, rank, reshape, shape, squeeze, transpose
-from weft.ops.elementwise import cast_to, conj
-from weft.ops.reduce import wide
+from weft.ops.array import expand_dims, rank, reshape, shape, squeeze, transpose
+from weft.ops.elementwise import cast_to, conj, public
+from weft.ops.kernels import invalid
+from weft.ops.reduce import trace, wide
 
 Array = Any
 FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
@@ -209,6 +211,143 @@ def _(op: Any, grad: Any) -> Any:
     return raw.Reshape(raw.Sum(grad_x, rx), sx), raw.Reshape(raw.Sum(grad_y, ry), sy)
 
 
+# ---- vectors --------------------------------------------------------------------------------
+
+
+def _cross_shape(c: s.ShapeContext) -> s.Dims:
+    dims = s.merge(s.with_rank_at_least(c.dims(0), 1), s.with_rank_at_least(c.dims(1), 1))
+    if dims is not None:
+        dims = (*dims[:-1], s.merge_dim(dims[-1], 3))
+    return dims
+
+
+@op(
+    "Cross",
+    inputs="a: T, b: T",
+    outputs="product: T",
+    attrs="T: realnumbertype",
+    shape=_cross_shape,
+)
+def cross_op(xp: Any, a: Array, b: Array) -> Array:
+    if a.shape != b.shape:
+        message = f"Both inputs must be of same shape: {s.show(a.shape)} vs. {s.show(b.shape)}"
+        raise invalid(message)
+    if not a.ndim or a.shape[-1] != 3:
+        message = f"Cross-products are only defined for 3-element vectors, not {s.show(a.shape)}"
+        raise invalid(message)
+    return xp.cross(a, b)
+
+
+@cross_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    u, v = op.inputs
+    return raw.Cross(v, grad), raw.Cross(grad, u)
+
+
+cross = public("cross", "Cross", "The cross product of vectors of length 3.", "a, b")
+
+
+# ---- the Einsum op ----------------------------------------------------------------------------
+
+
+def _split_equation(equation: str, count: int) -> tuple[list[str], str]:
+    """The labels of each input and of the output of an equation that has an arrow."""
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    if not arrow or len(inputs) != count:
+        raise ValueError(f"Expected {count} operands and an output in equation {equation!r}")
+    return inputs, output
+
+
+def _spelled(labels: str, dims: tuple[int | None, ...]) -> tuple[str, str, tuple[Any, ...]]:
+    """Labels left and right of an ellipsis, and the dimensions it stands for."""
+    left, dots, right = labels.partition("...")
+    covered = len(dims) - len(left) - len(right)
+    if covered < 0 or (covered and not dots):
+        raise ValueError(f"Expected {len(left) + len(right)} dimensions for {labels!r}")
+    return left, right, dims[len(left) : len(left) + covered]
+
+
+def _einsum_shape(c: s.ShapeContext) -> s.Dims:
+    inputs, output = _split_equation(c.attr("equation"), c.num_inputs)
+    sizes: dict[str, int | None] = {}
+    batch: s.Dims = ()
+    for i, labels in enumerate(inputs):
+        dims = c.dims(i)
+        if dims is None:
+            batch = None if "..." in labels else batch
+            for axis in labels.replace("...", ""):
+                sizes.setdefault(axis, None)
+            continue
+        left, right, covered = _spelled(labels, dims)
+        batch = s.broadcast_dims(batch, covered)
+        ends = dims[: len(left)] + dims[len(dims) - len(right) :]
+        for axis, size in zip(left + right, ends, strict=True):
+            sizes[axis] = s.merge_dim(sizes.get(axis), size)
+    left, dots, right = output.partition("...")
+    middle: s.Dims = batch if dots else ()
+    if middle is None:
+        return None
+    return (*(sizes[a] for a in left), *middle, *(sizes[a] for a in right))
+
+
+@op(
+    "Einsum",
+    inputs="inputs: N * T",
+    outputs="output: T",
+    attrs="equation: string, N: int >= 1, T: type",
+    shape=_einsum_shape,
+)
+def einsum_op(xp: Any, inputs: list[Array], *, equation: str) -> Array:
+    labels, output = _split_equation(equation, len(inputs))
+    operands = [wide(x) for x in inputs]
+    unused = [c for c in string.ascii_letters if c not in equation]
+    # A label that the output repeats spans a diagonal: each repetition is a unit matrix.
+    final = ""
+    for axis in output:
+        if axis != "." and axis in final:
+            where = next(i for i, part in enumerate(labels) if axis in part)
+            position = labels[where].replace("...", "").index(axis)
+            size = inputs[where].shape[position]
+            operands.append(xp.eye(size, dtype=operands[0].dtype))
+            fresh = unused.pop()
+            labels.append(axis + fresh)
+            axis = fresh
+        final += axis
+    try:
+        result = xp.einsum(f"{','.join(labels)}->{final}", *operands)
+    except ValueError as error:
+        raise invalid(str(error)) from None
+    return result.astype(inputs[0].dtype)
+
+
+@einsum_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    labels, output = _split_equation(op.attrs["equation"], len(op.inputs))
+    if any("..." in part or len(set(part)) != len(part) for part in (*labels, output)):
+        raise LookupError(
+            "The gradient of Einsum is defined for equations without ellipses and repeated labels."
+            f" Received: {op.attrs['equation']!r}"
+        )
+    return [_einsum_gradient(op, grad, labels, output, i) for i in range(len(op.inputs))]
+
+
+def _einsum_gradient(op: Any, grad: Tensor, labels: list[str], output: str, which: int) -> Tensor:
+    """The product of the output's gradient and the other inputs, summed to the labels of one."""
+    wanted, x = labels[which], op.inputs[which]
+    others = [i for i in range(len(labels)) if i != which]
+    available = output + "".join(labels[i] for i in others)
+    found = "".join(axis for axis in wanted if axis in available)
+    left = ",".join([output, *(labels[i] for i in others)])
+    terms = [grad, *(conj(op.inputs[i]) for i in others)]
+    result = raw.Einsum(terms, equation=f"{left}->{found}")
+    # What only this input had was summed, so its gradient is the same all along.
+    for i, axis in enumerate(wanted):
+        if axis not in found:
+            result = expand_dims(result, i)
+    return result if found == wanted else raw.BroadcastTo(result, shape(x))
+
+
 # ---- public products --------------------------------------------------------------------------
 
 
@@ -335,8 +474,10 @@ def _contracted_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
 def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, list[Any] | None]:
     """`x` with all summed axes in one dimension and all others in the other; the others' sizes,
     as numbers or as a tensor; and what is known of them statically."""
-    listed = isinstance(axes, list | tuple)
-    if listed and x.dims is not None:
+    if not isinstance(axes, list | tuple):
+        known = constant_value(axes)
+        axes = axes if known is None else known.tolist()
+    if isinstance(axes, list | tuple) and x.dims is not None:
         count = len(x.dims)
         summed = [int(i) % count for i in axes]
         free = [i for i in range(count) if i not in summed]
@@ -377,7 +518,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         tensors = [convert_to_tensor(x) for x in inputs]
         labels, output = _parse_equation(equation, tensors)
         if len(labels) == 1 and "->" not in equation and _is_trace(labels[0]):
-            return raw.Sum(raw.MatrixDiagPart(tensors[0]), [-1])
+            return trace(tensors[0])
         for part in labels:
             if len(set(part)) != len(part):
                 raise ValueError(f"Subscript not supported: an axis appears more than once: {part}")

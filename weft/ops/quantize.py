@@ -343,9 +343,7 @@ def _check_channels(inputs: Any, low: Any, high: Any) -> None:
     depth = inputs.shape[-1]
     for what, value in (("min", low), ("max", high)):
         if value.shape != (depth,):
-            raise invalid(
-                f"{what} has incorrect size, expected {depth} was {value.shape[0]}"
-            )
+            raise invalid(f"{what} has incorrect size, expected {depth} was {value.shape[0]}")
 
 
 @op(

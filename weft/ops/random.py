@@ -100,10 +100,8 @@ truncated_normal_ = _float_op("TruncatedNormal", philox.truncated_normal)
 
 
 def _integers_shape(c: s.ShapeContext) -> s.Dims:
-    first = c.num_inputs - 2
-    for i, name in ((first, "minval"), (first + 1, "maxval")):
-        if c.dims(i) not in (None, ()):
-            raise ValueError(f"{name} must be a scalar; got a tensor of shape {s.show(c.dims(i))}")
+    for bound in (c.num_inputs - 2, c.num_inputs - 1):
+        s.with_rank(c.dims(bound), 0)
     return _given_shape(c)
 
 
@@ -198,14 +196,13 @@ def reserve(ctx: Any, blocks: int) -> np.ndarray:
     outputs="output: T",
     attrs="seed: int = 0, seed2: int = 0, S: indextype, T: {half, float, double}",
     shape=_given_shape_then,
-    static="shape",
+    runs_on="host",
     random=_per_output,
 )
 def random_gamma_(xp: Any, rng: Array, shape: np.ndarray, alpha: Array) -> Array:
     dims = _dims(shape)
-    flat = xp.reshape(alpha, (-1,))
-    drawn = rejection.gamma(xp, rng, flat, _math.prod(dims))
-    return drawn.astype(alpha.dtype).reshape(dims + np.shape(alpha))
+    drawn = rejection.gamma(rng, np.reshape(alpha, -1), _math.prod(dims))
+    return drawn.astype(alpha.dtype).reshape(dims + alpha.shape)
 
 
 @random_gamma_.gradient
@@ -233,12 +230,11 @@ def random_gamma_grad_(xp: Any, alpha: Array, sample: Array) -> Array:
     return lax.random_gamma_grad(*xp.broadcast_arrays(alpha, sample))
 
 
-def _poisson(xp: Any, rng: Array, shape: np.ndarray, rate: Array, dtype: DType) -> Array:
+def _poisson(rng: Array, shape: np.ndarray, rate: Array, dtype: DType) -> Array:
     dims, kind = _dims(shape), np.dtype(dtype.as_numpy_dtype)
     limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
-    flat = xp.reshape(rate, (-1,))
-    drawn = rejection.poisson(xp, rng, flat, _math.prod(dims), float(limits.max))
-    return drawn.astype(kind).reshape(dims + np.shape(rate))
+    drawn = rejection.poisson(rng, np.reshape(rate, -1), _math.prod(dims), float(limits.max))
+    return drawn.astype(kind).reshape(dims + rate.shape)
 
 
 @op(
@@ -247,12 +243,12 @@ def _poisson(xp: Any, rng: Array, shape: np.ndarray, rate: Array, dtype: DType) 
     outputs="output: dtype",
     attrs="seed: int = 0, seed2: int = 0, S: indextype, dtype: {half, float, double}",
     shape=_given_shape_then,
-    static="shape",
+    runs_on="host",
     random=_per_output,
     deprecated=True,
 )
 def random_poisson_(xp: Any, rng: Array, shape: np.ndarray, rate: Array, *, dtype: DType) -> Array:
-    return _poisson(xp, rng, shape, rate, dtype)
+    return _poisson(rng, shape, rate, dtype)
 
 
 @op(
@@ -262,13 +258,13 @@ def random_poisson_(xp: Any, rng: Array, shape: np.ndarray, rate: Array, *, dtyp
     attrs="seed: int = 0, seed2: int = 0, S: indextype, R: {half, float, double, int32, int64} ="
     " double, dtype: {half, float, double, int32, int64} = int64",
     shape=_given_shape_then,
-    static="shape",
+    runs_on="host",
     random=_per_output,
 )
 def random_poisson_v2_(
     xp: Any, rng: Array, shape: np.ndarray, rate: Array, *, dtype: DType
 ) -> Array:
-    return _poisson(xp, rng, shape, rate, dtype)
+    return _poisson(rng, shape, rate, dtype)
 
 
 # ---- multinomial ---------------------------------------------------------------------------------
@@ -278,6 +274,9 @@ def _multinomial_shape(c: s.ShapeContext) -> s.Dims:
     batch = s.with_rank(c.dims(0), 2)[0]
     s.with_rank(c.dims(1), 0)
     count = c.value(1)
+    if count is not None and count < 0:
+        what = "Dimension size, given by scalar input 1, must be non-negative"
+        raise ValueError(f"{what} but is {int(count)}")
     return batch, None if count is None else int(count)
 
 

@@ -20,9 +20,10 @@ from weft.graph.graph import Tensor, colocate_with, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
 from weft.ops import array, sequence
-from weft.ops.array import deprecated_alias, invalid, rank, shape, size
+from weft.ops.array import deprecated_alias, rank, shape, size
 from weft.ops.casts import cast
 from weft.ops.elementwise import cast_to, conj, is_integer, literal
+from weft.ops.kernels import invalid
 
 Array = Any
 Gradient = Callable[..., Any]
@@ -34,16 +35,18 @@ def wide(x: Array) -> Array:
 
 
 def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
-    """Reduction indices as distinct non-negative numbers."""
-    found: list[int] = []
+    """Reduction indices as non-negative numbers; an axis may be named more than once."""
+    found: dict[int, None] = {}
     for axis in np.ravel(axes).tolist():
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
-        if axis % rank in found:
-            duplicate = f"Axes contains duplicate dimension: {axis % rank}"
-            raise invalid(f"Invalid reduction arguments: {duplicate}")
-        found.append(axis % rank)
+        found[axis % rank] = None
     return tuple(found)
+
+
+def _reduced_shape(c: s.ShapeContext) -> s.Dims:
+    s.with_rank_at_most(c.dims(1), 1)
+    return s.reduced(c)
 
 
 def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype") -> OpDef:
@@ -55,7 +58,7 @@ def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype
         attrs="keep_dims: bool = false, "
         + (f"T: {types}, " if types else "")
         + "Tidx: {int32, int64} = int32",
-        shape=s.reduced,
+        shape=_reduced_shape,
         static="reduction_indices",
     )
 
@@ -117,9 +120,9 @@ def reduced_shape(input_shape: Tensor, axes: Tensor) -> Tensor:
     input_shape, axes = cast_to(input_shape, dtypes.int32), cast_to(axes, dtypes.int32)
     input_rank = size(input_shape)
     axes = (axes + input_rank) % input_rank
+    count = shape(axes)
     numbers = raw.Range(0, input_rank, 1, name="range")
-    ones = raw.Fill(shape(axes), 1)
-    return raw.DynamicStitch([numbers, axes], [input_shape, ones])
+    return raw.DynamicStitch([numbers, axes], [input_shape, raw.Fill(count, 1)])
 
 
 def _safe_shape_div(x: Tensor, y: Tensor) -> Tensor:
@@ -292,6 +295,8 @@ def _running(name: str, accumulate: Callable[..., Array], start: float, types: s
         static="axis",
     )
     def scan(xp: Any, x: Array, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> Array:
+        if axis.ndim:
+            raise invalid(f"ScanOp: axis must be a scalar, not {s.show(axis.shape)}")
         at = int(axis)
         if not -x.ndim <= at < x.ndim:
             raise invalid(
@@ -501,7 +506,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the diagonal of the innermost matrices."""
     with name_scope(name, "Trace", [x]) as name:
         x = convert_to_tensor(x, name="x")
-        return reduce_sum(raw.MatrixDiagPart(x), [-1], name=name)
+        return reduce_sum(raw.MatrixDiagPart(x, name="diag_part"), [-1], name=name)
 
 
 def argmax(

@@ -21,12 +21,11 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import raw
 from weft.ops.initial_value import guard_initial_value
+from weft.ops.updates import apply_update, assign
 from weft.ops.variables import (
     SaveSliceInfo,
     Variable,
-    _apply_update,
     _variable_to_tensor,
-    assign,
     prepend_scope,
     strip_scope,
     validate_distribution,
@@ -110,27 +109,27 @@ class RefVariable(Variable):
     # ---- what it is ----
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self._variable.name
 
     @property
-    def device(self) -> str:  # type: ignore[override]
+    def device(self) -> str:
         return self._variable.device
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         return self._variable.dtype
 
     @property
-    def op(self) -> Operation:  # type: ignore[override]
+    def op(self) -> Operation:
         return self._variable.op
 
     @property
-    def graph(self) -> Any:  # type: ignore[override]
+    def graph(self) -> Any:
         return self._variable.graph
 
     @property
-    def shape(self) -> TensorShape:  # type: ignore[override]
+    def shape(self) -> TensorShape:
         return self._variable.shape
 
     def set_shape(self, shape: Any) -> None:
@@ -154,7 +153,7 @@ class RefVariable(Variable):
     def _update(
         self, kind: str, name: str | None, use_locking: bool | None, *inputs: Any
     ) -> Tensor:
-        return _apply_update(kind, self._variable, inputs, use_locking, name)
+        return apply_update(kind, self._variable, inputs, use_locking, name)
 
     def _updated(self, update: Tensor, read_value: bool = True) -> Any:
         return update if read_value else update.op

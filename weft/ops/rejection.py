@@ -1,8 +1,8 @@
-"""Distributions drawn by rejection: gamma, Poisson, and normal between bounds.
+"""Distributions drawn by rejection on the host: gamma, Poisson, and normal between bounds.
 
 A value is proposed until one is accepted, so how much of the stream an output uses depends on what
 is drawn. Gamma and Poisson outputs each start at a place of their own in the stream and are drawn
-side by side; the bounded normal takes its proposals from the stream one after the other.
+side by side, fewer in every round; the bounded normal takes its proposals one after the other.
 """
 
 from __future__ import annotations
@@ -11,134 +11,113 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from weft.core.errors import InternalError, InvalidArgumentError
 from weft.ops import philox
-from weft.ops.philox import RESERVED, Array
+from weft.ops.philox import RESERVED
 
 # ---- gamma ---------------------------------------------------------------------------------------
 
 
-def gamma(xp: Any, rng: Array, alpha: Array, samples: int) -> Array:
+class _Reader:
+    """The next value of each output. A block gives two, of which the second is used first."""
+
+    def __init__(self, pair: Callable[..., Any], rng: ndarray, cursor: ndarray) -> None:
+        self._pair, self._rng, self._cursor = pair, rng, cursor
+        self._spare, self._has_spare = np.empty(cursor.size), np.zeros(cursor.size, bool)
+
+    def take(self, outputs: ndarray) -> ndarray:
+        values, lacking = self._spare[outputs], ~self._has_spare[outputs]
+        drawing = outputs[lacking]
+        self._spare[drawing], values[lacking] = self._pair(np, self._rng, self._cursor[drawing])
+        self._cursor[drawing] += np.uint64(1)
+        self._has_spare[outputs] = lacking
+        return values
+
+
+def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
     """float64 [samples, n] for `alpha` of shape [n]: Marsaglia and Tsang's method."""
-    alpha = alpha.astype(np.float64)[:, None]
-    outputs = alpha.shape[0] * samples
-    first = xp.arange(outputs, dtype=np.uint64).reshape(alpha.shape[0], samples) * RESERVED
-    _, u = philox.uniform_pair(xp, rng, first)
-    exponential = -xp.log(1.0 - u)
-    is_one = xp.broadcast_to(alpha == 1.0, first.shape)
-    nothing = xp.zeros(first.shape, np.float64)
-    unused = xp.zeros(first.shape, bool)
-    state = first, (nothing, unused), (nothing, unused), is_one, exponential
-    step = _gamma_step(xp, rng, alpha)
-    return philox.loop(xp, lambda s: ~s[3].all(), step, state)[4].T
-
-
-def _gamma_step(xp: Any, rng: Array, alpha: Array) -> Callable[[Any], Any]:
+    alpha = np.repeat(alpha.astype(np.float64), samples)
+    cursor = np.arange(alpha.size, dtype=np.uint64) * np.uint64(RESERVED)
+    result = np.empty(alpha.size)
+    normals = _Reader(philox.normal_pair, rng, cursor)
+    uniforms = _Reader(philox.uniform_pair, rng, cursor)
+    is_one = alpha == 1.0
+    exponential = np.flatnonzero(is_one)
+    result[exponential] = -np.log(1.0 - uniforms.take(exponential))
     below_one = alpha < 1  # drawn for alpha + 1, then scaled down
-    d = alpha + xp.where(below_one, 2.0 / 3, -1.0 / 3)
-    c = 1.0 / 3 / xp.sqrt(d)
-
-    def step(state: Any) -> Any:
-        cursor, normals, uniforms, done, result = state
-        always = xp.ones(cursor.shape, bool)
-        x, cursor, normals = _take(xp, philox.normal_pair, rng, cursor, normals, always)
-        v = 1 + c * x
+    d = alpha + np.where(below_one, 2.0 / 3, -1.0 / 3)
+    c = 1.0 / 3 / np.sqrt(d)
+    pending = ~is_one
+    while (left := np.flatnonzero(pending)).size:
+        x = normals.take(left)
+        v = 1 + c[left] * x
         possible = ~(v <= 0)
+        left, x, v = left[possible], x[possible], v[possible]
         v = v * v * v
-        u, cursor, uniforms = _take(xp, philox.uniform_pair, rng, cursor, uniforms, possible)
+        u = uniforms.take(left)
         squeezed = u < 1 - 0.0331 * (x * x) * (x * x)
-        accepted = squeezed | (xp.log(u) < 0.5 * x * x + d * (1 - v + xp.log(v)))
-        accepted = accepted & possible & ~done
-        wanted = accepted & below_one
-        b, cursor, uniforms = _take(xp, philox.uniform_pair, rng, cursor, uniforms, wanted)
-        drawn = d * v * xp.where(below_one, b ** (1 / alpha), 1.0)
-        return cursor, normals, uniforms, done | accepted, xp.where(accepted, drawn, result)
-
-    return step
-
-
-def _take(
-    xp: Any, pair: Callable[..., Any], rng: Array, cursor: Array, kept: Any, wanted: Array
-) -> tuple[Array, Array, Any]:
-    """The next value where `wanted`: a block gives two, of which the second is used first."""
-    spare, has_spare = kept
-    one, other = pair(xp, rng, cursor)
-    value = xp.where(has_spare, spare, other)
-    drawn = wanted & ~has_spare
-    kept = xp.where(drawn, one, spare), has_spare ^ wanted
-    return value, cursor + drawn.astype(np.uint64), kept
+        accepted = squeezed | (np.log(u) < 0.5 * x * x + d[left] * (1 - v + np.log(v)))
+        done = left[accepted]
+        result[done] = d[done] * v[accepted]
+        scaled = done[below_one[done]]
+        result[scaled] *= uniforms.take(scaled) ** (1 / alpha[scaled])
+        pending[done] = False
+    return result.reshape(-1, samples).T
 
 
 # ---- Poisson -------------------------------------------------------------------------------------
 
 
-def poisson(xp: Any, rng: Array, rate: Array, samples: int, highest: float) -> Array:
-    """float64 [samples, n] for `rate` of shape [n]; values over `highest` are drawn again.
-
-    Knuth's product of uniforms for rates below ten, Hormann's transformed rejection for the others.
-    Both use one block of two uniforms a time.
-    """
-    rate = rate.astype(np.float64)[:, None]
-    outputs = rate.shape[0] * samples
-    first = xp.arange(outputs, dtype=np.uint64).reshape(rate.shape[0], samples) * RESERVED
-    knuth, hormann = _knuth_step(xp, rate), _hormann_step(xp, rate, highest)
-    hopeless = xp.broadcast_to(~(rate < np.inf), first.shape)  # infinite or not a number
-    ones = xp.ones(first.shape, np.float64)
-    state = xp.uint64(0), hopeless, xp.where(hopeless, rate, 0.0 * ones), ones, 0.0 * ones
-
-    def step(state: Any) -> Any:
-        block, done, result, product, count = state
-        v, u = philox.uniform_pair(xp, rng, first + block)
-        knuth_ok, knuth_value, product, count = knuth(u, v, product, count)
-        hormann_ok, hormann_value = hormann(u, v)
-        small = rate < 10
-        accepted = xp.where(small, knuth_ok, hormann_ok) & ~done
-        value = xp.where(small, knuth_value, hormann_value)
-        result = xp.where(accepted, value, result)
-        return block + xp.uint64(1), done | accepted, result, product, count
-
-    return philox.loop(xp, lambda s: ~s[1].all(), step, state)[2].T
+def poisson(rng: ndarray, rate: ndarray, samples: int, highest: float) -> ndarray:
+    """float64 [samples, n] for `rate` of shape [n]; values over `highest` are drawn again."""
+    rate = np.repeat(rate.astype(np.float64), samples)
+    first = np.arange(rate.size, dtype=np.uint64) * np.uint64(RESERVED)
+    result = rate.copy()  # what remains where the rate is infinite or not a number
+    small, large = rate < 10, (rate >= 10) & (rate < np.inf)
+    result[small] = _knuth(rng, first[small], rate[small])
+    result[large] = _hormann(rng, first[large], rate[large], highest)
+    return result.reshape(-1, samples).T
 
 
-def _knuth_step(xp: Any, rate: Array) -> Callable[..., Any]:
-    bound = xp.exp(-rate)
+def _knuth(rng: ndarray, first: ndarray, rate: ndarray) -> ndarray:
+    """How many uniform values can be multiplied before the product falls below exp(-rate)."""
+    result = np.empty(rate.size)
+    left, product, bound = np.arange(rate.size), np.ones(rate.size), np.exp(-rate)
+    count = 0
+    while left.size:
+        v, u = philox.uniform_pair(np, rng, first[left] + np.uint64(count // 2))
+        once, product = product * u, product * u * v
+        done = product <= bound
+        result[left[done]] = np.where(once[done] <= bound[done], count, count + 1)
+        left, product, bound = left[~done], product[~done], bound[~done]
+        count += 2
+    return result
 
-    def step(u: Array, v: Array, product: Array, count: Array) -> Any:
-        at_first = product * u <= bound
-        at_second = product * u * v <= bound
-        value = xp.where(at_first, count, count + 1)
-        return at_first | at_second, value, product * u * v, count + 2
 
-    return step
+def _hormann(rng: ndarray, first: ndarray, rate: ndarray, highest: float) -> ndarray:
+    """Transformed rejection, with the constants of Hormann's paper."""
+    from scipy.special import gammaln
 
-
-def _hormann_step(xp: Any, rate: Array, highest: float) -> Callable[..., Any]:
-    log_gamma = _log_gamma(xp)
-    log_rate = xp.log(rate)
-    b = 0.931 + 2.53 * xp.sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
-
-    def step(u: Array, v: Array) -> Any:
+    result = np.empty(rate.size)
+    left, block = np.arange(rate.size), 0
+    while left.size:
+        v, u = philox.uniform_pair(np, rng, first[left] + np.uint64(block))
+        mean = rate[left]
+        b = 0.931 + 2.53 * np.sqrt(mean)
+        a = -0.059 + 0.02483 * b
         u = u - 0.5
         us = 0.5 - abs(u)
-        k = xp.floor((2 * a / us + b) * u + rate + 0.43)
+        k = np.floor((2 * a / us + b) * u + mean + 0.43)
         inside = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
         outside = (k < 0) | ((us < 0.013) & (v > us))
-        s = xp.log(v * inverse_alpha / (a / (us * us) + b))
-        t = -rate + k * log_rate - log_gamma(k + 1)
-        return ~(k > highest) & (inside | (~outside & (s <= t))), k
-
-    return step
-
-
-def _log_gamma(xp: Any) -> Callable[[Array], Array]:
-    if xp is np:
-        from scipy.special import gammaln
-    else:
-        from jax.scipy.special import gammaln
-    return gammaln
+        s = np.log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (us * us) + b))
+        t = -mean + k * np.log(mean) - gammaln(k + 1)
+        done = ~(k > highest) & (inside | (~outside & (s <= t)))
+        result[left[done]] = k[done]
+        left, block = left[~done], block + 1
+    return result
 
 
 # ---- normal between bounds -----------------------------------------------------------------------
@@ -159,8 +138,8 @@ def bounded_blocks(batches: int, batch_size: int) -> int:
 
 
 def bounded_normal(
-    rng: np.ndarray, size: int, batches: int, batch_size: int, parameters: list[np.ndarray]
-) -> np.ndarray:
+    rng: ndarray, size: int, batches: int, batch_size: int, parameters: list[ndarray]
+) -> ndarray:
     """`size` values; `parameters`: mean, deviation, low, high, each of length 1 or `batches`."""
     dtype = parameters[0].dtype
     out = np.empty(size, dtype)
@@ -180,13 +159,13 @@ def bounded_normal(
     return out
 
 
-Proposal = Callable[[philox.Words], tuple[np.ndarray, np.ndarray]]
+Proposal = Callable[[philox.Words], tuple[ndarray, ndarray]]
 
 
 class _Stream:
     """A generator read forwards, in pieces: blocks are drawn many at a time."""
 
-    def __init__(self, rng: np.ndarray) -> None:
+    def __init__(self, rng: ndarray) -> None:
         self._rng, self.cursor = rng, 0
         self._start, self._words = 0, np.empty((4, 0), np.uint32)
 
@@ -202,9 +181,9 @@ class _Stream:
 
 def _first_accepted(
     stream: _Stream, count: int, propose: Proposal, blocks: int, failure: str
-) -> np.ndarray:
+) -> ndarray:
     """The first `count` accepted proposals; a step of `blocks` blocks is used up whole."""
-    parts: list[np.ndarray] = []
+    parts: list[ndarray] = []
     rejected = 0
     while count > 0:
         values, accepted = propose(stream.peek(blocks * (count // 2 + 4)))
@@ -244,7 +223,7 @@ def _failed(what: str) -> str:
 def _plain(low: Any, high: Any) -> Proposal:
     """Normal values; those within the bounds are accepted."""
 
-    def propose(words: philox.Words) -> tuple[np.ndarray, np.ndarray]:
+    def propose(words: philox.Words) -> tuple[ndarray, ndarray]:
         values = np.stack(philox.normal_lanes(np, words, low.dtype), axis=-1)
         return values, (values >= low) & (values <= high)
 
@@ -256,7 +235,7 @@ def _flat(low: Any, high: Any) -> Proposal:
     two = low.dtype.type(2)
     peak = low * low if low >= 0 else low.dtype.type(0)
 
-    def propose(words: philox.Words) -> tuple[np.ndarray, np.ndarray]:
+    def propose(words: philox.Words) -> tuple[ndarray, ndarray]:
         values = np.stack(philox.uniform_lanes(words, low.dtype), axis=-1)
         z = values[0::2] * (high - low) + low
         return z, values[1::2] <= np.exp((peak - z * z) / two)
@@ -269,7 +248,7 @@ def _tail(low: Any, high: Any) -> Proposal:
     two = low.dtype.type(2)
     alpha = (low + np.sqrt(low * low + low.dtype.type(4))) / two
 
-    def propose(words: philox.Words) -> tuple[np.ndarray, np.ndarray]:
+    def propose(words: philox.Words) -> tuple[ndarray, ndarray]:
         values = np.stack(philox.uniform_lanes(words, low.dtype), axis=-1)
         z = -np.log(values[:, 0::2]) / alpha + low
         x = alpha - z if low < alpha else low - alpha

@@ -65,27 +65,27 @@ class BaseResourceVariable(Variable):
         return self._handle
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self._handle.name
 
     @property
-    def device(self) -> str:  # type: ignore[override]
+    def device(self) -> str:
         return self._handle.device
 
     @property
-    def dtype(self) -> dtypes.DType:  # type: ignore[override]
+    def dtype(self) -> dtypes.DType:
         return self._dtype
 
     @property
-    def op(self) -> Operation:  # type: ignore[override]
+    def op(self) -> Operation:
         return self._handle.op
 
     @property
-    def graph(self) -> Any:  # type: ignore[override]
+    def graph(self) -> Any:
         return self._handle.graph
 
     @property
-    def shape(self) -> TensorShape:  # type: ignore[override]
+    def shape(self) -> TensorShape:
         return self._shape
 
     @property
@@ -148,7 +148,7 @@ class BaseResourceVariable(Variable):
 
     def _update(self, kind: str, name: str | None, use_locking: bool | None, *inputs: Any) -> Any:
         *where, value = inputs
-        with self._after_cached_read(kind):
+        with self._handle.graph.as_default(), self._after_cached_read(kind):
             value = convert_to_tensor(value, dtype=self._dtype)
             if kind == "Assign":
                 self._shape.assert_is_compatible_with(value.shape)
@@ -156,7 +156,10 @@ class BaseResourceVariable(Variable):
             return getattr(raw, form)(self._handle, *where, value, name=name)
 
     def _updated(self, update: Operation, read_value: bool = True) -> Any:
-        return self._lazy_read(update) if read_value else update
+        if not read_value:
+            return update
+        with self._handle.graph.as_default():
+            return self._lazy_read(update)
 
     def _after_cached_read(self, kind: str) -> Any:
         """An update in place must not overtake the read that fills the cache."""
@@ -354,11 +357,11 @@ class UpdatedVariable(BaseResourceVariable):
         self._graph_element = self._read_variable_op()
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return self._parent_op.name
 
     @property
-    def op(self) -> Operation:  # type: ignore[override]
+    def op(self) -> Operation:
         return self._parent_op
 
     def value(self) -> Tensor:

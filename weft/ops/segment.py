@@ -20,7 +20,6 @@ from weft.graph.op_def import op, raw
 from weft.ops.array import (
     expand_dims,
     fill,
-    invalid,
     ones,
     ones_like,
     rank,
@@ -29,6 +28,7 @@ from weft.ops.array import (
     zeros_like,
 )
 from weft.ops.elementwise import cast_to, is_integer, public
+from weft.ops.kernels import invalid
 from weft.ops.reduce import wide
 
 Array = Any

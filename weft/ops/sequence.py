@@ -12,9 +12,9 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
-from weft.ops.array import invalid
 from weft.ops.casts import cast
 from weft.ops.elementwise import public
+from weft.ops.kernels import invalid
 
 Array = Any
 _range = builtins.range

@@ -17,8 +17,10 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
-from weft.ops.array import invalid, zeros_like
-from weft.ops.elementwise import FLOATS, Gradient, binary, conj, literal, unary, unbroadcast
+from weft.ops.array import zeros_like
+from weft.ops.broadcast import Gradient, unbroadcast
+from weft.ops.elementwise import FLOATS, binary, conj, literal, public, unary
+from weft.ops.kernels import invalid
 
 Array = Any
 SINGLE_DOUBLE = "{float, double}"
@@ -95,8 +97,8 @@ unary(
     _digamma,
     from_x=lambda grad, x: grad * raw.Polygamma(constant(1, dtype=x.dtype.base_dtype), x),
 )
-polygamma = binary("Polygamma", SINGLE_DOUBLE, _polygamma, inputs="a, x")
-zeta = binary("Zeta", SINGLE_DOUBLE, lambda xp, x, q: call(xp, "zeta", x, q), inputs="x, q")
+polygamma_op = binary("Polygamma", SINGLE_DOUBLE, _polygamma, inputs="a, x")
+zeta_op = binary("Zeta", SINGLE_DOUBLE, lambda xp, x, q: call(xp, "zeta", x, q), inputs="x, q")
 
 
 def _second_only(
@@ -113,8 +115,8 @@ def _second_only(
     return gradient
 
 
-polygamma.gradient(_second_only(lambda n, x: raw.Polygamma(n + 1, x)))
-zeta.gradient(_second_only(lambda x, q: -x * raw.Zeta(x + 1, q)))
+polygamma_op.gradient(_second_only(lambda n, x: raw.Polygamma(n + 1, x)))
+zeta_op.gradient(_second_only(lambda x, q: -x * raw.Zeta(x + 1, q)))
 
 
 # ---- incomplete gamma and beta functions ------------------------------------------------------
@@ -131,8 +133,8 @@ def _igammac(xp: Any, a: Array, x: Array) -> Array:
     return _nan_where(xp, (x < 0) | (a <= 0) | xp.isnan(a) | xp.isnan(x), value)
 
 
-igamma = binary("Igamma", SINGLE_DOUBLE, _igamma, inputs="a, x")
-igammac = binary("Igammac", SINGLE_DOUBLE, _igammac, inputs="a, x")
+igamma_op = binary("Igamma", SINGLE_DOUBLE, _igamma, inputs="a, x")
+igammac_op = binary("Igammac", SINGLE_DOUBLE, _igammac, inputs="a, x")
 
 
 @op(
@@ -160,13 +162,13 @@ def _igamma_gradient(op: Any, grad: Any) -> tuple[Tensor, Tensor]:
         return to_a(partial_a * grad), to_x(partial_x * grad)
 
 
-@igammac.gradient
+@igammac_op.gradient
 def _(op: Any, grad: Any) -> Any:
     grad_a, grad_x = _igamma_gradient(op, grad)
     return -grad_a, -grad_x
 
 
-igamma.gradient(_igamma_gradient)
+igamma_op.gradient(_igamma_gradient)
 
 
 def _betainc_shape(c: s.ShapeContext) -> s.Dims:
@@ -184,16 +186,16 @@ def _betainc_shape(c: s.ShapeContext) -> s.Dims:
     attrs=f"T: {SINGLE_DOUBLE}",
     shape=_betainc_shape,
 )
-def betainc(xp: Any, a: Array, b: Array, x: Array) -> Array:
+def betainc_op(xp: Any, a: Array, b: Array, x: Array) -> Array:
     shapes = {v.shape for v in (a, b, x)} - {()}
     if len(shapes) > 1:
         listed = ", ".join(s.show(v.shape) for v in (a, b, x))
-        raise invalid(f"Shapes of a, b, and x must match or be scalars, received {listed}")
+        raise invalid(f"Shapes of a, b and x are inconsistent: {listed}")
     value = call(xp, "betainc", a, b, x)
     return _nan_where(xp, (a <= 0) | (b <= 0) | (x < 0) | (x > 1), value)
 
 
-@betainc.gradient
+@betainc_op.gradient
 def _(op: Any, grad: Any) -> Any:
     a, b, x = op.inputs
     _, to_x = unbroadcast(a, x)
@@ -204,18 +206,18 @@ def _(op: Any, grad: Any) -> Any:
 
 # ---- Bessel functions -------------------------------------------------------------------------
 
-bessel_i0e = unary("BesselI0e", FLOATS, lambda xp, x: call(xp, "i0e", x))
-bessel_i1e = unary("BesselI1e", FLOATS, lambda xp, x: call(xp, "i1e", x))
+bessel_i0e_op = unary("BesselI0e", FLOATS, lambda xp, x: call(xp, "i0e", x))
+bessel_i1e_op = unary("BesselI1e", FLOATS, lambda xp, x: call(xp, "i1e", x))
 
 
-@bessel_i0e.gradient
+@bessel_i0e_op.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         return grad * (raw.BesselI1e(x) - raw.Sign(x) * y)
 
 
-@bessel_i1e.gradient
+@bessel_i1e_op.gradient
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
@@ -226,3 +228,18 @@ def _(op: Any, grad: Any) -> Any:
         safe_x = raw.Select(is_not_tiny, x, eps + nothing)
         slope = raw.BesselI0e(safe_x) - y * (raw.Sign(safe_x) + raw.Reciprocal(safe_x))
         return grad * raw.Select(is_not_tiny, slope, 0.5 + nothing)
+
+
+# ---- public functions -------------------------------------------------------------------------
+
+erf = public("erf", "Erf", "The error function.", sparse=True)
+erfc = public("erfc", "Erfc", "1 - erf(x)")
+lgamma = public("lgamma", "Lgamma", "log |gamma(x)|")
+digamma = public("digamma", "Digamma", "The derivative of lgamma.")
+polygamma = public("polygamma", "Polygamma", "Derivative number `a` of digamma.", "a, x")
+igamma = public("igamma", "Igamma", "The lower regularized incomplete gamma function.", "a, x")
+igammac = public("igammac", "Igammac", "1 - igamma(a, x)", "a, x")
+zeta = public("zeta", "Zeta", "The Hurwitz zeta function.", "x, q")
+betainc = public("betainc", "Betainc", "The regularized incomplete beta function.", "a, b, x")
+bessel_i0e = public("bessel_i0e", "BesselI0e", "exp(-|x|) * bessel_i0(x)", sparse=True)
+bessel_i1e = public("bessel_i1e", "BesselI1e", "exp(-|x|) * bessel_i1(x)", sparse=True)

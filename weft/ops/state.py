@@ -39,7 +39,15 @@ def variable_dims(tensor: Any) -> Dims:
 
 
 def _variable(c: ShapeContext, i: int) -> Dims:
-    return variable_dims(c.op.inputs[i])
+    """The static shape of variable input `i`, whose type must be that of the op."""
+    tensor = c.op.inputs[i]
+    found = tensor.op.attrs.get("dtype") if tensor.op.type == "VarHandleOp" else None
+    wanted = c.attrs.get("dtype", c.attrs.get("T"))
+    if found is not None and wanted is not None and found != wanted:
+        raise ValueError(
+            f"Trying to access variable with wrong dtype. Expected {found.name} got {wanted.name}"
+        )
+    return variable_dims(tensor)
 
 
 # ---- the variables themselves -----------------------------------------------------------------
@@ -493,6 +501,15 @@ def scatter_nd(xp: Any, how: str, value: Array, indices: Array, updates: Array) 
     """`value` with the slices that the vectors along the last axis of `indices` name combined with
     `updates`."""
     depth = indices.shape[-1] if indices.ndim else 1
+    if value.ndim < 1:
+        raise errors.InvalidArgumentError(None, None, "Output must be at least 1-D, got shape: []")
+    if value.size == 0 and indices.size and updates.size:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "Indices and updates specified for empty output.  indices shape: "
+            f"{_shape_text(indices)}",
+        )
     if depth > value.ndim or updates.shape != indices.shape[:-1] + value.shape[depth:]:
         raise errors.InvalidArgumentError(
             None,

@@ -247,14 +247,20 @@ class _OpenScopes(threading.local):
     def __init__(self) -> None:
         self.current_scope = VariableScope(False)
         self.variable_scopes_count: dict[str, int] = {}
+        # Scope name -> scopes opened below it. A graph may have thousands of scopes (one for each
+        # slot of an optimizer), so closing one must not look at all of them.
+        self._below: dict[str, set[str]] = {}
 
     def open_variable_scope(self, name: str) -> None:
         self.variable_scopes_count[name] = self.variable_scopes_count.get(name, 0) + 1
+        end = name.find("/")
+        while end != -1:
+            self._below.setdefault(name[:end], set()).add(name)
+            end = name.find("/", end + 1)
 
-    def close_variable_subscopes(self, name: str | None) -> None:
-        for key in self.variable_scopes_count:
-            if name is None or key.startswith(name + "/"):
-                self.variable_scopes_count[key] = 0
+    def close_variable_subscopes(self, name: str) -> None:
+        for below in self._below.pop(name, ()):
+            self.variable_scopes_count[below] = 0
 
     def variable_scope_count(self, name: str) -> int:
         return self.variable_scopes_count.get(name, 0)
@@ -435,10 +441,13 @@ class PureVariableScope:
         store.current_scope = self._opened
         return self._opened
 
-    def __exit__(self, *exc: Any) -> None:
-        store = self._store
-        if store.current_scope is not self._opened:
+    def check_innermost(self) -> None:
+        if self._store.current_scope is not self._opened:
             raise RuntimeError("Improper nesting of variable_scope.")
+
+    def __exit__(self, *exc: Any) -> None:
+        self.check_innermost()
+        store = self._store
         if self._reopened is not None:
             store.variable_scopes_count = self._old_counts
         else:
@@ -534,6 +543,8 @@ class variable_scope:
         return opened
 
     def __exit__(self, *exc: Any) -> None:
+        assert self._pure is not None
+        self._pure.check_innermost()
         self._exits.pop().__exit__(*exc)
 
     def _open(self, stack: ExitStack) -> VariableScope:

@@ -1,4 +1,4 @@
-"""tf.Variable: what all variables share, the functions on sets of them, and on any one of them.
+"""tf.Variable: what all variables share, and the functions on sets of them.
 
 `tf.Variable(...)` makes a `RefVariable` or a `ResourceVariable` (see those modules); which one, and
 whether somebody's `variable_creator_scope` has a say, is decided in `variable_scope.py`.
@@ -7,6 +7,7 @@ whether somebody's `variable_creator_scope` has a say, is decided in `variable_s
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from tensorboard.compat.proto.variable_pb2 import SaveSliceInfoDef, VariableDef
 
 from weft.core import dtypes
 from weft.graph import stacks
+from weft.graph.collection_def import register_proto_function
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import (
     GraphKeys,
@@ -27,7 +29,25 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
-from weft.ops import state  # noqa: F401  (registers the ops on variables)
+from weft.ops import math
+from weft.ops.updates import (  # noqa: F401  (public from here too)
+    assign,
+    assign_add,
+    assign_sub,
+    batch_scatter_update,
+    count_up_to,
+    is_variable_initialized,
+    scatter_add,
+    scatter_div,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_nd_add,
+    scatter_nd_sub,
+    scatter_nd_update,
+    scatter_sub,
+    scatter_update,
+)
 
 
 class VariableSynchronization(enum.Enum):
@@ -152,12 +172,6 @@ class Variable(metaclass=_VariableType):
     # NumPy must leave `array * variable` to Variable.__rmul__.
     __array_priority__ = 100
 
-    graph: Any
-    op: Any
-    name: str
-    dtype: dtypes.DType
-    device: str
-    shape: Any
     _trainable: bool
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
@@ -223,6 +237,32 @@ class Variable(metaclass=_VariableType):
             )
 
     # ---- what it is ----
+
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def op(self) -> Any:
+        """The operation that makes the variable."""
+        raise NotImplementedError
+
+    @property
+    def graph(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> Any:
+        """What is known of the shape, as a TensorShape."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> str:
+        raise NotImplementedError
 
     @property
     def trainable(self) -> bool:
@@ -440,26 +480,19 @@ class Variable(metaclass=_VariableType):
 
 Variable.SaveSliceInfo = SaveSliceInfo  # type: ignore[attr-defined]
 
-_OPERATORS = (
-    "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __div__ __rdiv__ __truediv__ __rtruediv__ "
-    "__floordiv__ __rfloordiv__ __mod__ __rmod__ __lt__ __le__ __gt__ __ge__ __and__ __rand__ "
-    "__or__ __ror__ __xor__ __rxor__ __invert__ __neg__ __abs__ __pow__ __rpow__ __matmul__ "
-    "__rmatmul__"
-).split()
 
+def _on_value(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """The tensor's operator, applied to the variable's value."""
 
-def _operator(name: str) -> Callable[..., Any]:
-    """The tensor operator, applied to the variable's value. Looked up late: ops install them."""
-
+    @functools.wraps(operator)
     def run(self: Variable, *args: Any) -> Any:
-        return getattr(Tensor, name)(self.value(), *args)
+        return operator(self.value(), *args)
 
-    run.__name__ = name
     return run
 
 
-for _name in _OPERATORS:
-    setattr(Variable, _name, _operator(_name))
+for _name, _operator in math.OPERATORS.items():
+    setattr(Variable, _name, _on_value(_operator))
 
 
 def _variable_to_tensor(
@@ -498,6 +531,22 @@ def strip_scope(name: str, export_scope: str | None) -> str:
 
 
 # ---- collections of variables -----------------------------------------------------------------
+
+
+def _to_proto(variable: Any, export_scope: str | None = None) -> VariableDef | None:
+    return variable.to_proto(export_scope=export_scope)
+
+
+for _key in (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.MODEL_VARIABLES,
+    GraphKeys.GLOBAL_STEP,
+    GraphKeys.METRIC_VARIABLES,
+):
+    register_proto_function(_key, VariableDef, _to_proto, Variable.from_proto)
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
@@ -571,13 +620,6 @@ def _variables_or_all(var_list: Any) -> list[Any]:
     return list(var_list)
 
 
-def is_variable_initialized(variable: Any) -> Tensor:
-    """Whether `variable` holds a value, as a bool tensor."""
-    if variable.dtype._is_ref_dtype:
-        return raw.IsVariableInitialized(_ref(variable))
-    return variable.is_initialized()
-
-
 def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     """Deprecated. A tensor that cannot be evaluated unless all of `var_list` are initialized."""
     from weft.ops import array
@@ -596,7 +638,7 @@ def report_uninitialized_variables(
     var_list: Any = None, name: str = "report_uninitialized_variables"
 ) -> Tensor:
     """The names of those of `var_list` that hold no value, as a vector of strings."""
-    from weft.ops import array, indexing, math
+    from weft.ops import array, indexing
 
     var_list = _variables_or_all(var_list)
     with name_scope(name):
@@ -608,153 +650,3 @@ def report_uninitialized_variables(
             missing = math.logical_not(array.stack(initialized))
             names = constant([variable.op.name for variable in var_list])
             return indexing.boolean_mask(names, missing)
-
-
-# ---- updates by function ----------------------------------------------------------------------
-
-
-def _ref(variable: Any) -> Tensor:
-    """The reference tensor of a reference variable; reference tensors as they are."""
-    return variable if isinstance(variable, Tensor) else variable._ref()
-
-
-def _apply_update(
-    kind: str,
-    ref: Any,
-    inputs: tuple[Any, ...],
-    use_locking: bool | None,
-    name: str | None,
-    **attrs: Any,
-) -> Any:
-    """Adds update op `kind` on a reference tensor, a reference variable or a resource variable."""
-    if not ref.dtype._is_ref_dtype:
-        return ref._updated(ref._update(kind, name, use_locking, *inputs))
-    given = {key: value for key, value in attrs.items() if value is not None}
-    if use_locking is not None:
-        given["use_locking"] = use_locking
-    return getattr(raw, kind)(_ref(ref), *inputs, name=name, **given)
-
-
-def assign(
-    ref: Any,
-    value: Any,
-    validate_shape: bool | None = None,
-    use_locking: bool | None = None,
-    name: str | None = None,
-) -> Any:
-    """Sets the variable `ref` to `value`, and gives the new value."""
-    if not ref.dtype._is_ref_dtype:
-        return ref.assign(value, name=name)
-    return _apply_update("Assign", ref, (value,), use_locking, name, validate_shape=validate_shape)
-
-
-def assign_add(
-    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
-) -> Any:
-    """Adds `value` to the variable `ref`, and gives the new value."""
-    if not ref.dtype._is_ref_dtype:
-        return ref.assign_add(value)
-    return _apply_update("AssignAdd", ref, (value,), use_locking, name)
-
-
-def assign_sub(
-    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
-) -> Any:
-    """Subtracts `value` from the variable `ref`, and gives the new value."""
-    if not ref.dtype._is_ref_dtype:
-        return ref.assign_sub(value)
-    return _apply_update("AssignSub", ref, (value,), use_locking, name)
-
-
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
-    """The value of `ref` before adding one; OutOfRangeError once it has reached `limit`."""
-    if ref.dtype._is_ref_dtype:
-        return raw.CountUpTo(_ref(ref), limit=limit, name=name)
-    return raw.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
-
-
-def scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
-) -> Any:
-    """Sets the rows `indices` of the variable `ref` to `updates`."""
-    return _apply_update("ScatterUpdate", ref, (indices, updates), use_locking, name)
-
-
-def scatter_add(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    """Adds `updates` to the rows `indices` of the variable `ref`."""
-    return _apply_update("ScatterAdd", ref, (indices, updates), use_locking, name)
-
-
-def scatter_sub(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterSub", ref, (indices, updates), use_locking, name)
-
-
-def scatter_mul(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterMul", ref, (indices, updates), use_locking, name)
-
-
-def scatter_div(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterDiv", ref, (indices, updates), use_locking, name)
-
-
-def scatter_max(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterMax", ref, (indices, updates), use_locking, name)
-
-
-def scatter_min(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterMin", ref, (indices, updates), use_locking, name)
-
-
-def scatter_nd_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
-) -> Any:
-    """Sets the slices that the vectors along the last axis of `indices` name to `updates`."""
-    return _apply_update("ScatterNdUpdate", ref, (indices, updates), use_locking, name)
-
-
-def scatter_nd_add(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterNdAdd", ref, (indices, updates), use_locking, name)
-
-
-def scatter_nd_sub(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return _apply_update("ScatterNdSub", ref, (indices, updates), use_locking, name)
-
-
-def batch_scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
-) -> Any:
-    """`scatter_update` in each batch; all dimensions of `indices` but the last are batches."""
-    from weft.ops import array, math
-
-    with name_scope(name):
-        indices = convert_to_tensor(indices, name="indices")
-        if indices.dims is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
-        rank, sizes = len(indices.dims), array.shape(indices)
-        last = array.expand_dims(indices, axis=-1)
-        coordinates = []
-        for axis in range(rank - 1):
-            along = [1] * (rank + 1)
-            along[axis] = sizes[axis]
-            here = array.reshape(math.range(0, sizes[axis], 1), along)
-            if here.dtype.base_dtype != last.dtype:
-                here = math.cast(here, last.dtype)
-            coordinates.append(here * array.ones_like(last))
-        full = array.concat([*coordinates, last], axis=-1)
-        return scatter_nd_update(ref, full, updates, use_locking=use_locking)

@@ -2,8 +2,8 @@
 
 Arrays are [batch, *spatial, channels]. A *tap* is one position inside the window. `taps` lists what
 lies under each tap, one value per output position; `spread` is its transpose: for every input
-position it adds up what the windows over it contribute. Both are plain slices of arrays padded once,
-which XLA fuses into vector loops on any device; scatters and interior padding are far slower.
+position it adds up what the windows over it contribute. Both are plain slices of arrays padded
+once, which XLA fuses into vector loops on any device; scatters and interior padding are far slower.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def window_of(
 
 
 def fit(x: Array, window: Window, fill: float = 0) -> Array:
-    """`x` with `fill` around it (and an unread tail cut off): windows start at 0 and end at the end."""
+    """`x` with `fill` around it and an unread tail cut off: the windows fill it exactly."""
     from jax import lax
 
     edges = [(b, a, 0) for b, a in zip(window.before, window.after, strict=True)]
@@ -134,8 +134,8 @@ def spread(
     """What every input position receives, [batch, *input, channels].
 
     `arrays` are [batch, *output, ...]; `term(tap, *pieces)` is the contribution of the windows in
-    which a position lies under `tap`, given those windows' pieces of the arrays (`fills` where there
-    is no such window).
+    which a position lies under `tap`, given those windows' pieces of the arrays (`fills` where
+    there is no such window).
     """
     import jax.numpy as jnp
     from jax import lax

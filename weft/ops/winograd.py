@@ -1,8 +1,8 @@
-"""Winograd convolution, F(m, r) along each of two axes: m outputs of r taps from m + r - 1 products.
+"""Winograd convolution along two axes: m outputs of r taps each from only m + r - 1 products.
 
 Tiles of inputs and filters are evaluated at m + r - 1 points (Cook-Toom); there a convolution is a
-product, so all tiles together are a batch of matrix products. Stride 1, no dilation. Rounding errors
-are about ten times those of the direct sum with the six or eight points used here.
+product, so all tiles together are a batch of matrix products. Stride 1, no dilation. Rounding
+errors are about ten times those of the direct sum with the six or eight points used here.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def _input_tiles(x: Array, window: Window, tile: tuple[int, int]) -> Array:
         length = counts[i] * tile[i] + window.size[i] - 1
         edges.append((window.before[i], length - window.before[i] - window.input[i], 0))
     x = lax.pad(x, x.dtype.type(0), [(0, 0, 0), *edges, (0, 0, 0)])
-    strips = jnp.stack(_combine(rows, [_every(x, 1, i, counts[0], tile[0]) for i in range(len(rows))]))
+    strips = jnp.stack(
+        _combine(rows, [_every(x, 1, i, counts[0], tile[0]) for i in range(len(rows))])
+    )
     pieces = [_every(strips, 3, i, counts[1], tile[1]) for i in range(len(columns))]
     return jnp.stack(_combine(columns, pieces)).reshape(len(rows) * len(columns), -1, x.shape[3])
 

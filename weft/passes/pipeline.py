@@ -16,6 +16,7 @@ from weft.passes.optimize.fold import fold
 from weft.passes.optimize.simplify import simplify
 from weft.passes.prune import prune
 from weft.passes.references import read_late
+from weft.passes.structure import structure, subgraphs
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,17 @@ def prepare(
     graph = prune(feeds, fetches, targets)
     _show(observe, "10_pruned", graph)
     read_late(graph)
+    structure(graph)
+    optimize(graph, options)
+    _show(observe, "20_optimized", graph)
+    return graph
+
+
+def optimize(graph: ClientGraph, options: Options) -> None:
+    """Rewrites the graph, and the graphs inside its loops and conditionals, in place."""
+    for node in graph.nodes:
+        for inner in subgraphs(node):
+            optimize(inner, options)
     if options.simplify:
         simplify(graph)
     if options.fold and not has_frames(graph):
@@ -47,13 +59,11 @@ def prepare(
     if options.simplify:
         simplify(graph)
     graph.drop_unused()
-    _show(observe, "20_optimized", graph)
-    return graph
 
 
 def has_frames(graph: ClientGraph) -> bool:
     """Whether loops or branches are spread out as nodes: a constant there belongs to its frame."""
-    return any(node.definition.control_flow is not None for node in graph.nodes)
+    return any(node.definition.control_flow not in (None, "trigger") for node in graph.nodes)
 
 
 def _show(observe: object, stage: str, graph: ClientGraph) -> None:

@@ -41,7 +41,11 @@ class HostNode:
         self.converts: tuple[int, ...] = ()
         self.derefs = _derefs(node)
         self.ctx: Context | None = None
-        if definition.kernel is None:
+        if definition.name in ("_While", "_If"):
+            from weft.runtime.structured import runner
+
+            self.kind, self.call = "pure", runner(node, store)
+        elif definition.kernel is None:
             self.kind, self.call = "none", None
         elif definition.xla:
             from weft.runtime.compile import single_op

@@ -14,6 +14,7 @@ import numpy as np
 from weft.core import errors
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.pipeline import has_frames
 from weft.passes.regions import Layout, Unit, group, is_cell
 from weft.runtime.executor import Executor, build_tasks
 from weft.runtime.frames import DEAD
@@ -21,6 +22,7 @@ from weft.runtime.interpret import (
     Context,
     HostNode,
     Observer,
+    is_numeric,
     located,
     run_nodes,
     run_nodes_observed,
@@ -40,6 +42,9 @@ class HostUnit:
         self.runs = 0
         self.step: Step | None = None
 
+    def is_tiny(self) -> bool:
+        return True
+
     def run(self, values: list[Any]) -> None:
         if self.step is not None:
             self.step(values)
@@ -54,8 +59,8 @@ class HostUnit:
 class Plan:
     """One (feeds, fetches, targets) signature of a session, ready to run any number of times."""
 
-    def __init__(self, graph: ClientGraph, store: ResourceStore) -> None:
-        self.graph, self.store = graph, store
+    def __init__(self, graph: ClientGraph, store: ResourceStore, nested: bool = False) -> None:
+        self.graph, self.store, self.nested = graph, store, nested
         self.layout: Layout = group(graph)
         self.slots: dict[Edge, int] = {}
         for node in graph.nodes:
@@ -73,15 +78,21 @@ class Plan:
         made = {n: HostNode(n, self.slots, self.store) for u in self.layout.units for n in u.nodes}
         for node, item in made.items():
             item.set_converts(
-                tuple(
-                    i
-                    for i, (source, _) in enumerate(node.inputs)
-                    if source in home and home[source].is_region and home[source] is not home[node]
-                    and not is_cell((source, _))
-                )  # fmt: skip
+                tuple(i for i, edge in enumerate(node.inputs) if self._on_device(edge, node, home))
             )
         self._set_frees(made)
         return made
+
+    def _on_device(self, edge: Edge, user: Node, home: dict[Node, Unit]) -> bool:
+        """Whether an edge may bring a host node a value that lies on a device."""
+        source, i = edge
+        if is_cell(edge) or not is_numeric(source.dtypes[i]):
+            return False
+        if source.type == "_Arg":
+            return self.nested  # users feed NumPy; a loop feeds what its last iteration made
+        if source.type in ("_While", "_If"):
+            return True
+        return source in home and home[source].is_region and home[source] is not home[user]
 
     def _set_frees(self, made: dict[Node, HostNode]) -> None:
         kept = set(self.graph.fetches)
@@ -129,6 +140,10 @@ class Plan:
             unit.run(values)
         return [values[i] for i in self.fetch_slots]
 
+    def is_tiny(self) -> bool:
+        """Whether everything seen so far ran faster on the host than XLA could be called."""
+        return all(unit.is_tiny() for unit in self.units)
+
     def run_observed(self, feeds: Sequence[Any], observe: Observer) -> list[Any]:
         """Runs one step node by node, showing each to `observe`."""
         values = self._start(feeds)
@@ -164,6 +179,9 @@ class DataflowPlan:
         self._settle()
         self.tasks = build_tasks(graph, self.nodes, self.slots, settled, self.template, store)
 
+    def is_tiny(self) -> bool:
+        return False
+
     def _settle(self) -> None:
         self.generation = self.store.generation
         self.template: list[Any] = [None] * len(self.slots)
@@ -188,7 +206,9 @@ class DataflowPlan:
         return results
 
 
-def make_plan(graph: ClientGraph, store: ResourceStore) -> Plan | DataflowPlan:
-    if any(n.definition.control_flow or n.definition.blocking for n in graph.nodes):
+def make_plan(
+    graph: ClientGraph, store: ResourceStore, nested: bool = False
+) -> Plan | DataflowPlan:
+    if has_frames(graph) or any(n.definition.blocking for n in graph.nodes):
         return DataflowPlan(graph, store)
-    return Plan(graph, store)
+    return Plan(graph, store, nested)

@@ -89,6 +89,9 @@ class Region:
         else:
             self._run_program(self._compile(entry, key, values), values)
 
+    def is_tiny(self) -> bool:
+        return all(entry.tiny for entry in self.entries.values())
+
     def _signature(self, values: list[Any]) -> Any:
         shapes = tuple([values[i].shape for i in self.moving_slots])
         if not self.static_slots:

@@ -14,7 +14,7 @@ from weft.graph.graph import (
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops import control, math
-from weft.ops.variables import assign, assign_sub, scatter_add
+from weft.ops.updates import assign, assign_sub, scatter_add
 from weft.train.optimizer import KernelOptimizer, training_op
 
 

@@ -17,11 +17,10 @@ from weft.graph.graph import (
 )
 from weft.ops import control, math
 from weft.ops.initializers import Zeros
+from weft.ops.updates import assign, assign_sub
 from weft.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from weft.ops.variables import (
     Variable,
-    assign,
-    assign_sub,
     global_variables,
     moving_average_variables,
     trainable_variables,

@@ -23,7 +23,8 @@ from weft.graph.op_def import lookup, raw
 from weft.graph.slices import IndexedSlices, convert_to_tensor_or_indexed_slices
 from weft.ops import array, control, math, training  # noqa: F401  (training registers its ops)
 from weft.ops.resource_variable import BaseResourceVariable, is_resource_variable
-from weft.ops.variables import Variable, assign_add, trainable_variables
+from weft.ops.updates import assign_add
+from weft.ops.variables import Variable, trainable_variables
 from weft.train import slot_creator
 
 Gradient = Any  # Tensor | IndexedSlices | None

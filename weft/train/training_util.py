@@ -13,8 +13,9 @@ from weft.graph.graph import (
     get_default_graph,
 )
 from weft.ops.initializers import Zeros
+from weft.ops.updates import assign_add
 from weft.ops.variable_scope import get_variable
-from weft.ops.variables import Variable, VariableAggregation, assign_add
+from weft.ops.variables import Variable, VariableAggregation
 
 # The read of the step that hooks share, so that all of them see one value per run.
 GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"

@@ -1,6 +1,6 @@
-"""Samples of weft/ops/indexing.py."""
+"""Samples of the ops behind weft/ops/indexing.py."""
 
-from tests.ops.sample import Sample, b, bf16, c64, f16, f32, f64, i32, i64, ramp, s, skip, u8
+from tests.ops.sample import Sample, b, bf16, c64, f16, f32, f64, i32, i64, ramp, s, u8
 
 M23 = f32([[1, 2, 3], [4, 5, 6]])
 CUBE = ramp("float32", (2, 3, 4))
@@ -186,6 +186,12 @@ CHOSEN = [
     ),
 ]
 
+NUMBERED = [
+    Sample("UnravelIndex", i32(1621), i32([6, 7, 8, 9])),
+    Sample("UnravelIndex", i64([22, 41, 37]), i64([7, 6])),
+    Sample("UnravelIndex", i32([3]), i32([7, 0])),
+]
+
 PARTITIONS = [
     Sample("DynamicPartition", f32([10, 20, 30, 40, 50]), i32([0, 0, 1, 1, 0]), num_partitions=2),
     Sample("DynamicPartition", M23, i32([1, 1]), num_partitions=3),
@@ -208,4 +214,4 @@ PARTITIONS = [
     Sample("DynamicStitch", [i32([0]), i32([1])], [M23[:1], f32([[1, 2]])]),
 ]
 
-SAMPLES = [*SLICES, *GATHERS, *SCATTERS, *CHOSEN, *PARTITIONS]
+SAMPLES = [*SLICES, *GATHERS, *SCATTERS, *CHOSEN, *NUMBERED, *PARTITIONS]

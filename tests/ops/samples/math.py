@@ -102,4 +102,32 @@ SEQUENCES: list[Sample] = [
     Sample("LinSpace", f64(1), f64(5), i32(0)),
 ]
 
-SAMPLES: list[Sample | Skip] = [*MATRICES, *BATCHES, *SEQUENCES]
+EINSUMS: list[Sample] = [
+    *[
+        Sample("Einsum", [ramp("float32", a), ramp("float32", b, 0.5, 2)], equation=equation)
+        for equation, a, b in (
+            ("ij,jk->ik", (2, 3), (3, 4)),
+            ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
+            ("i,j->ij", (3,), (2,)),
+            ("i,i->", (3,), (3,)),
+            ("ijk,kl->jl", (2, 3, 2), (2, 3)),
+            ("abc,cd->bd", (2, 3, 2), (2, 4)),
+        )
+    ],
+    *[Sample("Einsum", [make([[1, 2], [3, 4]])], equation="ij->ji") for make in (f64, i32, c128)],
+    Sample("Einsum", [ramp("float32", (3, 2))], equation="ij->"),
+    Sample("Einsum", [ramp("float32", (3, 2))], equation="ij->j"),
+    Sample("Einsum", [ramp("float32", (3, 3))], equation="ii->i", grad=False),
+    Sample("Einsum", [ramp("float32", (3, 3))], equation="ii->", grad=False),
+    Sample("Einsum", [ramp("float32", (3,))], equation="i->ii", grad=False),
+    Sample(
+        "Einsum",
+        [ramp("float32", (4, 1, 2, 3)), ramp("float32", (5, 3, 2))],
+        equation="...ij,...jk->...ik",
+        grad=False,
+    ),
+    Sample("Einsum", [c128([[1j, 2]]), c128([[3], [4 - 1j]])], equation="ij,jk->ik"),
+    Sample("Einsum", [f32([1, 2]), f32([1, 2, 3])], equation="i,i->"),
+]
+
+SAMPLES: list[Sample | Skip] = [*MATRICES, *BATCHES, *EINSUMS, *SEQUENCES]

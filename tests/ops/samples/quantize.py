@@ -1,6 +1,6 @@
 """Samples of weft/ops/quantize.py."""
 
-from tests.ops.sample import Sample, f16, f32, f64, i32, ramp, skip
+from tests.ops.sample import Sample, f32, f64, i32, ramp, skip
 
 X = f32([[-1.2, -0.4, 0, 0.31], [0.74, 1.5, 2.6, -7]])
 WIDE = ramp("float32", (3, 4), -10, 10)

@@ -30,7 +30,7 @@ REDUCED: list[Sample] = [
     *[Sample(op, i32([], (0, 2)), i32([0])) for op in ("Sum", "Mean", "Prod", "Max", "Min")],
     *[Sample(op, f32([1, nan, 2]), i32([0]), grad=False) for op in ("Max", "Min", "Sum")],
     *[Sample(op, f32([[2, 2, 1], [0, 0, 0]]), i32([1])) for op in ("Max", "Min", "Prod")],
-    *[Sample(op, f32([1, 2]), i32(axes)) for op in REDUCTIONS for axes in ([1], [0, 0])],
+    *[Sample(op, f32([1, 2]), i32([1])) for op in REDUCTIONS],
     Sample("Sum", f16(np.full(3000, 0.125)), i32([0]), grad=False),
     Sample("Mean", i32([-3, -4]), i32([0])),
     *[

@@ -1,0 +1,107 @@
+"""Running `_While` and `_If` nodes: plans for their subgraphs, and a Python loop around them.
+
+Bodies are plans like any other, so what is hot in them gets compiled; a loop or conditional that is
+compiled whole never comes here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+from weft.passes.client_graph import ClientGraph, Node
+from weft.runtime.resources import ResourceStore
+from weft.runtime.straight import Loop, straight_loop
+
+Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
+# Iterations after which a loop knows whether its body is too small to be worth compiling.
+_TRIAL = 4
+
+
+def runner(node: Node, store: ResourceStore) -> Call:
+    """`call(np, inputs) -> outputs` of a structured node."""
+    return (_While if node.type == "_While" else _If)(node, store)
+
+
+def _plan(graph: ClientGraph, store: ResourceStore) -> Any:
+    from weft.runtime.plan import make_plan
+
+    return make_plan(graph, store, nested=True)
+
+
+class _While:
+    """Runs the condition, then the body, until the condition is false."""
+
+    def __init__(self, node: Node, store: ResourceStore) -> None:
+        self.node, self.store = node, store
+        self.variables = node.attrs["vars"]
+        self.tiny: Loop | None = None
+
+    @functools.cached_property
+    def condition(self) -> Any:
+        return _plan(self.node.attrs["cond"], self.store)
+
+    @functools.cached_property
+    def body(self) -> Any:
+        return _plan(self.node.attrs["body"], self.store)
+
+    def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        state = list(inputs[: self.variables])
+        fixed = list(inputs[self.variables :])
+        count = [0]
+        try:
+            if self.tiny is None:
+                state = self._run(state, fixed, count)
+            else:
+                state = self.tiny([to_host(v) for v in state], [to_host(v) for v in fixed], count)
+        except errors.OpError as error:
+            error._message += f" (iteration {count[0]} of loop '{self.node.name}')"
+            raise
+        return state
+
+    def _run(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
+        condition, body = self.condition, self.body
+        while condition.run(state + fixed)[0]:
+            state = body.run(state + fixed)
+            count[0] += 1
+            if count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
+                self.tiny = straight_loop(condition, body, self.variables, self.store)
+                rest = [0]
+                try:
+                    return self.tiny(
+                        [to_host(v) for v in state], [to_host(v) for v in fixed], rest
+                    )
+                finally:
+                    count[0] += rest[0]
+        return state
+
+
+def to_host(value: Any) -> Any:
+    """Arrays on a device come to the host; arrays and objects of the host stay what they are."""
+    return np.asarray(value) if type(value).__module__.startswith("jax") else value
+
+
+class _If:
+    """Runs one of two branches. What only the other branch makes comes out as None."""
+
+    def __init__(self, node: Node, store: ResourceStore) -> None:
+        self.node, self.store = node, store
+        self.joined = node.attrs["joined"]
+        self.sides = node.attrs["export_sides"]
+
+    @functools.cached_property
+    def branches(self) -> tuple[Any, Any]:
+        attrs = self.node.attrs
+        return _plan(attrs["else"], self.store), _plan(attrs["then"], self.store)
+
+    def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        side = int(bool(np.asarray(inputs[0])))
+        results = self.branches[side].run(inputs[1:])
+        exported = iter(results[self.joined :])
+        return results[: self.joined] + [
+            next(exported) if side == own else None for own in self.sides
+        ]
