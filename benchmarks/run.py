@@ -131,7 +131,7 @@ SHOW: dict[str, Callable[[float], str]] = {
 
 
 def show(lines: list[dict[str, Any]]) -> None:
-    table = Table(title="weft and TensorFlow 2.21 (medians; ratio: how far weft is ahead)")
+    table = Table(caption="medians; ratio: how far weft is ahead", min_width=72)
     table.add_column("benchmark")
     for name in ("weft", "TensorFlow", "ratio", "target"):
         table.add_column(name, justify="right")

@@ -122,6 +122,10 @@ from weft.graph.random_seed import (
     get_seed as get_seed,
     set_random_seed as set_random_seed,
 )
+from weft.graph.shape_fn import (
+    concat as concat,
+    size as size,
+)
 from weft.graph.slices import (
     convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices,
     convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
@@ -141,49 +145,58 @@ from weft.graph.tensor_proto import (
     make_ndarray as make_ndarray,
     make_tensor_proto as make_tensor_proto,
 )
-from weft.ops.array import (
+from weft.ops.array_fill import (
     broadcast_dynamic_shape as broadcast_dynamic_shape,
     broadcast_static_shape as broadcast_static_shape,
     broadcast_to as broadcast_to,
-    check_numerics as check_numerics,
-    concat as concat,
-    ensure_shape as ensure_shape,
-    expand_dims as expand_dims,
     fill as fill,
-    guarantee_const as guarantee_const,
-    identity as identity,
-    identity_n as identity_n,
-    invert_permutation as invert_permutation,
-    matrix_transpose as matrix_transpose,
-    meshgrid as meshgrid,
     ones as ones,
     ones_like as ones_like,
-    pad as pad,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from weft.ops.array_join import (
     parallel_stack as parallel_stack,
-    placeholder as placeholder,
-    placeholder_with_default as placeholder_with_default,
-    rank as rank,
+    split as split,
+    stack as stack,
+    unstack as unstack,
+)
+from weft.ops.array_pad import (
+    meshgrid as meshgrid,
+    pad as pad,
     repeat as repeat,
-    reshape as reshape,
     reverse as reverse,
     reverse_sequence as reverse_sequence,
     reverse_v2 as reverse_v2,
     roll as roll,
-    setdiff1d as setdiff1d,
-    shape as shape,
-    shape_n as shape_n,
-    size as size,
-    split as split,
-    squeeze as squeeze,
-    stack as stack,
-    stop_gradient as stop_gradient,
     tile as tile,
-    transpose as transpose,
+)
+from weft.ops.array_pass import (
+    check_numerics as check_numerics,
+    ensure_shape as ensure_shape,
+    guarantee_const as guarantee_const,
+    identity as identity,
+    identity_n as identity_n,
+    placeholder as placeholder,
+    placeholder_with_default as placeholder_with_default,
+    sparse_placeholder as sparse_placeholder,
+    stop_gradient as stop_gradient,
+)
+from weft.ops.array_sets import (
+    setdiff1d as setdiff1d,
     unique as unique,
     unique_with_counts as unique_with_counts,
-    unstack as unstack,
-    zeros as zeros,
-    zeros_like as zeros_like,
+)
+from weft.ops.array_shape import (
+    expand_dims as expand_dims,
+    invert_permutation as invert_permutation,
+    matrix_transpose as matrix_transpose,
+    rank as rank,
+    reshape as reshape,
+    shape as shape,
+    shape_n as shape_n,
+    squeeze as squeeze,
+    transpose as transpose,
 )
 from weft.ops.bins import (
     bincount as bincount,
@@ -203,6 +216,7 @@ from weft.ops.blocks import (
 )
 from weft.ops.casts import (
     angle as angle,
+    bitcast as bitcast,
     cast as cast,
     complex as complex,
     conj as conj,
@@ -216,6 +230,32 @@ from weft.ops.casts import (
     to_float as to_float,
     to_int32 as to_int32,
     to_int64 as to_int64,
+)
+from weft.ops.check import (
+    add_check_numerics_ops as add_check_numerics_ops,
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_greater_equal as assert_greater_equal,
+    assert_integer as assert_integer,
+    assert_less as assert_less,
+    assert_less_equal as assert_less_equal,
+    assert_near as assert_near,
+    assert_negative as assert_negative,
+    assert_non_negative as assert_non_negative,
+    assert_non_positive as assert_non_positive,
+    assert_none_equal as assert_none_equal,
+    assert_positive as assert_positive,
+    assert_proper_iterable as assert_proper_iterable,
+    assert_rank as assert_rank,
+    assert_rank_at_least as assert_rank_at_least,
+    assert_rank_in as assert_rank_in,
+    assert_same_float_dtype as assert_same_float_dtype,
+    assert_scalar as assert_scalar,
+    assert_type as assert_type,
+    is_non_decreasing as is_non_decreasing,
+    is_numeric_tensor as is_numeric_tensor,
+    is_strictly_increasing as is_strictly_increasing,
+    verify_tensor_all_finite as verify_tensor_all_finite,
 )
 from weft.ops.clip import (
     clip_by_average_norm as clip_by_average_norm,
@@ -233,6 +273,10 @@ from weft.ops.control import (
     py_func as py_func,
     tuple_ as tuple,
 )
+from weft.ops.decompose import (
+    cholesky_solve as cholesky_solve,
+    eye as eye,
+)
 from weft.ops.diag import (
     diag as diag,
     diag_part as diag_part,
@@ -241,33 +285,38 @@ from weft.ops.diag import (
     matrix_diag_part as matrix_diag_part,
     matrix_set_diag as matrix_set_diag,
 )
+from weft.ops.edit_distance import (
+    edit_distance as edit_distance,
+)
 from weft.ops.elementwise import (
+    add as add,
     atan2 as atan2,
+    equal as equal,
+    floor_div as floor_div,
+    floormod as floormod,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_or as logical_or,
     maximum as maximum,
     minimum as minimum,
+    mod as mod,
+    multiply as multiply,
+    no_gradient as no_gradient,
+    not_equal as not_equal,
+    realdiv as realdiv,
     squared_difference as squared_difference,
+    subtract as subtract,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
 )
-from weft.ops.indexing import (
+from weft.ops.gather import (
     batch_gather as batch_gather,
-    boolean_mask as boolean_mask,
-    dynamic_partition as dynamic_partition,
-    dynamic_stitch as dynamic_stitch,
     gather as gather,
     gather_nd as gather_nd,
-    one_hot as one_hot,
-    scatter_nd as scatter_nd,
-    searchsorted as searchsorted,
-    sequence_mask as sequence_mask,
-    slice as slice,
-    strided_slice as strided_slice,
-    tensor_scatter_add as tensor_scatter_add,
-    tensor_scatter_nd_add as tensor_scatter_nd_add,
-    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
-    tensor_scatter_nd_update as tensor_scatter_nd_update,
-    tensor_scatter_sub as tensor_scatter_sub,
-    tensor_scatter_update as tensor_scatter_update,
-    where as where,
-    where_v2 as where_v2,
+    sparse_mask as sparse_mask,
 )
 from weft.ops.initializers import (
     constant_initializer as constant_initializer,
@@ -281,6 +330,20 @@ from weft.ops.initializers import (
     uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
     variance_scaling_initializer as variance_scaling_initializer,
     zeros_initializer as zeros_initializer,
+)
+from weft.ops.linalg import (
+    cholesky as cholesky,
+    matrix_determinant as matrix_determinant,
+    matrix_inverse as matrix_inverse,
+    matrix_solve as matrix_solve,
+    matrix_solve_ls as matrix_solve_ls,
+    matrix_square_root as matrix_square_root,
+    matrix_triangular_solve as matrix_triangular_solve,
+    norm as norm,
+    qr as qr,
+    self_adjoint_eig as self_adjoint_eig,
+    self_adjoint_eigvals as self_adjoint_eigvals,
+    svd as svd,
 )
 from weft.ops.math import (
     abs as abs,
@@ -300,10 +363,15 @@ from weft.ops.math import (
     truediv as truediv,
 )
 from weft.ops.matmul import (
+    cross as cross,
     einsum as einsum,
     matmul as matmul,
     sparse_matmul as sparse_matmul,
     tensordot as tensordot,
+)
+from weft.ops.partition import (
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
 )
 from weft.ops.partitioners import (
     create_partitioned_variables as create_partitioned_variables,
@@ -350,25 +418,111 @@ from weft.ops.reduce import (
     reduce_sum as reduce_sum,
     trace as trace,
 )
+from weft.ops.scatter import (
+    scatter_nd as scatter_nd,
+    tensor_scatter_add as tensor_scatter_add,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+    tensor_scatter_sub as tensor_scatter_sub,
+    tensor_scatter_update as tensor_scatter_update,
+)
 from weft.ops.segment import (
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
     sparse_segment_mean as sparse_segment_mean,
     sparse_segment_sqrt_n as sparse_segment_sqrt_n,
     sparse_segment_sum as sparse_segment_sum,
+    unsorted_segment_max as unsorted_segment_max,
     unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
+)
+from weft.ops.select import (
+    boolean_mask as boolean_mask,
+    one_hot as one_hot,
+    searchsorted as searchsorted,
+    sequence_mask as sequence_mask,
+    unravel_index as unravel_index,
+    where as where,
+    where_v2 as where_v2,
 )
 from weft.ops.sequence import (
+    lin_space as lin_space,
+    linspace as linspace,
     range as range,
 )
 from weft.ops.special import (
     betainc as betainc,
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
     igamma as igamma,
     igammac as igammac,
+    lgamma as lgamma,
     polygamma as polygamma,
     zeta as zeta,
 )
+from weft.ops.strided import (
+    slice as slice,
+    strided_slice as strided_slice,
+)
 from weft.ops.template import (
     make_template as make_template,
+)
+from weft.ops.unary import (
+    acos as acos,
+    acosh as acosh,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atanh as atanh,
+    ceil as ceil,
+    cos as cos,
+    cosh as cosh,
+    exp as exp,
+    expm1 as expm1,
+    floor as floor,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    log as log,
+    log1p as log1p,
+    logical_not as logical_not,
+    negative as negative,
+    reciprocal as reciprocal,
+    rint as rint,
+    rsqrt as rsqrt,
+    sign as sign,
+    sin as sin,
+    sinh as sinh,
+    sqrt as sqrt,
+    square as square,
+    tan as tan,
+    tanh as tanh,
+)
+from weft.ops.updates import (
+    assign as assign,
+    assign_add as assign_add,
+    assign_sub as assign_sub,
+    batch_scatter_update as batch_scatter_update,
+    count_up_to as count_up_to,
+    is_variable_initialized as is_variable_initialized,
+    scatter_add as scatter_add,
+    scatter_div as scatter_div,
+    scatter_max as scatter_max,
+    scatter_min as scatter_min,
+    scatter_mul as scatter_mul,
+    scatter_nd_add as scatter_nd_add,
+    scatter_nd_sub as scatter_nd_sub,
+    scatter_nd_update as scatter_nd_update,
+    scatter_sub as scatter_sub,
+    scatter_update as scatter_update,
 )
 from weft.ops.variable_scope import (
     AUTO_REUSE as AUTO_REUSE,
@@ -389,38 +543,23 @@ from weft.ops.variable_store import (
 from weft.ops.variables import (
     all_variables as all_variables,
     assert_variables_initialized as assert_variables_initialized,
-    assign as assign,
-    assign_add as assign_add,
-    assign_sub as assign_sub,
-    batch_scatter_update as batch_scatter_update,
-    count_up_to as count_up_to,
     global_variables as global_variables,
     global_variables_initializer as global_variables_initializer,
     initialize_all_variables as initialize_all_variables,
     initialize_local_variables as initialize_local_variables,
     initialize_variables as initialize_variables,
-    is_variable_initialized as is_variable_initialized,
     local_variables as local_variables,
     local_variables_initializer as local_variables_initializer,
     model_variables as model_variables,
     moving_average_variables as moving_average_variables,
     report_uninitialized_variables as report_uninitialized_variables,
-    scatter_add as scatter_add,
-    scatter_div as scatter_div,
-    scatter_max as scatter_max,
-    scatter_min as scatter_min,
-    scatter_mul as scatter_mul,
-    scatter_nd_add as scatter_nd_add,
-    scatter_nd_sub as scatter_nd_sub,
-    scatter_nd_update as scatter_nd_update,
-    scatter_sub as scatter_sub,
-    scatter_update as scatter_update,
     trainable_variables as trainable_variables,
     Variable as Variable,
     VariableAggregation as VariableAggregation,
     variables_initializer as variables_initializer,
     VariableSynchronization as VariableSynchronization,
 )
+from weft.api import bitwise as bitwise
 from weft.api import data as data
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes

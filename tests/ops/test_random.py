@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 from tests.parity.record_random import CASES, RUNS, Case, kept, load
+from weft.autodiff.gradients import gradients
 from weft.client.session import Session
-from weft.core import dtypes
-from weft.graph.graph import Graph, Operation
+from weft.core import dtypes, errors
+from weft.graph.convert import constant
+from weft.graph.graph import Graph, Operation, get_default_graph
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import raw
 from weft.graph.random_seed import DEFAULT_GRAPH_SEED, get_seed, set_random_seed
-from weft.ops import candidate_sampling, philox, random  # noqa: F401
+from weft.ops import candidate_sampling, math, philox, random  # noqa: F401
 
 ALL = [pytest.param(f, c, id=c.name) for f, cases in CASES.items() for c in cases]
 # XLA takes long over loops: of the ops that have one, and of seeds, a few cases will do every day.
@@ -190,3 +192,72 @@ class TestSeeds:
         with Graph().as_default():
             set_random_seed(0)
             assert get_seed(0) == (0, 2**31 - 1)
+
+
+class TestFunctions:
+    def nodes(self) -> list[str]:
+        return [f"{op.name}={op.type}" for op in get_default_graph().get_operations()]
+
+    def test_uniform_floats_are_scaled(self) -> None:
+        out = random.random_uniform([2], 1.0, 3.0, seed=5)
+        scope = [f"random_uniform/{part}" for part in ("shape=Const", "min=Const", "max=Const")]
+        scope += ["random_uniform/RandomUniform=RandomUniform", "random_uniform/sub=Sub"]
+        assert self.nodes() == [*scope, "random_uniform/mul=Mul", "random_uniform=Add"]
+        assert out.op.name == "random_uniform"
+
+    def test_integers_are_drawn_directly(self) -> None:
+        random.random_uniform([], maxval=9, dtype=dtypes.int64, name="pick")
+        assert self.nodes()[-1] == "pick=RandomUniformInt"
+
+    @pytest.mark.parametrize("make", [random.random_normal, random.truncated_normal])
+    def test_normal_values_are_scaled(self, make: Any) -> None:
+        make([2, 3], stddev=2.0, name="n")
+        assert [node.partition("=")[0] for node in self.nodes()[:3]] == [
+            "n/shape",
+            "n/mean",
+            "n/stddev",
+        ]
+        assert self.nodes()[4:] == ["n/mul=Mul", "n=Add"]
+
+    def test_graph_seed_reaches_the_op(self) -> None:
+        set_random_seed(3)
+        random.random_uniform([1])
+        node = get_default_graph().get_operation_by_name("random_uniform/RandomUniform")
+        assert (node.attrs["seed"], node.attrs["seed2"]) == (3, 3)
+
+    def test_integers_need_a_bound(self) -> None:
+        with pytest.raises(ValueError, match="Must specify maxval for integer dtype"):
+            random.random_uniform([1], dtype=dtypes.int32)
+
+    def test_shape_may_be_fed(self) -> None:
+        shape = raw.Placeholder(dtype=dtypes.int32, shape=(2,))
+        out = random.truncated_normal(shape, seed=1)
+        assert out.dims == (None, None)
+        with Session() as session:
+            assert session.run(out, {shape: [3, 4]}).shape == (3, 4)
+            assert session.run(out, {shape: [5, 0]}).shape == (5, 0)
+
+    def test_bad_shapes_are_told(self) -> None:
+        shape = raw.Placeholder(dtype=dtypes.int32, shape=None)
+        out = random.random_uniform(shape)
+        with Session() as session:
+            with pytest.raises(errors.InvalidArgumentError, match="Dimension -1 must be >= 0"):
+                session.run(out, {shape: [-1]})
+            with pytest.raises(errors.InvalidArgumentError, match="must be a vector"):
+                session.run(out, {shape: 3})
+
+    def test_crop_lies_within(self) -> None:
+        out = random.random_crop(np.arange(20).reshape(4, 5), [2, 3], seed=1)
+        with Session() as session:
+            for _ in range(5):
+                crop = session.run(out)
+                np.testing.assert_array_equal(crop - crop[0, 0], [[0, 1, 2], [5, 6, 7]])
+                assert crop[0, 0] % 5 <= 2
+
+    @pytest.mark.slow
+    def test_gamma_values_move_with_alpha(self) -> None:
+        alpha = constant([0.7, 3.0])
+        mean = math.reduce_mean(random.random_gamma([2000], alpha, seed=1), axis=0)
+        (slope,) = gradients(mean, [alpha])
+        with Session() as session:  # the expected value is alpha itself
+            np.testing.assert_allclose(session.run(slope), [1, 1], atol=0.1)

@@ -176,7 +176,8 @@ def record(sample: Sample) -> Record:
     for mode in SHAPE_MODES:
         result.shapes[mode] = static_shapes(sample, mode, result)
     run(sample, result)
-    if result.outputs is not None and sample.grad is not False:
+    wanted = sample.grad is not False and not result.build_error
+    if result.outputs is not None and wanted:
         differentiate(sample, result)
     return result
 

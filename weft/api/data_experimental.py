@@ -1,5 +1,5 @@
 """tf.data.experimental: public names, re-exported from where they are made."""
 
-from weft.ops.array import (
+from weft.ops.array_sets import (
     unique as unique,
 )

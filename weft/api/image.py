@@ -1,6 +1,6 @@
 """tf.image: public names, re-exported from where they are made."""
 
-from weft.ops.array import (
+from weft.ops.array_shape import (
     transpose as transpose,
 )
 from weft.ops.blocks import (

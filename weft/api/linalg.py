@@ -1,14 +1,16 @@
 """tf.linalg: public names, re-exported from where they are made."""
 
-from weft.graph.apply import (
-    normalize as normalize,
-)
-from weft.ops.array import (
+from weft.ops.array_shape import (
     matrix_transpose as matrix_transpose,
     matrix_transpose as transpose,
 )
 from weft.ops.clip import (
     global_norm as global_norm,
+)
+from weft.ops.decompose import (
+    adjoint as adjoint,
+    cholesky_solve as cholesky_solve,
+    eye as eye,
 )
 from weft.ops.diag import (
     matrix_band_part as band_part,
@@ -18,7 +20,30 @@ from weft.ops.diag import (
     diag as tensor_diag,
     diag_part as tensor_diag_part,
 )
+from weft.ops.linalg import (
+    cholesky as cholesky,
+    det as det,
+    eigh as eigh,
+    eigvalsh as eigvalsh,
+    expm as expm,
+    inv as inv,
+    logdet as logdet,
+    logm as logm,
+    lstsq as lstsq,
+    lu as lu,
+    matrix_rank as matrix_rank,
+    norm as norm,
+    normalize as normalize,
+    pinv as pinv,
+    qr as qr,
+    slogdet as slogdet,
+    matrix_solve as solve,
+    sqrtm as sqrtm,
+    svd as svd,
+    matrix_triangular_solve as triangular_solve,
+)
 from weft.ops.matmul import (
+    cross as cross,
     einsum as einsum,
     matmul as matmul,
     matvec as matvec,
@@ -26,4 +51,8 @@ from weft.ops.matmul import (
 )
 from weft.ops.reduce import (
     trace as trace,
+)
+from weft.ops.tridiagonal import (
+    tridiagonal_matmul as tridiagonal_matmul,
+    tridiagonal_solve as tridiagonal_solve,
 )

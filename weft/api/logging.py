@@ -3,3 +3,6 @@
 from weft.core.flags import (
     DEBUG as DEBUG,
 )
+from weft.ops.unary import (
+    log as log,
+)

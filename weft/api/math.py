@@ -1,6 +1,6 @@
 """tf.math: public names, re-exported from where they are made."""
 
-from weft.ops.array import (
+from weft.ops.array_shape import (
     invert_permutation as invert_permutation,
 )
 from weft.ops.bins import (
@@ -12,11 +12,29 @@ from weft.ops.casts import (
     imag as imag,
     real as real,
 )
+from weft.ops.check import (
+    is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+)
 from weft.ops.elementwise import (
+    add as add,
     atan2 as atan2,
+    equal as equal,
+    floormod as floormod,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_or as logical_or,
     maximum as maximum,
     minimum as minimum,
+    mod as mod,
+    multiply as multiply,
+    nextafter as nextafter,
+    not_equal as not_equal,
     squared_difference as squared_difference,
+    subtract as subtract,
     xdivy as xdivy,
     xlogy as xlogy,
 )
@@ -61,15 +79,59 @@ from weft.ops.reduce import (
     reduce_variance as reduce_variance,
 )
 from weft.ops.segment import (
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
+    unsorted_segment_max as unsorted_segment_max,
     unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
 )
 from weft.ops.special import (
     bessel_i0e as bessel_i0e,
     bessel_i1e as bessel_i1e,
     betainc as betainc,
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
     igamma as igamma,
     igammac as igammac,
+    lgamma as lgamma,
     polygamma as polygamma,
     zeta as zeta,
+)
+from weft.ops.unary import (
+    acos as acos,
+    acosh as acosh,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atanh as atanh,
+    ceil as ceil,
+    cos as cos,
+    cosh as cosh,
+    exp as exp,
+    expm1 as expm1,
+    floor as floor,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    log as log,
+    log1p as log1p,
+    logical_not as logical_not,
+    negative as negative,
+    reciprocal as reciprocal,
+    rint as rint,
+    rsqrt as rsqrt,
+    sign as sign,
+    sin as sin,
+    sinh as sinh,
+    sqrt as sqrt,
+    square as square,
+    tan as tan,
+    tanh as tanh,
 )

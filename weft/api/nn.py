@@ -16,3 +16,6 @@ from weft.ops.candidate_sampling import (
 from weft.ops.math import (
     sigmoid as sigmoid,
 )
+from weft.ops.unary import (
+    tanh as tanh,
+)

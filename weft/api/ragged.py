@@ -6,11 +6,13 @@ from weft.graph.constant import (
 from weft.graph.constant_value import (
     constant_value as constant_value,
 )
-from weft.ops.array import (
-    placeholder as placeholder,
+from weft.ops.array_join import (
     stack as stack,
 )
-from weft.ops.indexing import (
+from weft.ops.array_pass import (
+    placeholder as placeholder,
+)
+from weft.ops.select import (
     boolean_mask as boolean_mask,
 )
 from weft.ops.sequence import (

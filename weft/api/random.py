@@ -20,7 +20,9 @@ from weft.ops.random import (
     random_shuffle as shuffle,
     stateless_categorical as stateless_categorical,
     stateless_multinomial as stateless_multinomial,
+    stateless_normal as stateless_normal,
     stateless_truncated_normal as stateless_truncated_normal,
+    stateless_uniform as stateless_uniform,
     truncated_normal as truncated_normal,
     random_uniform as uniform,
 )

@@ -1,5 +1,5 @@
 """tf.sets: public names, re-exported from where they are made."""
 
-from weft.ops.array import (
+from weft.graph.shape_fn import (
     size as size,
 )

@@ -6,25 +6,36 @@ from weft.autodiff.accumulate import (
 from weft.core.device_name import (
     merge as merge,
 )
+from weft.graph.shape_fn import (
+    concat as concat,
+)
 from weft.graph.slices import (
     SparseTensor as SparseTensor,
 )
-from weft.ops.array import (
-    concat as concat,
-    expand_dims as expand_dims,
-    placeholder as placeholder,
-    reshape as reshape,
+from weft.ops.array_join import (
     split as split,
+)
+from weft.ops.array_pass import (
+    sparse_placeholder as placeholder,
+)
+from weft.ops.array_shape import (
+    expand_dims as expand_dims,
+    reshape as reshape,
     transpose as transpose,
 )
+from weft.ops.decompose import (
+    eye as eye,
+)
 from weft.ops.elementwise import (
+    add as add,
     maximum as maximum,
     minimum as minimum,
 )
-from weft.ops.indexing import (
-    slice as slice,
+from weft.ops.gather import (
+    sparse_mask as mask,
 )
 from weft.ops.matmul import (
+    cross as cross,
     sparse_matmul as matmul,
 )
 from weft.ops.reduce import (
@@ -35,4 +46,7 @@ from weft.ops.segment import (
     sparse_segment_mean as segment_mean,
     sparse_segment_sqrt_n as segment_sqrt_n,
     sparse_segment_sum as segment_sum,
+)
+from weft.ops.strided import (
+    slice as slice,
 )

@@ -15,3 +15,6 @@ from weft.core.device_name import (
 from weft.core.shapes import (
     scalar as scalar,
 )
+from weft.graph.collection_def import (
+    text as text,
+)

@@ -21,17 +21,25 @@ _FIELDS: dict[str, str] = {
 }  # fmt: skip
 
 
+# The types whose arrays TensorFlow writes as bytes; others are lists of numbers at any size.
+_AS_BYTES = frozenset(
+    "float32 float64 int8 int16 int32 int64 uint8 uint32 uint64 qint8 quint8 qint16 quint16"
+    " qint32".split()
+)
+
+
 def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
-    """Scalars go into the typed field, larger arrays into tensor_content, as TensorFlow writes them."""
+    """The message as TensorFlow writes it: single elements are never written as bytes."""
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
     dtype = (dtype or dtypes.as_dtype(array.dtype)).base_dtype
     message = TensorProto(dtype=dtype.as_datatype_enum)
+    message.tensor_shape.SetInParent()
     for extent in array.shape:
         message.tensor_shape.dim.add().size = extent
     if dtype is dtypes.string:
         message.string_val.extend(array.ravel().tolist())
-    elif array.size == 1:
+    elif array.size == 1 or dtype.name not in _AS_BYTES:
         getattr(message, _FIELDS[dtype.name]).extend(_to_field(array.ravel(), dtype))
     elif array.size:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)

@@ -53,8 +53,8 @@ def _unique_slices(c: ShapeContext) -> list[Dims]:
     """Along an axis, slices keep their other dimensions; the index is a vector."""
     dims, axis = c.dims(0), c.value(1)
     if axis is not None and axis.size == 0:
-        dims = s.with_rank(dims, 1)
-        return [(None,), dims, (None,)][: c.num_outputs]
+        found: list[Dims] = [(None,), s.with_rank(dims, 1), (None,)]
+        return found[: c.num_outputs]
     values: Dims = None
     length = None
     if dims is not None:

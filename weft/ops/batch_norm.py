@@ -155,9 +155,8 @@ def _normalized(c: ShapeContext) -> list[Dims]:
 def _normalized_gradient(c: ShapeContext) -> list[Dims]:
     dims, channels = _channels(c, 0, range(2, 5))
     channels = s.merge_dim(channels, _channels(c, 1, ())[1])
-    reserve = (0,) if c.attr("is_training") else (None,)
     images = _with_channels(dims, channels, c.attr("data_format"))
-    return [images, (channels,), (channels,), reserve, reserve]
+    return [images, (channels,), (channels,), (0,), (0,)]
 
 
 # ---- declarations -----------------------------------------------------------------------------
@@ -229,12 +228,13 @@ def _gradient(backward: OpDef) -> Callable[..., Any]:
 
     def gradient(op: Operation, grad: Any, *_: Any) -> Any:
         x, scale = op.inputs[:2]
-        data_format, training = op.get_attr("data_format"), op.get_attr("is_training")
-        attrs = {"epsilon": op.get_attr("epsilon"), "is_training": training}
+        data_format, training = op.attrs["data_format"], op.attrs["is_training"]
+        attrs = {"epsilon": op.attrs["epsilon"], "is_training": training}
         rest = op.outputs[5:]
         if training:
             saved = op.outputs[3:5]
-            return backward(grad, x, scale, *saved, *rest, data_format=data_format, **attrs)
+            found = backward(grad, x, scale, *saved, *rest, data_format=data_format, **attrs)
+            return *found[:3], None, None
         inner = list(range(2, len(data_format)))
         if channels_first(data_format):
             x, grad = (transpose(t, [0, *inner, 1]) for t in (x, grad))
@@ -252,7 +252,7 @@ def _gradient(backward: OpDef) -> Callable[..., Any]:
 
 def _second_gradient(op: Operation, *grads: Any) -> Any:
     """Gradients of a FusedBatchNormGrad op for its y_backprop, x and scale."""
-    data_format, training = op.get_attr("data_format"), op.get_attr("is_training")
+    data_format, training = op.attrs["data_format"], op.attrs["is_training"]
     g, x, scale, mean, variance = op.inputs[:5]
     dtype = x.dtype.base_dtype
 
@@ -268,7 +268,7 @@ def _second_gradient(op: Operation, *grads: Any) -> Any:
 
     a, g, x = (cast_to(t, dtypes.float32) for t in (grads[0], g, x))
     b, c, wide_scale = (along(t) for t in (grads[1], grads[2], scale))
-    epsilon = op.get_attr("epsilon")
+    epsilon = op.attrs["epsilon"]
     if training:
         n = cast_to(size(x), dtypes.float32) / cast_to(size(scale), dtypes.float32)
         found = _second_in_training(a, b, c, g, x, wide_scale, n, epsilon, total)
@@ -372,7 +372,7 @@ def batch_norm_with_global_normalization_(
 def _(op: Operation, grad: Any) -> Any:
     t, m, v, _, gamma = op.inputs
     names = ("variance_epsilon", "scale_after_normalization")
-    attrs = {name: op.get_attr(name) for name in names}
+    attrs = {name: op.attrs[name] for name in names}
     return raw.BatchNormWithGlobalNormalizationGrad(t, m, v, gamma, grad, **attrs)
 
 

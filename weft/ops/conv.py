@@ -212,7 +212,7 @@ def _convolution_filter(
 def _copied(op: Operation, *names: str) -> dict[str, Any]:
     """Attributes of `op` to hand on; names default to those every convolution has."""
     names = names or ("strides", "padding", "data_format", "dilations")
-    return {name: op.get_attr(name) for name in names}
+    return {name: op.attrs[name] for name in names}
 
 
 def _copied_2d(op: Operation) -> dict[str, Any]:

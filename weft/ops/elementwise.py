@@ -500,7 +500,7 @@ def _shift(name: str, kernel: Kernel) -> None:
 
 _shift("LeftShift", lambda xp, x, y: xp.left_shift(x, y))
 _shift("RightShift", lambda xp, x, y: xp.right_shift(x, y))
-_bits = {"commutative": True, "differentiable": False}
+_bits: dict[str, Any] = {"commutative": True, "differentiable": False}
 binary("BitwiseAnd", INTS, lambda xp, x, y: x & y, **_bits)
 binary("BitwiseOr", INTS, lambda xp, x, y: x | y, **_bits)
 binary("BitwiseXor", INTS, lambda xp, x, y: x ^ y, **_bits)

@@ -190,7 +190,7 @@ def _batch_gradient(op: Any, grad: Any) -> tuple[Tensor, Tensor]:
             return matmul(grad, y), matmul(grad, x, adjoint_a=True)
         case True, False:
             return matmul(y, grad, adjoint_b=True), matmul(x, grad)
-    both = {"adjoint_a": True, "adjoint_b": True}
+    both: dict[str, Any] = {"adjoint_a": True, "adjoint_b": True}
     return matmul(y, grad, **both), matmul(grad, x, **both)
 
 
@@ -202,8 +202,6 @@ batch_mat_mul_v2 = _batch_matmul("BatchMatMulV2", s.broadcast_dims)
 def _(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     grad_x, grad_y = _batch_gradient(op, grad)
-    if s.known(x.dims) and x.dims == y.dims:
-        return grad_x, grad_y
     if s.known(x.dims) and s.known(y.dims) and x.dims[:-2] == y.dims[:-2]:
         return grad_x, grad_y
     sx, sy = shape(x), shape(y)
@@ -483,7 +481,7 @@ def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, l
         free = [i for i in range(count) if i not in summed]
         static = [x.dims[i] for i in free]
         if s.known(x.dims):
-            sizes = [int(np.prod([x.dims[i] for i in part])) for part in (free, summed)]
+            sizes = [s.size(tuple(x.dims[i] for i in part)) for part in (free, summed)]
             order = summed + free if summed_first else free + summed
             matrix = reshape(transpose(x, order), sizes[::-1] if summed_first else sizes)
             return matrix, static, static

@@ -79,7 +79,7 @@ def dilation2d_(
 @dilation2d_.gradient
 def _(op: Operation, grad: Any) -> Any:
     x, w = op.inputs
-    attrs = {name: op.get_attr(name) for name in ("strides", "rates", "padding")}
+    attrs = {name: op.attrs[name] for name in ("strides", "rates", "padding")}
     return (
         raw.Dilation2DBackpropInput(x, w, grad, **attrs),
         raw.Dilation2DBackpropFilter(x, w, grad, **attrs),

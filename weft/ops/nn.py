@@ -21,7 +21,6 @@ from weft.ops.array import (
     expand_dims,
     invalid,
     ones_like,
-    prevent_gradient,
     reshape,
     shape,
     squeeze,
@@ -53,13 +52,28 @@ def _activation_gradient(
     name: str, types: str, kernel: Callable[..., Array], of: str = "features", attrs: str = ""
 ) -> OpDef:
     """`kernel(xp, gradients, features or outputs)`."""
+
+    def checked(xp: Any, gradients: Array, values: Array, **named: Any) -> Array:
+        if gradients.shape != values.shape:
+            raise invalid(
+                f"Inputs to operation of type {name} must have the same size and shape.  "
+                f"Input 0: {s.show(gradients.shape)} != input 1: {s.show(values.shape)}"
+            )
+        return kernel(xp, gradients, values, **named)
+
+    def with_alpha(xp: Any, *inputs: Array, alpha: float) -> Array:
+        return checked(xp, *inputs, alpha=alpha)
+
+    def plain(xp: Any, *inputs: Array) -> Array:
+        return checked(xp, *inputs)
+
     return op(
         name,
         inputs=f"gradients: T, {of}: T",
         outputs="backprops: T",
         attrs=attrs + f"T: {types}",
         shape=s.merged,
-    )(kernel)
+    )(with_alpha if attrs else plain)
 
 
 def _no_second(op: Operation, first: Any) -> Any:
@@ -102,11 +116,11 @@ relu6_grad_.gradient(lambda op, grad: _no_second(op, raw.Relu6Grad(grad, op.inpu
 
 
 def _leaky_relu(xp: Any, features: Array, *, alpha: float) -> Array:
-    return xp.where(features > 0, features, features * literal(features, alpha))
+    return xp.where(features > 0, features, features * literal(features, np.float32(alpha)))
 
 
 def _leaky_relu_grad(xp: Any, gradients: Array, features: Array, *, alpha: float) -> Array:
-    return xp.where(features > 0, gradients, gradients * literal(gradients, alpha))
+    return xp.where(features > 0, gradients, gradients * literal(gradients, np.float32(alpha)))
 
 
 leaky_relu_ = _activation("LeakyRelu", FLOATS_DEFAULT, _leaky_relu, "alpha: float = 0.2, ")
@@ -117,12 +131,12 @@ leaky_relu_grad_ = _activation_gradient(
 
 @leaky_relu_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.get_attr("alpha"))
+    return raw.LeakyReluGrad(grad, op.inputs[0], alpha=op.attrs["alpha"])
 
 
 @leaky_relu_grad_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return _no_second(op, raw.LeakyReluGrad(grad, op.inputs[1], alpha=op.get_attr("alpha")))
+    return _no_second(op, raw.LeakyReluGrad(grad, op.inputs[1], alpha=op.attrs["alpha"]))
 
 
 def _elu(xp: Any, features: Array) -> Array:
@@ -323,13 +337,18 @@ def _is_zero(tensor: Any) -> bool:
 
 @softmax_cross_entropy_with_logits_.gradient
 def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
-    logits = op.inputs[0]
+    grad = _logits_gradient(op, grad_loss, grad_grad)
+    return grad, _by_rows(grad_loss, -raw.LogSoftmax(op.inputs[0]))
+
+
+def _logits_gradient(op: Operation, grad_loss: Any, grad_grad: Any) -> Tensor:
+    """For the logits, from the gradients of the loss and of the op's own gradient."""
     grad = _by_rows(grad_loss, op.outputs[1])
-    if not _is_zero(grad_grad):
-        softmax = raw.Softmax(logits)
-        inner = raw.BatchMatMulV2(expand_dims(grad_grad, 1), expand_dims(softmax, 2))
-        grad += (grad_grad - squeeze(inner, axis=1)) * softmax
-    return grad, _by_rows(grad_loss, -raw.LogSoftmax(logits))
+    if _is_zero(grad_grad):
+        return grad
+    softmax = raw.Softmax(op.inputs[0])
+    inner = raw.BatchMatMulV2(expand_dims(grad_grad, 1), expand_dims(softmax, 2))
+    return grad + (grad_grad - squeeze(inner, axis=1)) * softmax
 
 
 def _sparse_cross_entropy(c: ShapeContext) -> list[Dims]:
@@ -386,14 +405,8 @@ def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> None:
 
 
 @sparse_softmax_cross_entropy_with_logits_.gradient
-def _(op: Operation, grad_loss: Any, _: Any) -> Any:
-    once = prevent_gradient(
-        op.outputs[1],
-        message="Currently there is no way to take the second derivative of "
-        "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction "
-        "with tf.gradients()",
-    )
-    return _by_rows(grad_loss, once), None
+def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
+    return _logits_gradient(op, grad_loss, grad_grad), None
 
 
 # ---- biases -----------------------------------------------------------------------------------
@@ -444,7 +457,7 @@ def bias_add_(xp: Any, value: Array, bias: Array, *, data_format: str) -> Array:
 
 @bias_add_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return grad, raw.BiasAddGrad(grad, data_format=op.get_attr("data_format"))
+    return grad, raw.BiasAddGrad(grad, data_format=op.attrs["data_format"])
 
 
 @op(
@@ -488,7 +501,7 @@ def bias_add_grad_(xp: Any, out_backprop: Array, *, data_format: str) -> Array:
 @bias_add_grad_.gradient
 def _(op: Operation, grad: Any) -> Any:
     dims, bias_dims = shape(op.inputs[0]), shape(grad)
-    if op.get_attr("data_format") == "NCHW":
+    if op.attrs["data_format"] == "NCHW":
         expanded = concat([ones_like(dims[:1]), bias_dims, ones_like(dims[2:])], 0)
         repeats = concat([dims[:1], [1], dims[2:]], 0)
     else:
@@ -547,7 +560,7 @@ def lrn_(
 @lrn_.gradient
 def _(op: Operation, grad: Any) -> Any:
     names = ("depth_radius", "bias", "alpha", "beta")
-    attrs = {name: op.get_attr(name) for name in names}
+    attrs = {name: op.attrs[name] for name in names}
     return raw.LRNGrad(grad, op.inputs[0], op.outputs[0], **attrs)
 
 

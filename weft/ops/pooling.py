@@ -412,7 +412,7 @@ def _largest_ops(suffix: str, rank: int, types: str, gradient_types: str) -> tup
 
 def _copied(op: Operation) -> dict[str, Any]:
     names = ("ksize", "strides", "padding", "data_format")
-    return {name: op.get_attr(name) for name in names}
+    return {name: op.attrs[name] for name in names}
 
 
 def _zeros_of(x: Any) -> Any:
@@ -482,14 +482,14 @@ max_pool_grad_grad_v2_ = op(
 @max_pool_v2_.gradient
 def _(op: Operation, grad: Any) -> Any:
     x, ksize, strides = op.inputs
-    attrs = {name: op.get_attr(name) for name in ("padding", "data_format")}
+    attrs = {name: op.attrs[name] for name in ("padding", "data_format")}
     return raw.MaxPoolGradV2(x, op.outputs[0], grad, ksize, strides, **attrs), None, None
 
 
 @max_pool_grad_v2_.gradient
 def _(op: Operation, grad: Any) -> Any:
     x, y, _, ksize, strides = op.inputs
-    attrs = {name: op.get_attr(name) for name in ("padding", "data_format")}
+    attrs = {name: op.attrs[name] for name in ("padding", "data_format")}
     second = raw.MaxPoolGradGradV2(x, y, grad, ksize, strides, **attrs)
     return _zeros_of(x), _zeros_of(y), second, None, None
 
@@ -497,7 +497,7 @@ def _(op: Operation, grad: Any) -> Any:
 @max_pool_grad_grad_v2_.gradient
 def _(op: Operation, grad: Any) -> Any:
     x, y, _, ksize, strides = op.inputs
-    attrs = {name: op.get_attr(name) for name in ("padding", "data_format")}
+    attrs = {name: op.attrs[name] for name in ("padding", "data_format")}
     first = raw.MaxPoolGradV2(x, y, grad, ksize, strides, **attrs)
     return _zeros_of(x), _zeros_of(y), first, None, None
 
@@ -559,7 +559,7 @@ def max_pool_with_argmax_(
 @max_pool_with_argmax_.gradient
 def _(op: Operation, grad: Any, _: Any) -> Any:
     names = ("ksize", "strides", "padding", "include_batch_in_index")
-    attrs = {name: op.get_attr(name) for name in names}
+    attrs = {name: op.attrs[name] for name in names}
     return raw.MaxPoolGradWithArgmax(op.inputs[0], grad, op.outputs[1], **attrs)
 
 

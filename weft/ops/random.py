@@ -61,7 +61,7 @@ def _check_scalar(name: str, value: Array, wording: str) -> None:
 def _check_bounds(xp: Any, minval: Array, maxval: Array, dims: Shape) -> None:
     _check_scalar("minval", minval, "must be 0-D")
     _check_scalar("maxval", maxval, "must be 0-D")
-    if xp is np and _math.prod(dims) and not minval < maxval:
+    if xp is np and 0 not in dims and not minval < maxval:
         message = f"Need minval < maxval, got {minval} >= {maxval}"
         raise InvalidArgumentError(None, None, message)
 
@@ -151,7 +151,7 @@ def parameterized_truncated_normal_(
         got = s.show(shape.shape)
         raise InvalidArgumentError(None, None, f"Input shape should be a vector, got shape: {got}")
     dims = _dims(shape)
-    rows, row_size = dims[0], _math.prod(dims[1:])
+    rows, row_size = dims[0] if dims else 1, _math.prod(dims[1:])
     given = {"means": means, "stddevs": stdevs, "minvals": minvals, "maxvals": maxvals}
     for name, value in given.items():
         _check_parameter(name, value, rows)

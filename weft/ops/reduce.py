@@ -178,18 +178,19 @@ def _extreme_gradient(op: Any, grad: Any) -> Any:
 
 def _axes_first(x: Tensor, axes: Tensor) -> tuple[Any, Any, Any]:
     """A permutation that brings `axes` to the front, and the sizes of both parts of the shape."""
-    where = constant_value(axes)
-    if where is not None and s.known(x.dims):
-        count = len(x.dims)
-        reduced = [int(a) % count for a in np.ravel(where)]
-        other = [i for i in range(count) if i not in reduced]
-        sizes = [int(np.prod([x.dims[i] for i in part])) for part in (reduced, other)]
-        return np.array(reduced + other, np.int32), *sizes
+    where, dims = constant_value(axes), x.dims
+    if where is not None and dims is not None and s.known(dims):
+        front = list(reduced_axes(len(dims), where))
+        rest = [i for i in range(len(dims)) if i not in front]
+        sizes = [s.size(tuple(dims[i] for i in part)) for part in (front, rest)]
+        return np.array(front + rest, np.int32), sizes[0], sizes[1]
     input_shape, count = shape(x), rank(x)
-    reduced = cast_to((raw.Reshape(axes, [-1]) + cast_to(count, axes.dtype)), dtypes.int32) % count
+    flat: Any = cast_to(raw.Reshape(axes, [-1]), dtypes.int32)
+    reduced = (flat + count) % count
     other, _ = raw.ListDiff(raw.Range(0, count, 1, name="range"), reduced)
-    sizes = [raw.Prod(raw.GatherV2(input_shape, part, 0), [0]) for part in (reduced, other)]
-    return raw.ConcatV2([reduced, other], 0), *sizes
+    perm = raw.ConcatV2([reduced, other], 0, name="concat")
+    nums = [raw.Prod(raw.GatherV2(input_shape, part, 0), [0]) for part in (reduced, other)]
+    return perm, nums[0], nums[1]
 
 
 def _product_gradient(op: Any, grad: Any) -> Any:

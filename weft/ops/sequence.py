@@ -35,10 +35,10 @@ def _range_length(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> in
 def _range_shape(c: s.ShapeContext) -> s.Dims:
     for i in _range(3):
         s.with_rank(c.dims(i), 0)
-    ends = [c.value(i) for i in _range(3)]
-    if any(end is None for end in ends):
+    start, limit, delta = (c.value(i) for i in _range(3))
+    if start is None or limit is None or delta is None:
         return (None,)
-    return (_range_length(*ends),)
+    return (_range_length(start, limit, delta),)
 
 
 _MANY = 1024

@@ -140,11 +140,10 @@ def window_dims(
             continue
         window = 1 if window is None else window
         pads = edges[i] if edges else (0, 0)
-        output, _ = padded_size(size, window, strides[i], dilations[i], padding, pads)
-        if output < 0:
+        extent = (window - 1) * dilations[i] + 1
+        if padding != "SAME" and size + sum(pads) < extent:
             raise ValueError(
-                f"Computed output size would be negative: {output} [input_size: {size}, "
-                f"effective_filter_size: {(window - 1) * dilations[i] + 1}, stride: {strides[i]}]"
+                f"Negative dimension size caused by subtracting {extent} from {size + sum(pads)}"
             )
-        found.append(output)
+        found.append(padded_size(size, window, strides[i], dilations[i], padding, pads)[0])
     return tuple(found)

@@ -71,7 +71,8 @@ def padded_size(
         output = -(-size // stride)
         return output, max((output - 1) * stride + extent - size, 0) // 2
     before, after = pads if padding == "EXPLICIT" else (0, 0)
-    return (size + before + after - extent) // stride + 1, before
+    # Rounded toward zero: a window that overhangs by less than a stride leaves no output.
+    return int((size + before + after - extent + stride) / stride), before
 
 
 def window_of(

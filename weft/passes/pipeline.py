@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weft.core import flags
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
@@ -17,6 +18,7 @@ from weft.passes.optimize.simplify import simplify
 from weft.passes.prune import prune
 from weft.passes.references import read_late
 from weft.passes.structure import structure, subgraphs
+from weft.passes.verify import verify
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ def prepare(
     _show(observe, "10_pruned", graph)
     read_late(graph)
     structure(graph)
+    _show(observe, "15_structured", graph)
     optimize(graph, options)
     _show(observe, "20_optimized", graph)
     return graph
@@ -67,5 +70,7 @@ def has_frames(graph: ClientGraph) -> bool:
 
 
 def _show(observe: object, stage: str, graph: ClientGraph) -> None:
+    if flags.CHECK:
+        verify(stage, graph)
     if callable(observe):
         observe(stage, graph)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, flags
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import Edge, Node
 from weft.passes.regions import is_cell
@@ -133,6 +133,8 @@ def run_nodes_observed(
             inputs = [values[i] for i in item.ins]
             with np.errstate(all="ignore"):
                 outputs = run_one(item, inputs, store)
+            if flags.CHECK:
+                check_outputs(item.node, outputs)
             for slot, value in zip(item.outs, outputs, strict=True):
                 values[slot] = value
             observe(item.node, inputs, outputs, start, time.perf_counter())

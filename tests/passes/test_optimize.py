@@ -1,0 +1,110 @@
+"""Passes, compared by the graphs they print."""
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.passes.pipeline import Options, prepare
+from weft.passes.prune import prune
+from weft.runtime.dump import text
+
+
+def optimized(*fetches, feeds=(), options=Options()):
+    return text(prepare(list(feeds), list(fetches), [], options))
+
+
+def kinds(*fetches, feeds=(), options=Options()):
+    graph = prepare(list(feeds), list(fetches), [], options)
+    return sorted(n.type for n in graph.nodes)
+
+
+def test_prune_keeps_only_what_is_needed():
+    a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+    c = tf.add(a, b, name="c")
+    tf.multiply(a, b, name="unused")
+    assert text(prune([], [c], [])) == (
+        "a = Const() -> float32\nb = Const() -> float32\nc = Add(a, b) -> float32\nfetch c\n"
+    )
+
+
+def test_prune_stops_at_feeds():
+    a = tf.placeholder(tf.float32, name="a")
+    b = tf.exp(a, name="b")
+    c = tf.negative(b, name="c")
+    assert text(prune([b], [c], [])) == (
+        "_feed_0_b = _Arg() -> float32\nc = Neg(_feed_0_b) -> float32\nfetch c\n"
+    )
+
+
+def test_constants_fold():
+    c = tf.constant(2.0) * tf.constant([1.0, 2.0]) + 1.0
+    assert kinds(c) == ["Const"]
+    assert "Mul" in kinds(c, options=Options(fold=False))
+
+
+def test_shapes_fold():
+    x = tf.placeholder(tf.float32, [3, 4])
+    assert kinds(tf.shape(x * 2.0)[0]) == ["Const"]
+
+
+def test_random_ops_do_not_fold():
+    assert "RandomUniform" in kinds(tf.random_uniform([2]))
+
+
+def test_common_subexpressions_merge_also_when_operands_are_swapped():
+    x, y = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+    total = tf.multiply(x, y) + tf.multiply(y, x)
+    assert kinds(total, feeds=[x, y]) == ["AddV2", "Mul", "_Arg", "_Arg"]
+    assert kinds(tf.subtract(x, y) * tf.subtract(y, x), feeds=[x, y]).count("Sub") == 2
+
+
+def test_random_ops_do_not_merge():
+    total = tf.random_uniform([2], seed=1) + tf.random_uniform([2], seed=1)
+    assert kinds(total).count("RandomUniform") == 2
+
+
+def test_neutral_operands_vanish():
+    x = tf.placeholder(tf.float32, [2])
+    assert kinds(tf.identity(x * 1.0) - 0.0, feeds=[x]) == ["_Arg"]
+    assert "Mul" in kinds(x * tf.ones([3, 2]), feeds=[x]), "it broadcasts"
+
+
+def test_zero_plus_x_is_kept_for_negative_zero(sess):
+    x = tf.placeholder(tf.float32, [1])
+    got = sess.run(x + 0.0, {x: np.array([-0.0], np.float32)})
+    assert not np.signbit(got[0])
+
+
+def test_reads_of_references_happen_late(sess):
+    v = tf.Variable(1.0, name="v")
+    with tf.control_dependencies([v.assign(5.0)]):
+        after = v + 1.0
+    sess.run(v.initializer)
+    assert sess.run(after) == 6.0
+
+
+def test_unordered_reads_come_before_writes(sess):
+    v = tf.Variable([1.0, 2.0])
+    doubled = v * 2.0
+    update = v.assign_add([10.0, 10.0])
+    sess.run(v.initializer)
+    got, _ = sess.run([doubled, update.op])
+    np.testing.assert_array_equal(got, [2, 4])
+
+
+def test_fetching_a_variable_with_its_update_gives_the_new_value(sess):
+    v = tf.Variable(1)
+    sess.run(v.initializer)
+    assert sess.run([v.assign_add(1), v]) == [2, 2]
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_values_do_not_depend_on_optimization(on):
+    x = tf.placeholder(tf.float32, [None, 3])
+    y = tf.reshape(tf.transpose(x), [-1, tf.shape(x)[0]]) * 1.0 + tf.reduce_mean(x)
+    config = tf.ConfigProto()
+    level = tf.OptimizerOptions.L1 if on else tf.OptimizerOptions.L0
+    config.graph_options.optimizer_options.opt_level = level
+    with tf.Session(config=config) as sess:
+        value = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_allclose(sess.run(y, {x: value}), value.T + 2.5)

@@ -1,0 +1,130 @@
+"""Interpreted, tiny and compiled regions agree; programs are chosen and bounded as designed."""
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core import flags
+
+
+def regions(sess):
+    plans = sess._runner._plans.values()
+    return [u for p in plans for u in p.units if hasattr(u, "entries")]
+
+
+def programs(sess):
+    return [e.program for r in regions(sess) for e in r.entries.values() if e.program is not None]
+
+
+def heavy(x):
+    return tf.reduce_sum(tf.sin(x) * tf.cos(x) + tf.sqrt(tf.abs(x)))
+
+
+def test_the_first_run_is_interpreted_and_the_second_compiled(sess):
+    x = tf.placeholder(tf.float32, [None])
+    y = heavy(x)
+    value = np.linspace(0, 1, 50_000, dtype=np.float32)
+    first = sess.run(y, {x: value})
+    assert not programs(sess)
+    second = sess.run(y, {x: value})
+    assert len(programs(sess)) == 1
+    np.testing.assert_allclose(first, second, rtol=1e-5)
+
+
+def test_tiny_steps_stay_on_the_host(sess):
+    x = tf.placeholder(tf.float32, [])
+    y = x * 2.0 + 1.0
+    for _ in range(5):
+        assert sess.run(y, {x: 3}) == 7
+    assert not programs(sess)
+
+
+def test_without_xla_nothing_is_compiled(sess):
+    x = tf.placeholder(tf.float32, [None])
+    y = heavy(x)
+    with flags.XLA.override(False):
+        for _ in range(3):
+            sess.run(y, {x: np.ones(50_000, np.float32)})
+    assert not programs(sess)
+
+
+def test_a_training_step_updates_in_place(sess):
+    w = tf.Variable(np.zeros([300, 300], np.float32))
+    x = tf.placeholder(tf.float32, [None, 300])
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    sess.run(w.initializer)
+    value = np.eye(300, dtype=np.float32)
+    losses = [sess.run([loss, train], {x: value})[0] for _ in range(6)]
+    assert losses == sorted(losses, reverse=True) and losses[-1] < losses[0]
+
+
+def test_a_fetched_value_survives_the_next_update(sess):
+    v = tf.Variable(np.zeros(100_000, np.float32))
+    step = v.assign_add(np.ones(100_000, np.float32))
+    sess.run(v.initializer)
+    kept = [sess.run(step) for _ in range(5)]
+    assert [k[0] for k in kept] == [1, 2, 3, 4, 5] and [k[-1] for k in kept] == [1, 2, 3, 4, 5]
+
+
+def test_specialised_on_a_fed_shape(sess):
+    x = tf.placeholder(tf.float32, [None])
+    n = tf.placeholder(tf.int32, [])
+    y = tf.reduce_sum(tf.tanh(tf.reshape(x, [n, -1])), axis=1)
+    value = np.ones(60_000, np.float32)
+    for rows in (2, 2, 3, 3, 2):
+        assert sess.run(y, {x: value, n: rows}).shape == (rows,)
+    assert len(programs(sess)) == 2
+
+
+def test_a_shape_from_data_splits_the_step(sess):
+    x = tf.placeholder(tf.float32, [None])
+    kept = tf.boolean_mask(x, x > 0.5)
+    y = tf.reduce_sum(tf.exp(kept))
+    value = np.linspace(0, 1, 10_001, dtype=np.float32)
+    expected = np.exp(value[value > 0.5].astype(np.float64)).sum()
+    for _ in range(3):
+        np.testing.assert_allclose(sess.run(y, {x: value}), expected, rtol=1e-5)
+
+
+def test_large_constants_are_arguments(sess):
+    table = tf.constant(np.arange(200_000, dtype=np.float32))
+    x = tf.placeholder(tf.float32, [])
+    y = tf.reduce_sum(table * x)
+    for _ in range(3):
+        np.testing.assert_allclose(sess.run(y, {x: 2.0}), 2.0 * np.arange(200_000.0).sum(), rtol=1e-4)
+
+
+def test_an_error_in_a_compiled_step_names_the_node(sess):
+    a, b = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    y = tf.add(heavy(a), tf.reduce_sum(tf.multiply(a, b, name="product")))
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="product") as info:
+            sess.run(y, {a: np.ones(40_000, np.float32), b: np.ones(30_000, np.float32)})
+    assert info.value.op.name == "product" and "test_region.py" in str(info.value)
+
+
+def test_uninitialized_variables_are_named(sess):
+    v = tf.get_variable("weights", [50_000])
+    with pytest.raises(tf.errors.FailedPreconditionError, match="weights"):
+        sess.run(heavy(v))
+
+
+def test_the_debug_switch_finds_the_first_nan():
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.exp(tf.log(x, name="culprit"))
+    with flags.CHECK_NUMERICS.override(True), tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="'culprit' .Log. made a NaN"):
+            sess.run(y, {x: [1.0, -1.0]})
+
+
+def test_a_variable_may_change_its_shape(sess):
+    v = tf.Variable([1.0, 2.0], validate_shape=False)
+    longer = tf.assign(v, np.ones(50_000, np.float32), validate_shape=False)
+    total = tf.reduce_sum(tf.sin(v))
+    sess.run(v.initializer)
+    for _ in range(3):
+        np.testing.assert_allclose(sess.run(total), np.sin([1, 2]).sum(), rtol=1e-5)
+    sess.run(longer.op)
+    for _ in range(3):
+        np.testing.assert_allclose(sess.run(total), 50_000 * np.sin(1.0), rtol=1e-4)
