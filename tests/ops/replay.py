@@ -250,26 +250,20 @@ def _compiled_batch(batch: tuple[Sample, ...]) -> dict[str, Any]:
     return results
 
 
-def gradients(sample: Sample, record: store.Record) -> tuple[list[Any], list[Any] | None]:
-    """Gradients, and gradients of the gradients where TensorFlow has them, run by weft."""
+def gradients(sample: Sample, record: store.Record, order: int = 1) -> list[Any]:
+    """Gradients of the outputs (order 1) or of these gradients (order 2), run by weft."""
     with tf.Graph().as_default() as graph:
         node = Node(sample, "known")
         xs = [x for x, v in zip(node.flat, sample.flat_inputs, strict=True) if has_gradient(v)]
-        values = [v for v in record.outputs or ()]
         visible = [y for y in node.outputs if y.dtype.base_dtype is not dtypes.resource]
-        pairs = [(y, v) for y, v in zip(visible, values, strict=True) if is_inexact(v.dtype)]
-        first = _gradients(pairs, xs)
-        wanted = first
-        second = None
-        if record.grads2 is not None:
-            pairs = list(_differentiable(first, record.grads or []))
-            second = _gradients(pairs, xs)
-            wanted = first + second
+        pairs = zip(visible, record.outputs or (), strict=True)
+        wanted = _gradients([(y, v) for y, v in pairs if is_inexact(v.dtype)], xs)
+        if order == 2:
+            wanted = _gradients(list(_differentiable(wanted, record.grads or [])), xs)
         with tf.Session(graph=graph) as session:
             session.run(node.initializers)
             found = iter(session.run([g for g in wanted if g is not None], node.feeds))
-        results = [None if g is None else next(found) for g in wanted]
-    return results[: len(first)], None if second is None else results[len(first) :]
+    return [None if g is None else next(found) for g in wanted]
 
 
 def _differentiable(found: list[Any], values: list[Any]) -> Iterator[tuple[Any, store.Value]]:

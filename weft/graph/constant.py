@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.shapes import TensorShape, dims_of
+from weft.core.shapes import Dimension, TensorShape, dims_of
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.stacks import get_default_graph
@@ -32,7 +32,8 @@ def _is_real(v: Any) -> bool:
 
 
 def _is_integral(v: Any) -> bool:
-    return isinstance(v, (numbers.Integral, np.integer, np.bool_))
+    # `[-1, x.shape[1]]` is a usual way to write a shape.
+    return isinstance(v, (numbers.Integral, np.integer, np.bool_, Dimension))
 
 
 def _fits(value: Any, dtype: DType) -> bool:
@@ -60,6 +61,22 @@ def _misfit(values: Any, dtype: DType) -> Any:
     if isinstance(values, np.ndarray):
         return None
     return None if _fits(values, dtype) else (values,)
+
+
+_KINDS = {"f": "fiub", "i": "iub", "u": "iub", "c": "cfiub", "b": "b"}
+
+
+def _surely_fits(values: Any, dtype: DType) -> bool:
+    """A quick yes for plain nested lists of numbers; no means "look closer"."""
+    if not isinstance(values, (list, tuple)) or dtype.is_quantized:
+        return False
+    try:
+        found = np.array(values)
+    except (ValueError, OverflowError):
+        return False
+    kinds = _KINDS.get(np.dtype(dtype.np_storage).kind, "")
+    # An integer array may hide booleans, which only the bool type itself refuses to mix with.
+    return found.dtype.kind in kinds and found.size > 0
 
 
 def _is_pair(values: Any) -> bool:
@@ -107,7 +124,7 @@ def to_array(values: Any, dtype: Any = None, strict: bool = True) -> np.ndarray:
     if values is None or _has_none(values):
         raise ValueError("None values not supported.")
     if wanted is not None and strict:
-        misfit = _misfit(values, wanted)
+        misfit = None if _surely_fits(values, wanted) else _misfit(values, wanted)
         if misfit is not None:
             raise TypeError(
                 f"Expected {wanted.name}, got {misfit[0]!r} of type"
@@ -137,14 +154,12 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
     try:
         if wanted is None or wanted is dtypes.string:
             array = np.array(values)
-            if array.dtype.kind in "SUO":
+            if array.dtype.kind in "SUO" or (wanted is not None and not array.size):
                 array = _to_bytes(np.array(values, dtype=object))
         else:
-            array = np.array(values, dtype=wanted.np_storage)
+            array = _of_type(values, wanted)
     except ValueError as error:
         raise ValueError(f"Argument must be a dense tensor: {values} - {error}") from None
-    except OverflowError:
-        raise ValueError(f"Value {values} does not fit in {wanted and wanted.name}") from None
     if wanted is None:
         if array.dtype == np.float64:
             return array.astype(np.float32)
@@ -154,6 +169,14 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
     elif wanted is dtypes.string and array.dtype != object:
         raise TypeError(f"Expected string, got {values!r} instead.")
     return array
+
+
+def _of_type(values: Any, wanted: DType) -> np.ndarray:
+    try:
+        return np.array(values, dtype=wanted.np_storage)
+    except OverflowError:
+        # Integers that do not fit wrap around, as they always did.
+        return np.array(values).astype(wanted.np_storage)
 
 
 def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray:

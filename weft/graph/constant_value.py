@@ -169,3 +169,35 @@ def _sliced(op: Operation, depth: int) -> Dims:
 
 def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return TensorShape.from_dims(constant_value_as_dims(tensor))
+
+
+# The ops that TensorFlow 1 itself looks through. weft sees through more of them when it infers
+# shapes, but what users are told must not depend on it: an assertion that TensorFlow makes when the
+# step runs is then made when the step runs.
+_SEEN_THROUGH = frozenset("Range Cast Concat ConcatV2 Pack Fill Equal NotEqual".split())
+
+
+def _is_static(tensor: Tensor) -> bool:
+    op = tensor.op
+    if op.type in ("Const", "Shape", "Size", "Rank"):
+        return True
+    if op.type not in _SEEN_THROUGH or (op.type == "Pack" and op.attrs["axis"] != 0):
+        return False
+    return all(map(_is_static, op.inputs))
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of `tensor` if TensorFlow 1 could tell it without running, else None.
+
+    With `partial`, a stack of tensors gives an array with None for those that are not known.
+    """
+    if not isinstance(tensor, Tensor):
+        return None if hasattr(tensor, "_as_graph_element") else tensor
+    op = tensor.op
+    if partial and op.type == "Pack" and op.attrs["axis"] == 0 and op.inputs:
+        parts = [get_static_value(x, partial) for x in op.inputs]
+        if any(part is None for part in parts):
+            found = np.empty(len(parts), object)
+            found[:] = parts
+            return found
+    return constant_value(tensor) if _is_static(tensor) else None

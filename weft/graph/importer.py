@@ -87,6 +87,8 @@ class _Importer:
             twice = next(n.name for n in graph_def.node if n.name in seen or seen.add(n.name))  # type: ignore[func-returns-value]
             raise ValueError(f"Node '{twice}' is not unique")
         self.order = [node.name for node in graph_def.node]
+        # Before version 22 a placeholder's empty shape meant that nothing was known of it.
+        self.legacy = 0 < graph_def.versions.producer < 22
         self.library = {f.signature.name: f for f in graph_def.library.function}
         self.made: dict[str, Operation] = {}
         self.mapped = {_tensor_key(k): t for k, t in mapped.items() if not k.startswith("^")}
@@ -166,6 +168,8 @@ class _Importer:
             if key in definition.attrs or key not in defaults or value != defaults[key]
         }
         shapes = attrs.pop("_output_shapes", None)
+        if self.legacy and node.op == "Placeholder" and attrs.get("shape") == ():
+            attrs["shape"] = None
         if self.prefix and "_class" in attrs:
             attrs["_class"] = [
                 f"loc:@{self.prefix}/{c[5:]}" if str(c).startswith("loc:@") else c

@@ -85,6 +85,7 @@ class OpDef:
         self.blocking = self.reads_only = False
         self.runs_on = "any"
         self.control_flow: str | None = None
+        self.static_rule: Callable[[Any], frozenset[str]] | None = None
         self.static: frozenset[str] = frozenset()
         self.random: Callable[..., int] | None = None
         self.flops: Callable[..., float] | None = None
@@ -216,6 +217,7 @@ def op(
     attrs: str = "",
     shape: Callable[[Any], Any] | None = None,
     static: str = "",
+    static_rule: Callable[[Any], frozenset[str]] | None = None,
     stateful: bool = False,
     runs_on: str = "any",
     xla: bool = False,
@@ -232,7 +234,8 @@ def op(
 ) -> Callable[[Callable[..., Any] | None], OpDef]:
     """Declares the operation `name`; decorates its kernel and returns the `OpDef`.
 
-    `static` lists inputs whose values must be concrete before XLA compiles. `random(out_dims, attrs)`
+    `static` lists inputs whose values must be concrete before XLA compiles; `static_rule(c)` says
+    which of them a given node really needs. `random(out_dims, attrs)`
     counts the Philox blocks one run consumes. `differentiable=False` means the gradient is None.
     `allows_uninitialized`: its reference inputs need not hold a value yet. `reads_only`: it looks at
     its reference or resource input but leaves it as it is. `blocking`: it may wait for another node.
@@ -247,7 +250,7 @@ def op(
         definition.stateful = stateful or random is not None
         definition.runs_on, definition.xla = runs_on, xla
         definition.blocking, definition.reads_only = blocking, reads_only
-        definition.control_flow = control_flow
+        definition.control_flow, definition.static_rule = control_flow, static_rule
         definition.commutative, definition.aggregate = commutative, aggregate
         definition.random, definition.flops, definition.deprecated = random, flops, deprecated
         definition.allows_uninitialized = allows_uninitialized

@@ -104,7 +104,13 @@ def merge(a: Dims, b: Dims) -> Dims:
         return a
     if len(a) != len(b):
         raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
-    return tuple(merge_dim(x, y) for x, y in zip(a, b, strict=True))
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are"
+                f" {show(a)} and {show(b)}."
+            )
+    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
 
 
 def with_rank(dims: Dims, rank: int) -> tuple[int | None, ...]:

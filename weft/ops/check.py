@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
-from weft.graph.constant_value import constant_value
+from weft.graph.constant_value import get_static_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
     Operation,
@@ -44,20 +44,6 @@ NUMERIC_TYPES = frozenset(
     )
 )  # fmt: skip
 
-# The ops that TensorFlow 1 looks through for a static value. weft sees through more of them, but an
-# assertion that fails in TensorFlow when the step runs must not fail earlier here.
-_SEEN_THROUGH = frozenset("Range Cast Concat ConcatV2 Pack Fill Equal NotEqual".split())
-
-
-def _static_value(tensor: Tensor) -> np.ndarray | None:
-    return constant_value(tensor) if _is_static(tensor) else None
-
-
-def _is_static(tensor: Tensor) -> bool:
-    if tensor.op.type in ("Const", "Shape", "Size", "Rank"):
-        return True
-    return tensor.op.type in _SEEN_THROUGH and all(map(_is_static, tensor.op.inputs))
-
 
 # ---- comparisons ------------------------------------------------------------------------------
 
@@ -67,7 +53,7 @@ def _fail_if_known(holds: Any, data: Sequence[Any]) -> None:
         return
     lines = []
     for item in data:
-        value = _static_value(item) if isinstance(item, Tensor) else None
+        value = get_static_value(item) if isinstance(item, Tensor) else None
         lines.append(str(item if value is None else value))
     raise errors.InvalidArgumentError(None, None, "\n".join(lines))
 
@@ -97,7 +83,7 @@ def _assert_each(
         if message is not None:
             data = [message, *data]
         condition = math.reduce_all(comparison.build(x, y))
-        known_x, known_y = _static_value(x), _static_value(y)
+        known_x, known_y = get_static_value(x), get_static_value(y)
         if known_x is not None and known_y is not None:
             _fail_if_known(comparison.static(known_x, known_y), data)
         return Assert(condition, data, summarize=summarize)
@@ -312,7 +298,7 @@ def _assert_ranks(
     """Asserts that `holds` of the rank of x and `ranks`, now if all of these are known."""
     for rank in ranks:
         assert_type(rank, dtypes.int32)
-    known = [_static_value(rank) for rank in ranks]
+    known = [get_static_value(rank) for rank in ranks]
     if not any(value is None for value in known):
         if any(value is not None and value.ndim != 0 for value in known):
             raise ValueError("Rank must be a scalar.")

@@ -170,7 +170,7 @@ _print_lock = threading.Lock()
     "Print",
     inputs="input: T, data: list(U)",
     outputs="output: T",
-    attrs='T: type, U: list(type), message: string = "", first_n: int = -1, summarize: int = 3',
+    attrs='T: type, U: list(type) >= 0, message: string = "", first_n: int = -1, summarize: int = 3',
     shape=s.unchanged,
     stateful=True,
     runs_on="host",
@@ -300,7 +300,7 @@ def _translated(error: Exception) -> Exception:
 
 
 _PY_FUNC = "input: list(Tin)"
-_PY_FUNC_ATTRS = "token: string, Tin: list(type), Tout: list(type)"
+_PY_FUNC_ATTRS = "token: string, Tin: list(type) >= 0, Tout: list(type) >= 0"
 
 
 @op(

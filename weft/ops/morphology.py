@@ -49,7 +49,9 @@ def _dilated(c: ShapeContext) -> Dims:
                 f"but got: {len(values)}"
             )
     outputs = window_dims(x[1:3], w[:2], strides[1:3], rates[1:3], c.attr("padding"))
-    return (x[0], *outputs, s.merge_dim(x[3], w[2]))
+    if None not in outputs:
+        s.merge_dim(x[3], w[2])
+    return (x[0], *outputs, w[2])
 
 
 def _raised(input: Array, filter: Array, window: Window) -> list[Array]:

@@ -87,6 +87,7 @@ def slice_static(c: ShapeContext) -> frozenset[str]:
     attrs="T: type, Index: {int32, int64}",
     shape=_sliced,
     static="begin, size",
+    static_rule=slice_static,
 )
 def slice_(xp: Any, input: Any, begin: Any, size: Any) -> Any:
     input = as_array(input)
@@ -306,6 +307,7 @@ def _slices(plan: StridedPlan) -> tuple[tuple[builtins.slice, ...], list[int]]:
     attrs=f"T: type, Index: {{int32, int64}}, {_MASK_ATTRS}",
     shape=_strided_shape,
     static="begin, end, strides",
+    static_rule=strided_static,
 )
 def strided_slice_(
     xp: Any,
@@ -355,6 +357,7 @@ def _(op: Operation, grad: Any) -> Any:
     attrs=f"T: type, Index: {{int32, int64}}, {_MASK_ATTRS}",
     shape=lambda c: shape_argument(c, 0),
     static="shape, begin, end, strides",
+    static_rule=strided_static,
 )
 def strided_slice_grad_(
     xp: Any,

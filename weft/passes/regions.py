@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
 from weft.core import dtypes
 from weft.graph.kernel_call import flat_arg_names
+from weft.graph.shape_fn import Dims
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 _SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "VariableShape"}
@@ -149,11 +151,38 @@ def _known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
     return known
 
 
+class _NodeContext:
+    """What a `static_rule` may ask about a node; as ShapeContext, for nodes of a step."""
+
+    def __init__(self, node: Node) -> None:
+        self.node, self.num_inputs = node, len(node.inputs)
+
+    def dims(self, i: int) -> Dims:
+        source, index = self.node.inputs[i]
+        return source.dims[index]
+
+    def attr(self, name: str) -> Any:
+        return self.node.attrs[name]
+
+    def value(self, i: int) -> Any:
+        source = self.node.inputs[i][0]
+        return source.attrs["value"] if source.type == "Const" else None
+
+
+def static_inputs(node: Node) -> frozenset[str]:
+    """The inputs of this node whose values must be known before it is compiled."""
+    definition = node.definition
+    if definition.static_rule is None or not definition.static:
+        return definition.static
+    return definition.static_rule(_NodeContext(node)) & definition.static
+
+
 def static_edges(node: Node) -> list[Edge]:
-    if not node.definition.static:
+    wanted = static_inputs(node)
+    if not wanted:
         return []
     names = flat_arg_names(node.definition, node.attrs)
-    return [e for e, name in zip(node.inputs, names, strict=True) if name in node.definition.static]
+    return [e for e, name in zip(node.inputs, names, strict=True) if name in wanted]
 
 
 def _levels(

@@ -193,8 +193,8 @@ POOLS_3D = (
     ),
     (
         (1, 4, 3, 4, 2),
-        (1, 2, 1, 3, 2),
-        {"ksize": [1, 3, 2, 2, 1], "strides": unit(5, 1, 2, 1), "padding": "VALID"},
+        (1, 3, 2, 3, 2),
+        {"ksize": [1, 2, 2, 2, 1], "strides": unit(5), "padding": "VALID"},
     ),
 )
 
