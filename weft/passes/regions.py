@@ -222,11 +222,15 @@ def _can_be_known(node: Node, on_device: set[Node], known: set[Node]) -> bool:
 
 
 def _units(running: list[Node], on_device: set[Node], levels: dict[Node, int]) -> list[Unit]:
-    by_level: dict[int, Unit] = {}
+    # Where something may wait, host nodes stay apart: none waits for what it does not need.
+    apart = any(n.definition.blocking for n in running)
+    by_level: dict[int, list[Unit]] = {}
     for node in running:
-        unit = by_level.setdefault(levels[node], Unit(node in on_device))
-        unit.nodes.append(node)
-    return [by_level[level] for level in sorted(by_level)]
+        units = by_level.setdefault(levels[node], [])
+        if not units or (apart and node not in on_device):
+            units.append(Unit(node in on_device))
+        units[-1].nodes.append(node)
+    return [unit for level in sorted(by_level) for unit in by_level[level]]
 
 
 def _wire(

@@ -16,7 +16,7 @@ from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.pipeline import has_frames
 from weft.passes.regions import Layout, Unit, group, is_cell
-from weft.runtime.executor import Executor, build_tasks
+from weft.runtime.executor import Executor, Task, TaskGraph, build_tasks, node_runner
 from weft.runtime.frames import DEAD
 from weft.runtime.interpret import (
     Context,
@@ -159,8 +159,43 @@ class Plan:
         return values
 
 
+class WaitingPlan(Plan):
+    """A plan with operations that may wait: its units run as their inputs become ready."""
+
+    def _settle(self) -> None:
+        super()._settle()
+        home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
+        tasks = []
+        for i, (layout, unit) in enumerate(zip(self.layout.units, self.units, strict=True)):
+            node = None if layout.is_region else layout.nodes[0]
+            task = Task(i, "plain", node, node.name if node is not None else f"region {i}")
+            if node is not None:
+                item = self.nodes[node]
+                task.run, task.out_slots = node_runner(item, self.store), item.outs
+                task.outs = [[] for _ in item.outs]
+            else:
+                task.run = unit.run
+            tasks.append(task)
+        for i, layout in enumerate(self.layout.units):
+            sources = {home[s] for n in layout.nodes for s in _sources(n) if s in home} - {i}
+            for source in sorted(sources):
+                tasks[source].control_outs.append(tasks[i])
+        self.tasks = TaskGraph(tasks, self.template)
+
+    def run(self, feeds: Sequence[Any], deadline: float | None = None) -> list[Any]:
+        if self.generation != self.store.generation:
+            self._settle()
+        given = list(zip(self.feed_slots, feeds, strict=True))
+        values = Executor(self.tasks, given, deadline).run()
+        return [values[i] for i in self.fetch_slots]
+
+
+def _sources(node: Node) -> list[Node]:
+    return [source for source, _ in node.inputs] + node.controls
+
+
 class DataflowPlan:
-    """A plan whose graph branches, loops or waits: the executor runs it node by node."""
+    """A plan whose loops and branches have no structure: the executor runs it node by node."""
 
     def __init__(self, graph: ClientGraph, store: ResourceStore) -> None:
         self.graph, self.store = graph, store
@@ -209,6 +244,7 @@ class DataflowPlan:
 def make_plan(
     graph: ClientGraph, store: ResourceStore, nested: bool = False
 ) -> Plan | DataflowPlan:
-    if has_frames(graph) or any(n.definition.blocking for n in graph.nodes):
+    if has_frames(graph):
         return DataflowPlan(graph, store)
-    return Plan(graph, store, nested)
+    waits = any(n.definition.blocking for n in graph.nodes)
+    return (WaitingPlan if waits else Plan)(graph, store, nested)
