@@ -91,6 +91,9 @@ from weft.core.shapes import (
 from weft.graph.constant import (
     constant as constant,
 )
+from weft.graph.constant_value import (
+    get_static_value as get_static_value,
+)
 from weft.graph.convert import (
     convert_to_tensor as convert_to_tensor,
     register_tensor_conversion_function as register_tensor_conversion_function,

@@ -123,6 +123,12 @@ def _sized_by(i: int, rank: int) -> Callable[[ShapeContext], Dims]:
     return rule
 
 
+def _input_sized(c: ShapeContext) -> Dims:
+    """As the value of input 0 says; the batch is that of the gradient, too."""
+    sizes, g = s.with_rank(c.partial(0), 4), s.with_rank(c.dims(2), 4)
+    return (g[0], *sizes[1:]) if sizes[0] is None else sizes
+
+
 def _shaped_like(i: int, rank: int) -> Callable[[ShapeContext], Dims]:
     def rule(c: ShapeContext) -> Dims:
         return s.with_rank(c.dims(i), rank)
@@ -290,7 +296,7 @@ conv2d_backprop_input_ = op(
     inputs="input_sizes: int32, filter: T, out_backprop: T",
     outputs="output: T",
     attrs=_CONV2D_ATTRS,
-    shape=_sized_by(0, 4),
+    shape=_input_sized,
     static="input_sizes",
     xla=True,
     flops=_input_flops,

@@ -49,7 +49,7 @@ def _dilated(c: ShapeContext) -> Dims:
                 f"but got: {len(values)}"
             )
     outputs = window_dims(x[1:3], w[:2], strides[1:3], rates[1:3], c.attr("padding"))
-    if None not in outputs:
+    if None not in (*x[1:3], *w[:2]):
         s.merge_dim(x[3], w[2])
     return (x[0], *outputs, w[2])
 

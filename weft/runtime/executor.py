@@ -137,6 +137,8 @@ def node_runner(item: HostNode, store: ResourceStore) -> Callable[[list[Any]], D
             outputs = run_one(item, [values[i] for i in item.ins], store)
         if isinstance(outputs, Deferred):
             return outputs
+        if len(outputs) == 1 and isinstance(outputs[0], Deferred):
+            return outputs[0]
         for slot, value in zip(item.outs, outputs, strict=True):
             values[slot] = value
         return None
