@@ -586,7 +586,6 @@ from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import train as train
 from weft.graph.op_def import raw as raw_ops
-from weft.ops import operators as _operators
 
 __version__ = "1.15.0"
 VERSION = __version__

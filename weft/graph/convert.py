@@ -11,6 +11,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.shapes import Dimension, TensorShape
 from weft.graph.constant import _shape_constant, constant, make_constant
+from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 
 __all__ = ["constant", "convert_n_to_tensor", "convert_to_tensor"]
@@ -128,6 +129,16 @@ def _from_dimension(
     return make_constant(value.value, dtype or dtypes.int32, name=name or "shape_as_tensor")
 
 
+def _refuse_operation(
+    value: Operation, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    raise TypeError(
+        f"Can't convert Operation '{value.name}' to Tensor (target dtype={dtype!r}, name={name!r},"
+        f" as_ref={as_ref!r})"
+    )
+
+
+register_tensor_conversion_function(Operation, _refuse_operation, 0)
 register_tensor_conversion_function(TensorShape, _from_shape, 100)
 register_tensor_conversion_function(Dimension, _from_dimension, 100)
 register_tensor_conversion_function(object, _from_value, 200)

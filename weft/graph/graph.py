@@ -323,6 +323,9 @@ class Graph:
     def name_scope(self, name: str | None) -> _NameScope:
         return _NameScope(self, name)
 
+    def switch_to_thread_local(self) -> None:
+        """Scopes are always those of the current thread: nothing to switch."""
+
     def get_name_scope(self) -> str:
         return self._scopes.name
 
@@ -335,11 +338,15 @@ class Graph:
         spec = device_name_or_function
         if spec is not None and not callable(spec):
             spec = device_name.canonical_name(spec)
-        self._scopes.devices.append(spec)
+        devices = self._scopes.devices
+        depth = len(devices)
+        devices.append(spec)
         try:
             yield
         finally:
-            self._scopes.devices.pop()
+            if len(devices) != depth + 1:
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
+            devices.pop()
 
     @contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
@@ -572,6 +579,11 @@ class name_scope(AbstractContextManager[str]):  # noqa: N801
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Any = None
     ) -> None:
+        if not (default_name is None or isinstance(default_name, str)):
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. You likely meant"
+                " to pass this into the `values` kwarg."
+            )
         self._name = default_name if name is None else name
         self._asked, self._values = name, values
         self._default = default_name

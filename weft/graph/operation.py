@@ -158,7 +158,11 @@ class Operation:
             found.append((code.co_filename, line, code.co_name, text))
         return found
 
-    traceback_with_start_lines = traceback
+    @property
+    def traceback_with_start_lines(self) -> list[tuple[str, int, str, str, int]]:
+        """As `traceback`, and where each function starts."""
+        starts = [code.co_firstlineno for code, _ in reversed(self._stack)]
+        return [(*frame, start) for frame, start in zip(self.traceback, starts, strict=True)]
 
     def run(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> None:
         """Runs this operation in `session` (the default session if None)."""

@@ -15,6 +15,27 @@ if TYPE_CHECKING:
     from weft.graph.operation import Operation
 
 
+class Reference:
+    """Stands for an object by identity, so that it can be a key whatever its `==` does."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, referent: Any) -> None:
+        self._object = referent
+
+    def deref(self) -> Any:
+        return self._object
+
+    def __hash__(self) -> int:
+        return id(self._object)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._object is other._object
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._object!r}>"
+
+
 class Tensor:
     """A symbolic handle to output `value_index` of `op`.
 
@@ -118,6 +139,10 @@ class Tensor:
     def eval(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> Any:
         """Runs this tensor in `session` (the default session if None)."""
         return _session_for(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
+
+    def experimental_ref(self) -> Reference:
+        """A hashable stand-in for this tensor."""
+        return Reference(self)
 
     def _as_node_def_input(self) -> str:
         return self.op.name if self.value_index == 0 else self.name

@@ -172,7 +172,7 @@ def public(
     return function
 
 
-# ---- addition and multiplication ------------------------------------------------------
+# ---- addition and multiplication --------------------------------------------------------------
 
 
 def _add(xp: Any, x: Array, y: Array) -> Array:
@@ -295,7 +295,7 @@ def _(op: Any, grad: Any) -> Any:
     return [grad] * len(op.inputs)
 
 
-# ---- division -------------------------------------------------------------------------
+# ---- division ---------------------------------------------------------------------------------
 
 
 def _check_divisor(xp: Any, x: Array, y: Array) -> None:
@@ -372,7 +372,7 @@ def _(op: Any, grad: Any) -> Any:
     return to_x(grad), to_y(grad * raw.Neg(floor_xy))
 
 
-# ---- powers, logarithms, extremes -----------------------------------------------------
+# ---- powers, logarithms, extremes -------------------------------------------------------------
 
 
 def _power(xp: Any, x: Array, y: Array) -> Array:
@@ -456,7 +456,7 @@ maximum_op.gradient(_extreme_gradient("GreaterEqual"))
 minimum_op.gradient(_extreme_gradient("LessEqual"))
 
 
-# ---- comparison, logic, bits ----------------------------------------------------------
+# ---- comparison, logic, bits ------------------------------------------------------------------
 
 
 def _comparison(name: str, types: str, kernel: Kernel, **options: Any) -> OpDef:

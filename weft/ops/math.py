@@ -20,407 +20,157 @@ from weft.graph.slices import (
     convert_to_tensor_or_indexed_slices,
 )
 from weft.ops import array, choose  # noqa: F401  (choose registers its ops)
-from weft.ops.bins import (
-    bincount as bincount,
-)
-from weft.ops.bins import (
-    bucketize as bucketize,
-)
-from weft.ops.bins import (
-    histogram_fixed_width as histogram_fixed_width,
-)
-from weft.ops.bins import (
-    histogram_fixed_width_bins as histogram_fixed_width_bins,
-)
-from weft.ops.casts import (
-    angle as angle,
-)
-from weft.ops.casts import (
-    bitcast as bitcast,
-)
-from weft.ops.casts import (
-    cast as cast,
-)
-from weft.ops.casts import (
-    complex as complex,
-)
-from weft.ops.casts import (
-    conj as conj,
-)
-from weft.ops.casts import (
-    imag as imag,
-)
-from weft.ops.casts import (
-    real as real,
-)
-from weft.ops.casts import (
-    saturate_cast as saturate_cast,
-)
-from weft.ops.casts import (
-    to_bfloat16 as to_bfloat16,
-)
-from weft.ops.casts import (
-    to_complex64 as to_complex64,
-)
-from weft.ops.casts import (
-    to_complex128 as to_complex128,
-)
-from weft.ops.casts import (
-    to_double as to_double,
-)
-from weft.ops.casts import (
-    to_float as to_float,
-)
-from weft.ops.casts import (
-    to_int32 as to_int32,
-)
-from weft.ops.casts import (
-    to_int64 as to_int64,
-)
-from weft.ops.elementwise import (
-    add as add,
-)
-from weft.ops.elementwise import (
-    add_v2 as add_v2,
-)
-from weft.ops.elementwise import (
-    atan2 as atan2,
-)
-from weft.ops.elementwise import (
-    bitwise_and as bitwise_and,
-)
-from weft.ops.elementwise import (
-    bitwise_or as bitwise_or,
-)
-from weft.ops.elementwise import (
-    bitwise_xor as bitwise_xor,
-)
-from weft.ops.elementwise import (
-    equal as equal,
-)
-from weft.ops.elementwise import (
-    floor_div as floor_div,
-)
-from weft.ops.elementwise import (
-    floormod as floormod,
-)
-from weft.ops.elementwise import (
-    greater as greater,
-)
-from weft.ops.elementwise import (
-    greater_equal as greater_equal,
-)
-from weft.ops.elementwise import (
-    left_shift as left_shift,
-)
-from weft.ops.elementwise import (
-    less as less,
-)
-from weft.ops.elementwise import (
-    less_equal as less_equal,
-)
-from weft.ops.elementwise import (
-    logical_and as logical_and,
-)
-from weft.ops.elementwise import (
-    logical_or as logical_or,
-)
-from weft.ops.elementwise import (
-    maximum as maximum,
-)
-from weft.ops.elementwise import (
-    minimum as minimum,
-)
-from weft.ops.elementwise import (
-    mod as mod,
-)
-from weft.ops.elementwise import (
-    multiply as multiply,
-)
-from weft.ops.elementwise import (
-    nextafter as nextafter,
-)
-from weft.ops.elementwise import (
-    not_equal as not_equal,
-)
-from weft.ops.elementwise import (
-    realdiv as realdiv,
-)
-from weft.ops.elementwise import (
-    right_shift as right_shift,
-)
-from weft.ops.elementwise import (
-    squared_difference as squared_difference,
-)
-from weft.ops.elementwise import (
-    subtract as subtract,
-)
-from weft.ops.elementwise import (
-    truncatediv as truncatediv,
-)
-from weft.ops.elementwise import (
-    truncatemod as truncatemod,
-)
-from weft.ops.elementwise import (
-    xdivy as xdivy,
-)
-from weft.ops.elementwise import (
-    xlogy as xlogy,
-)
-from weft.ops.matmul import (
-    cross as cross,
-)
-from weft.ops.matmul import (
-    einsum as einsum,
-)
-from weft.ops.matmul import (
-    matmul as matmul,
-)
-from weft.ops.matmul import (
-    matvec as matvec,
-)
-from weft.ops.matmul import (
-    sparse_matmul as sparse_matmul,
-)
-from weft.ops.matmul import (
-    tensordot as tensordot,
-)
-from weft.ops.reduce import (
-    arg_max as arg_max,
-)
-from weft.ops.reduce import (
-    arg_min as arg_min,
-)
-from weft.ops.reduce import (
-    argmax as argmax,
-)
-from weft.ops.reduce import (
-    argmin as argmin,
-)
-from weft.ops.reduce import (
-    count_nonzero as count_nonzero,
-)
-from weft.ops.reduce import (
-    cumprod as cumprod,
-)
-from weft.ops.reduce import (
-    cumsum as cumsum,
-)
-from weft.ops.reduce import (
-    cumulative_logsumexp as cumulative_logsumexp,
-)
-from weft.ops.reduce import (
-    reduce_all as reduce_all,
-)
-from weft.ops.reduce import (
-    reduce_any as reduce_any,
-)
-from weft.ops.reduce import (
-    reduce_euclidean_norm as reduce_euclidean_norm,
-)
-from weft.ops.reduce import (
-    reduce_logsumexp as reduce_logsumexp,
-)
-from weft.ops.reduce import (
-    reduce_max as reduce_max,
-)
-from weft.ops.reduce import (
-    reduce_mean as reduce_mean,
-)
-from weft.ops.reduce import (
-    reduce_min as reduce_min,
-)
-from weft.ops.reduce import (
-    reduce_prod as reduce_prod,
-)
-from weft.ops.reduce import (
-    reduce_std as reduce_std,
-)
-from weft.ops.reduce import (
-    reduce_sum as reduce_sum,
-)
-from weft.ops.reduce import (
-    reduce_variance as reduce_variance,
-)
-from weft.ops.reduce import (
-    trace as trace,
-)
-from weft.ops.segment import (
-    segment_max as segment_max,
-)
-from weft.ops.segment import (
-    segment_mean as segment_mean,
-)
-from weft.ops.segment import (
-    segment_min as segment_min,
-)
-from weft.ops.segment import (
-    segment_prod as segment_prod,
-)
-from weft.ops.segment import (
-    segment_sum as segment_sum,
-)
-from weft.ops.segment import (
-    sparse_segment_mean as sparse_segment_mean,
-)
-from weft.ops.segment import (
-    sparse_segment_sqrt_n as sparse_segment_sqrt_n,
-)
-from weft.ops.segment import (
-    sparse_segment_sum as sparse_segment_sum,
-)
-from weft.ops.segment import (
-    unsorted_segment_max as unsorted_segment_max,
-)
-from weft.ops.segment import (
-    unsorted_segment_mean as unsorted_segment_mean,
-)
-from weft.ops.segment import (
-    unsorted_segment_min as unsorted_segment_min,
-)
-from weft.ops.segment import (
-    unsorted_segment_prod as unsorted_segment_prod,
-)
-from weft.ops.segment import (
-    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
-)
-from weft.ops.segment import (
-    unsorted_segment_sum as unsorted_segment_sum,
-)
-from weft.ops.sequence import (
-    lin_space as lin_space,
-)
-from weft.ops.sequence import (
-    linspace as linspace,
-)
-from weft.ops.sequence import (
-    range as range,
-)
-from weft.ops.special import (
-    bessel_i0e as bessel_i0e,
-)
-from weft.ops.special import (
-    bessel_i1e as bessel_i1e,
-)
-from weft.ops.special import (
-    betainc as betainc,
-)
-from weft.ops.special import (
-    digamma as digamma,
-)
-from weft.ops.special import (
-    erf as erf,
-)
-from weft.ops.special import (
-    erfc as erfc,
-)
-from weft.ops.special import (
-    igamma as igamma,
-)
-from weft.ops.special import (
-    igammac as igammac,
-)
-from weft.ops.special import (
-    lgamma as lgamma,
-)
-from weft.ops.special import (
-    polygamma as polygamma,
-)
-from weft.ops.special import (
-    zeta as zeta,
-)
-from weft.ops.unary import (
-    acos as acos,
-)
-from weft.ops.unary import (
-    acosh as acosh,
-)
-from weft.ops.unary import (
-    asin as asin,
-)
-from weft.ops.unary import (
-    asinh as asinh,
-)
-from weft.ops.unary import (
-    atan as atan,
-)
-from weft.ops.unary import (
-    atanh as atanh,
-)
-from weft.ops.unary import (
-    ceil as ceil,
-)
-from weft.ops.unary import (
-    cos as cos,
-)
-from weft.ops.unary import (
-    cosh as cosh,
-)
-from weft.ops.unary import (
-    exp as exp,
-)
-from weft.ops.unary import (
-    expm1 as expm1,
-)
-from weft.ops.unary import (
-    floor as floor,
-)
-from weft.ops.unary import (
-    invert as invert,
-)
-from weft.ops.unary import (
-    is_finite as is_finite,
-)
-from weft.ops.unary import (
-    is_inf as is_inf,
-)
-from weft.ops.unary import (
-    is_nan as is_nan,
-)
-from weft.ops.unary import (
-    log as log,
-)
-from weft.ops.unary import (
-    log1p as log1p,
-)
-from weft.ops.unary import (
-    logical_not as logical_not,
-)
-from weft.ops.unary import (
-    negative as negative,
-)
-from weft.ops.unary import (
-    population_count as population_count,
-)
-from weft.ops.unary import (
-    reciprocal as reciprocal,
-)
-from weft.ops.unary import (
-    rint as rint,
-)
-from weft.ops.unary import (
-    rsqrt as rsqrt,
-)
-from weft.ops.unary import (
-    sign as sign,
-)
-from weft.ops.unary import (
-    sin as sin,
-)
-from weft.ops.unary import (
-    sinh as sinh,
-)
-from weft.ops.unary import (
-    sqrt as sqrt,
-)
-from weft.ops.unary import (
-    square as square,
-)
-from weft.ops.unary import (
-    tan as tan,
-)
-from weft.ops.unary import (
-    tanh as tanh,
+from weft.ops.bins import (  # noqa: F401
+    bincount,
+    bucketize,
+    histogram_fixed_width,
+    histogram_fixed_width_bins,
+)
+from weft.ops.casts import (  # noqa: F401
+    angle,
+    bitcast,
+    cast,
+    complex,
+    conj,
+    imag,
+    real,
+    saturate_cast,
+    to_bfloat16,
+    to_complex128,
+    to_complex64,
+    to_double,
+    to_float,
+    to_int32,
+    to_int64,
+)
+from weft.ops.elementwise import (  # noqa: F401
+    add,
+    add_v2,
+    atan2,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    equal,
+    floor_div,
+    floormod,
+    greater,
+    greater_equal,
+    left_shift,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    nextafter,
+    not_equal,
+    realdiv,
+    right_shift,
+    squared_difference,
+    subtract,
+    truncatediv,
+    truncatemod,
+    xdivy,
+    xlogy,
+)
+from weft.ops.matmul import (  # noqa: F401
+    cross,
+    einsum,
+    matmul,
+    matvec,
+    sparse_matmul,
+    tensordot,
+)
+from weft.ops.reduce import (  # noqa: F401
+    arg_max,
+    arg_min,
+    argmax,
+    argmin,
+    count_nonzero,
+    cumprod,
+    cumsum,
+    cumulative_logsumexp,
+    reduce_all,
+    reduce_any,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+    trace,
+)
+from weft.ops.segment import (  # noqa: F401
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    sparse_segment_mean,
+    sparse_segment_sqrt_n,
+    sparse_segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from weft.ops.sequence import (  # noqa: F401
+    lin_space,
+    linspace,
+    range,
+)
+from weft.ops.special import (  # noqa: F401
+    bessel_i0e,
+    bessel_i1e,
+    betainc,
+    digamma,
+    erf,
+    erfc,
+    igamma,
+    igammac,
+    lgamma,
+    polygamma,
+    zeta,
+)
+from weft.ops.unary import (  # noqa: F401
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    ceil,
+    cos,
+    cosh,
+    exp,
+    expm1,
+    floor,
+    invert,
+    is_finite,
+    is_inf,
+    is_nan,
+    log,
+    log1p,
+    logical_not,
+    negative,
+    population_count,
+    reciprocal,
+    rint,
+    rsqrt,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
 )
 
 # ---- arithmetic -------------------------------------------------------------------------------

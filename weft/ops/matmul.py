@@ -209,7 +209,7 @@ def _(op: Any, grad: Any) -> Any:
     return raw.Reshape(raw.Sum(grad_x, rx), sx), raw.Reshape(raw.Sum(grad_y, ry), sy)
 
 
-# ---- vectors --------------------------------------------------------------------------------
+# ---- vectors ----------------------------------------------------------------------------------
 
 
 def _cross_shape(c: s.ShapeContext) -> s.Dims:

@@ -29,7 +29,7 @@ from weft.ops.elementwise import (
 
 Array = Any
 
-# ---- arithmetic, powers, exponentials --------------------------------------------------
+# ---- arithmetic, powers, exponentials ---------------------------------------------------------
 
 unary(
     "Abs",
@@ -112,7 +112,7 @@ def _sigmoid(xp: Any, x: Array) -> Array:
 unary("Sigmoid", FLOATS_COMPLEX, _sigmoid, from_y=lambda grad, y: raw.SigmoidGrad(y, grad))
 
 
-# ---- trigonometry ----------------------------------------------------------------------
+# ---- trigonometry -----------------------------------------------------------------------------
 
 
 def _one(like: Any) -> Tensor:
@@ -175,7 +175,7 @@ def _inverse_root(grad: Any, x: Tensor) -> Tensor:
     return raw.Reciprocal(raw.Sqrt(raw.Sub(_one(grad), raw.Square(x))))
 
 
-# ---- rounding, predicates, bits --------------------------------------------------------
+# ---- rounding, predicates, bits ---------------------------------------------------------------
 
 
 unary("Floor", FLOATS, lambda xp, x: xp.floor(x), gradient=no_gradient)

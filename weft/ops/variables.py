@@ -29,6 +29,7 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
+from weft.graph.tensor import Reference
 from weft.ops import math
 from weft.ops.updates import (  # noqa: F401  (public from here too)
     assign,
@@ -88,27 +89,6 @@ def validate_distribution(
     if trainable is None:
         trainable = synchronization is not VariableSynchronization.ON_READ
     return synchronization, aggregation, trainable
-
-
-class _Identity:
-    """Stands for an object by identity, so that it can be a key whatever its `==` does."""
-
-    __slots__ = ("_object",)
-
-    def __init__(self, referent: Any) -> None:
-        self._object = referent
-
-    def deref(self) -> Any:
-        return self._object
-
-    def __hash__(self) -> int:
-        return id(self._object)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self._object is other._object
-
-    def __repr__(self) -> str:
-        return f"<Reference wrapping {self._object!r}>"
 
 
 class SaveSliceInfo:
@@ -452,9 +432,9 @@ class Variable(metaclass=_VariableType):
         kind = ResourceVariable if variable_def.is_resource else RefVariable
         return kind(variable_def=variable_def, import_scope=import_scope)
 
-    def experimental_ref(self) -> _Identity:
+    def experimental_ref(self) -> Reference:
         """A hashable stand-in for this variable."""
-        return _Identity(self)
+        return Reference(self)
 
     # ---- as a value ----
 
