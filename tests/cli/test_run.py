@@ -42,9 +42,10 @@ def write(path: Path, text: str) -> str:
 
 def test_a_program_runs_as_it_is(tmp_path: Path) -> None:
     script = write(tmp_path / "add.py", PROGRAM)
-    done = weft("run", script, "--steps", "3", "-v", "--help")
+    args = ["--steps", "3", "-v", "--help", "--", "-m"]
+    done = weft("run", script, *args)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"8 {[script, '--steps', '3', '-v', '--help']} __main__ {script}\n"
+    assert done.stdout == f"8 {[script, *args]} __main__ {script}\n"
     assert done.stderr == ""
 
 

@@ -303,3 +303,77 @@ def seeded_random(tf: Any) -> list[Step]:
         tf.random_uniform([7], minval=-5, maxval=100, dtype=tf.int32, seed=4),
     ]
     return [Step(draws), Step(draws)]
+
+
+@program
+def branches(tf: Any) -> list[Step]:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    take = tf.placeholder(tf.bool, [], name="take")
+    total = tf.Variable(1.0, name="total")
+    chosen = tf.cond(take, lambda: tf.exp(x), lambda: x * 3.0)
+    inner = tf.cond(take, lambda: tf.cond(x[0] > 0.0, lambda: x[0], lambda: -x[1]), lambda: x[1])
+    pair = tf.cond(take, lambda: (x[0], tf.constant(1)), lambda: (x[1] * x[1], tf.constant(2)))
+    with tf.control_dependencies([tf.cond(take, lambda: total.assign_add(2.0), lambda: 0.0)]):
+        counted = tf.identity(total)
+    back = tf.gradients([chosen, inner, pair[0]], x)[0]
+    values = np.array([0.5, -2.0], np.float32)
+    fetches = [chosen, inner, *pair, back, counted]
+    return [
+        Step([tf.global_variables_initializer()]),
+        Step(fetches, {x: values, take: np.bool_(True)}),
+        Step(fetches, {x: values, take: np.bool_(False)}),
+        Step(fetches, {x: -values, take: np.bool_(True)}),
+    ]
+
+
+@program
+def loops(tf: Any) -> list[Step]:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    n = tf.placeholder(tf.int32, [], name="n")
+    w = tf.get_variable("w", initializer=tf.constant([0.5, 0.75]), use_resource=True)
+    count, power = tf.while_loop(
+        lambda i, v: i < n, lambda i, v: (i + 1, v * w + tf.sin(v)), [tf.constant(0), x]
+    )
+
+    def outer(i: Any, total: Any) -> Any:
+        _, inside = tf.while_loop(
+            lambda j, t: j <= i, lambda j, t: (j + 1, t + tf.cast(j, tf.float32) * x), [0, total]
+        )
+        return i + 1, tf.cond(i > 1, lambda: inside * 2.0, lambda: inside)
+
+    nested = tf.while_loop(lambda i, total: i < n, outer, [0, tf.zeros([2])])[1]
+    grown = tf.while_loop(
+        lambda v: tf.shape(v)[0] < 2 * n,
+        lambda v: tf.concat([v, v[:1] * 0.5], 0),
+        [x],
+        shape_invariants=[tf.TensorShape([None])],
+    )
+    back = tf.gradients([power, nested], [x, w])
+    values = np.array([0.5, -2.0], np.float32)
+    fetches = [count, power, nested, grown, *back]
+    return [
+        Step([tf.global_variables_initializer()]),
+        Step(fetches, {x: values, n: np.int32(4)}),
+        Step(fetches, {x: values, n: np.int32(1)}),
+        Step([count, power, nested, *back], {x: -values, n: np.int32(0)}),
+    ]
+
+
+@program
+def tensor_arrays(tf: Any) -> list[Step]:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    n = tf.shape(x)[0]
+    rows = tf.TensorArray(tf.float32, n, clear_after_read=False).unstack(x)
+    sums = tf.TensorArray(tf.float32, n, element_shape=[2])
+
+    def body(i: Any, carry: Any, out: Any) -> Any:
+        carry = carry * 0.5 + rows.read(i)
+        return i + 1, carry, out.write(i, carry)
+
+    start = tf.zeros([2])
+    _, last, sums = tf.while_loop(lambda i, c, o: i < n, body, [0, start, sums])
+    stacked = sums.stack()
+    joined = tf.TensorArray(tf.float32, 2, infer_shape=False).split(x, [1, n - 1]).concat()
+    picked = rows.gather([2, 0])
+    back = tf.gradients([stacked, last, joined, picked], x)[0]
+    return [Step([stacked, last, joined, picked, rows.size(), back], {x: ramp(4, 2)})]

@@ -8,12 +8,14 @@ from weft.passes.pipeline import Options, prepare
 from weft.passes.prune import prune
 from weft.runtime.dump import text
 
+ALL = Options()
 
-def optimized(*fetches, feeds=(), options=Options()):
+
+def optimized(*fetches, feeds=(), options=ALL):
     return text(prepare(list(feeds), list(fetches), [], options))
 
 
-def kinds(*fetches, feeds=(), options=Options()):
+def kinds(*fetches, feeds=(), options=ALL):
     graph = prepare(list(feeds), list(fetches), [], options)
     return sorted(n.type for n in graph.nodes)
 

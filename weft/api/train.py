@@ -2,11 +2,14 @@
 
 from tensorboard.compat.proto.cluster_pb2 import (
     ClusterDef as ClusterDef,
+)
+from tensorboard.compat.proto.cluster_pb2 import (
     JobDef as JobDef,
 )
 from tensorboard.compat.proto.saver_pb2 import (
     SaverDef as SaverDef,
 )
+
 from weft.graph.meta_graph import (
     export_meta_graph as export_meta_graph,
 )
@@ -39,6 +42,8 @@ from weft.train.optimizer import (
 )
 from weft.train.proximal import (
     ProximalAdagradOptimizer as ProximalAdagradOptimizer,
+)
+from weft.train.proximal import (
     ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
 )
 from weft.train.rmsprop import (
@@ -46,8 +51,16 @@ from weft.train.rmsprop import (
 )
 from weft.train.training_util import (
     assert_global_step as assert_global_step,
+)
+from weft.train.training_util import (
     create_global_step as create_global_step,
+)
+from weft.train.training_util import (
     get_global_step as get_global_step,
+)
+from weft.train.training_util import (
     get_or_create_global_step as get_or_create_global_step,
+)
+from weft.train.training_util import (
     global_step as global_step,
 )

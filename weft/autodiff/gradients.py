@@ -14,7 +14,7 @@ from typing import Any
 from weft.autodiff.accumulate import AggregationMethod, accumulate
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.graph.convert import convert_to_tensor
+from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Graph, name_scope
 from weft.graph.op_def import GRADIENTS, raw
 from weft.graph.operation import Operation
@@ -157,10 +157,8 @@ class _Walk:
                     " floating point"
                 )
             with self._beside(y.op):
-                return raw.Fill(
-                    _shape_of(y), convert_to_tensor(1, y.dtype.base_dtype, name=f"grad_ys_{i}"),
-                    name=f"grad_ys_{i}",
-                )  # fmt: skip
+                one = constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}")
+                return raw.Fill(_shape_of(y), one)
         if not isinstance(grad, IndexedSlices):
             grad = convert_to_tensor(grad, name=f"grad_ys_{i}")
         if y.dtype.is_floating or y.dtype.is_integer:
@@ -275,7 +273,11 @@ def get_gradient_function(op: Operation) -> Callable[..., Any] | None:
 
 
 def _unwrap(grad: Any) -> Any:
-    return grad if grad is None or isinstance(grad, (Tensor, IndexedSlices)) else convert_to_tensor(grad)
+    return (
+        grad
+        if grad is None or isinstance(grad, (Tensor, IndexedSlices))
+        else convert_to_tensor(grad)
+    )
 
 
 def _checked(op: Operation, tensor: Tensor, grad: Any) -> Any:

@@ -51,19 +51,19 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
     run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
-    run.add_argument("args", nargs=argparse.REMAINDER, metavar="ARGS", help="go to the program")
     commands.add_parser("devices", help="list the devices of this machine")
     return top
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
-    arguments = parser().parse_args(argv)
+    own, programs = split(list(sys.argv[1:] if argv is None else argv))
+    arguments = parser().parse_args(own)
     if arguments.version:
         sys.stdout.write(version() + "\n")
         return 0
     if arguments.command == "run":
-        return _run(arguments)
+        return _run(arguments, programs)
     if arguments.command == "devices":
         from weft.cli import devices
 
@@ -73,12 +73,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 2
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """(weft's own arguments, those of the program that `run` names: passed on untouched)."""
+    if argv[:1] != ["run"]:
+        return argv, []
+    end = 3 if argv[1:2] == ["-m"] else 2
+    return argv[:end], argv[end:]
+
+
+def _run(arguments: argparse.Namespace, args: list[str]) -> int:
     from weft.cli import run
 
     start = run.run_module if arguments.is_module else run.run_script
     try:
-        start(arguments.program, arguments.args)
+        start(arguments.program, args)
     except run.CannotRun as error:
         sys.stderr.write(f"weft run: {error}\n")
         return 2

@@ -188,7 +188,9 @@ class BaseSession:
             self._partial_runs[handle] = run
         return handle
 
-    def partial_run(self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> Any:
+    def partial_run(
+        self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None
+    ) -> Any:
         """Continues a step: feeds some more values and computes some more fetches."""
         self._check_open()
         run = self._partial_runs.get(handle)

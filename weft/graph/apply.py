@@ -23,7 +23,7 @@ from weft.graph.tensor import Tensor
 
 
 def apply_op(definition: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Adds a node and returns its output tensor, a list of them, or the Operation if it has none."""
+    """Adds a node; returns its output tensor, a list of them, or the Operation if it has none."""
     name = kwargs.pop("name", None)
     params = definition.params
     if len(args) > len(params):

@@ -199,7 +199,11 @@ def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray
 
 
 def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
 ) -> Tensor:
     """A constant tensor. `shape` reshapes `value` or fills up with its last element."""
     return make_constant(value, dtype, shape, name, verify_shape)

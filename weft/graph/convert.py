@@ -86,7 +86,9 @@ def convert_to_tensor(
                 f" {dtype.name}"
             )
         return result
-    raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no Op registered.")
+    raise TypeError(
+        f"Cannot convert {value!r} with type {type(value)} to Tensor: no Op registered."
+    )
 
 
 def convert_n_to_tensor(
@@ -103,11 +105,15 @@ def convert_n_to_tensor(
     ]
 
 
-def _from_value(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False):
+def _from_value(
+    value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+):
     try:
         return make_constant(value, dtype, name=name or "Const")
     except TypeError as error:
-        if isinstance(value, (list, tuple, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        if isinstance(
+            value, (list, tuple, int, float, complex, str, bytes, np.ndarray, np.generic)
+        ):
             raise
         raise TypeError(
             f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}."
@@ -115,7 +121,9 @@ def _from_value(value: Any, dtype: DType | None = None, name: str | None = None,
         ) from None
 
 
-def _from_shape(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False):
+def _from_shape(
+    value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
+):
     return _shape_constant(value, dtype, name)
 
 

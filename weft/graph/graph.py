@@ -164,9 +164,7 @@ class Graph:
         op = self._by_name.get(name)
         if not allow_operation:
             if op is not None:
-                raise ValueError(
-                    f"The name {name!r} refers to an Operation, not a Tensor. {form}"
-                )
+                raise ValueError(f"The name {name!r} refers to an Operation, not a Tensor. {form}")
             raise ValueError(
                 f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {form}"
             )
@@ -317,6 +315,17 @@ class Graph:
 
     # ---- scopes ----
 
+    @contextmanager
+    def _without_scopes(self) -> Iterator[None]:
+        """Lifts every scope of this thread: names, devices, dependencies, attributes, contexts."""
+        scopes = self._scopes
+        saved = dict(vars(scopes))
+        scopes.__init__()  # type: ignore[misc]
+        try:
+            yield
+        finally:
+            vars(scopes).update(saved)
+
     def as_default(self) -> AbstractContextManager[Graph]:
         return stacks.graphs.enter(self)
 
@@ -352,7 +361,9 @@ class Graph:
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
         """New operations share the device of `op`; None lifts the enclosing requests."""
         if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
         scopes = self._scopes
         saved = scopes.colocated, scopes.devices
         if ignore_existing:
@@ -573,7 +584,7 @@ def _operation_of(graph: Graph, item: Any) -> Operation:
 # ---- functions on the default graph, under TensorFlow's names -----------------------------------
 
 
-class name_scope(AbstractContextManager[str]):  # noqa: N801
+class name_scope(AbstractContextManager[str]):
     """Opens the scope `name` (or `default_name`) in the graph of `values`, or the default graph."""
 
     def __init__(
@@ -614,7 +625,7 @@ class name_scope(AbstractContextManager[str]):  # noqa: N801
 
 
 def graph_of(values: Any) -> Graph:
-    """The one graph that the tensors among `values` belong to; the default graph if there is none."""
+    """The one graph that the tensors among `values` are in; the default graph if there are none."""
     graph: Graph | None = None
     for value in values if isinstance(values, (list, tuple)) else [values]:
         if isinstance(value, (list, tuple)):

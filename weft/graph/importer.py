@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from weft.core import device_name
+from weft.core.dtypes import DType
 from weft.core.errors import NotFoundError
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Graph, infer_shapes, name_scope
+from weft.graph.graph import PRODUCER_VERSION, Graph, name_scope
 from weft.graph.graph_def import attr_from_proto
-from weft.graph.op_def import REGISTRY, lookup
+from weft.graph.op_def import REGISTRY, OpDef, lookup, signature
 from weft.graph.operation import Operation
+from weft.graph.shape_fn import merge
 from weft.graph.tensor import Tensor
+
+MIN_PRODUCER_VERSION = 0
+TENSORFLOW_VERSION = "1.15.0"
 
 
 def import_graph_def(
@@ -35,14 +41,9 @@ def import_graph_def(
     input_map = _checked_input_map(input_map)
     _check_return_elements(return_elements)
     graph = stacks.get_default_graph()
-    scope_name = "import" if name is None else name
-    with name_scope(scope_name or None) as scope:
-        prefix = scope[:-1] if scope else ""
-        mapped = {
-            key: convert_to_tensor(value, name=f"{key.partition(':')[0].split('/')[-1]}")
-            for key, value in input_map.items()
-        }
-    importer = _Importer(graph, graph_def, prefix, mapped, input_map)
+    with name_scope("import" if name is None else name or None) as scope:
+        mapped = _converted(name, input_map)
+    importer = _Importer(graph, graph_def, scope[:-1], mapped)
     importer.defaults = _producer_defaults(producer_op_list)
     importer.run()
     if return_elements is None:
@@ -50,13 +51,25 @@ def import_graph_def(
     return [importer.element(element) for element in return_elements]
 
 
+def _converted(name: str | None, input_map: dict[str, Any]) -> dict[str, Tensor]:
+    """The values of `input_map` as tensors; called inside the scope of the import."""
+    if all(isinstance(value, Tensor) for value in input_map.values()):
+        return input_map
+    if name == "":
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor"
+            " values. Try calling tf.convert_to_tensor() on `input_map` values before calling"
+            " tf.import_graph_def()."
+        )
+    with name_scope("_inputs"):
+        return {key: convert_to_tensor(value) for key, value in input_map.items()}
+
+
 def _checked_input_map(input_map: Any) -> dict[str, Any]:
     if input_map is None:
         return {}
     if not (isinstance(input_map, dict) and all(isinstance(k, (str, bytes)) for k in input_map)):
-        raise TypeError(
-            "input_map must be a dictionary mapping strings to Tensor objects."
-        )
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     return {k if isinstance(k, str) else k.decode(): v for k, v in input_map.items()}
 
 
@@ -74,13 +87,39 @@ def _producer_defaults(op_list: Any) -> dict[str, dict[str, Any]]:
 def _check_return_elements(elements: Any) -> None:
     if elements is not None and not all(isinstance(e, (str, bytes)) for e in elements):
         raise TypeError("return_elements must be a list of strings.")
+    for element in elements or ():
+        text = element.decode() if isinstance(element, bytes) else element
+        if ":" in text and not re.fullmatch(r"[^:]*:\d+", text):
+            raise ValueError(f"Cannot convert {text!r} to a tensor name.")
+
+
+def _check_versions(versions: Any) -> None:
+    if versions.producer < MIN_PRODUCER_VERSION:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer"
+            f" {MIN_PRODUCER_VERSION} supported by TensorFlow {TENSORFLOW_VERSION}.  Please"
+            " regenerate your graph."
+        )
+    if versions.min_consumer > PRODUCER_VERSION:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current version"
+            f" {PRODUCER_VERSION} for TensorFlow {TENSORFLOW_VERSION}.  Please upgrade TensorFlow."
+        )
+    if PRODUCER_VERSION in versions.bad_consumers:
+        raise ValueError(
+            f"GraphDef disallows consumer version {PRODUCER_VERSION}.  Please upgrade TensorFlow:"
+            " this version is likely buggy."
+        )
 
 
 class _Importer:
+    """One import. Nodes are made outside all scopes and join those that are open when all exist."""
+
     def __init__(
-        self, graph: Graph, graph_def: Any, prefix: str, mapped: dict[str, Tensor], asked: Any
+        self, graph: Graph, graph_def: Any, prefix: str, mapped: dict[str, Tensor]
     ) -> None:
-        self.graph, self.prefix = graph, prefix
+        _check_versions(graph_def.versions)
+        self.graph, self.prefix, self.versions = graph, prefix, graph_def.versions
         self.nodes = {node.name: node for node in graph_def.node}
         if len(self.nodes) != len(graph_def.node):
             seen: set[str] = set()
@@ -93,7 +132,8 @@ class _Importer:
         self.made: dict[str, Operation] = {}
         self.mapped = {_tensor_key(k): t for k, t in mapped.items() if not k.startswith("^")}
         self.mapped_controls = {k[1:]: t.op for k, t in mapped.items() if k.startswith("^")}
-        self.unused = set(self.mapped)
+        self.used: set[tuple[str, int]] = set()
+        self.taken: set[str] = set()
         self.back_edges: list[tuple[Operation, int, str]] = []
         self.defaults: dict[str, dict[str, Any]] = {}
 
@@ -103,15 +143,79 @@ class _Importer:
 
             import_library(self.graph, self.library)
         self._check_ops()
-        for name in self._sorted():
-            self._add(self.nodes[name])
-        for op, i, text in self.back_edges:
-            op._update_input(i, self._tensor(op.name, text))
-        if self.unused:
-            names = ", ".join(f"{n}:{i}" for n, i in sorted(self.unused))
+        self._check_colocations()
+        self.taken = _names_and_scopes(self.graph)
+        with self.graph._without_scopes():
+            for name in self._sorted():
+                self._add(self.nodes[name])
+            for op, i, text in self.back_edges:
+                op._update_input(i, self._tensor(op.name, text))
+        self._check_mapped()
+        self._rename_colocations()
+        self._place()
+        self._join_scopes()
+        graph, versions = self.graph, self.versions
+        graph._producer = min(graph._producer, versions.producer)
+        graph._min_consumer = max(graph._min_consumer, versions.min_consumer)
+
+    def _check_mapped(self) -> None:
+        unknown = [
+            f"{name}:{i}"
+            for name, i in sorted(self.mapped)
+            if (name, i) not in self.used
+            and (name not in self.made or i >= len(self.made[name].outputs))
+        ]
+        if unknown:
             raise ValueError(
-                f"Attempted to map inputs that were not found in graph_def: [{names}]"
+                f"Attempted to map inputs that were not found in graph_def: [{', '.join(unknown)}]"
             )
+
+    def _check_colocations(self) -> None:
+        for node in self.nodes.values():
+            for group in node.attr["_class"].list.s if "_class" in node.attr else ():
+                name = group.decode()[5:] if group.startswith(b"loc:@") else None
+                if name is not None and name not in self.nodes:
+                    raise ValueError(
+                        f"Node '{node.name}' expects to be colocated with unknown node '{name}'"
+                    )
+
+    def _rename_colocations(self) -> None:
+        for op in self.made.values():
+            if "_class" in op.attrs:
+                op.attrs["_class"] = [
+                    f"loc:@{self.made[c[5:]].name}" if str(c).startswith("loc:@") else c
+                    for c in op.attrs["_class"]
+                ]
+
+    def _place(self) -> None:
+        """Devices: as written, below those of open scopes; but colocation goes before both."""
+        colocated: list[tuple[Operation, list[str]]] = []
+        for name, op in self.made.items():
+            others = [_text(c)[5:] for c in op.attrs.get("_class", ())]
+            others = [other for other in others if other != op.name]
+            if others:
+                colocated.append((op, others))
+                continue
+            op._device = device_name.canonical_name(self.nodes[name].device)
+            if self.graph._scopes.devices:
+                self.graph._apply_devices(op)
+        for op, others in colocated:
+            devices = (self.graph._by_name[other].device for other in others)
+            op._device = next((device for device in devices if device), "")
+
+    def _join_scopes(self) -> None:
+        """Control dependencies and control flow contexts of the place that imports."""
+        graph, scopes = self.graph, self.graph._scopes
+        if scopes.controllers:
+            for op in self.made.values():
+                added = graph._controls_for(op.inputs)
+                op._control_inputs += [c for c in added if c not in op._control_inputs]
+        for op in self.made.values():
+            if scopes.context is not None:
+                op._control_flow_context = scopes.context
+                scopes.context.AddOp(op)
+            for controller in scopes.controllers:
+                controller.seen.add(op)
 
     def _check_ops(self) -> None:
         missing = sorted({n.op for n in self.nodes.values() if n.op not in REGISTRY})
@@ -148,16 +252,13 @@ class _Importer:
         definition = lookup(node.op)
         inputs: list[Tensor] = []
         later: list[tuple[int, str]] = []
-        controls: list[Operation] = []
         data = [text for text in node.input if not text.startswith("^")]
         for i, text in enumerate(data):
             if _source(text) not in self.made and self._is_back_edge(node, text):
                 later.append((i, text))
             else:
                 inputs.append(self._tensor(node.name, text))
-        for text in node.input:
-            if text.startswith("^"):
-                controls.append(self._control(node.name, text[1:]))
+        controls = [self._control(node.name, t[1:]) for t in node.input if t.startswith("^")]
         # Until the loop is closed its first input stands in for the back edge.
         for i, _ in later:
             inputs.insert(i, inputs[0])
@@ -170,68 +271,53 @@ class _Importer:
         shapes = attrs.pop("_output_shapes", None)
         if self.legacy and node.op == "Placeholder" and attrs.get("shape") == ():
             attrs["shape"] = None
-        if self.prefix and "_class" in attrs:
-            attrs["_class"] = [
-                f"loc:@{self.prefix}/{c[5:]}" if str(c).startswith("loc:@") else c
-                for c in attrs["_class"]
-            ]
-        op = self._create(definition, node, inputs, attrs, controls)
-        for tensor, dims in zip(op.outputs, shapes or (), strict=False):
-            if tensor.dims is None and dims is not None:
-                tensor.dims = dims
+        op = self._create(definition, node, inputs, attrs)
+        op._control_inputs = list(dict.fromkeys(controls))
+        for i, (tensor, dims) in enumerate(zip(op.outputs, shapes or (), strict=False)):
+            try:
+                tensor.dims = merge(tensor.dims, dims)
+            except ValueError as error:
+                raise ValueError(
+                    f"Node '{op.name}' has an _output_shapes attribute inconsistent with the"
+                    f" GraphDef for output #{i}: {error}"
+                ) from None
         self.back_edges += [(op, i, text) for i, text in later]
         self.made[node.name] = op
 
-    def _create(
-        self, definition: Any, node: Any, inputs: list[Tensor], attrs: Any, controls: Any
-    ) -> Operation:
-        graph = self.graph
+    def _create(self, definition: OpDef, node: Any, inputs: list[Tensor], attrs: Any) -> Operation:
+        name = self._unique_name(f"{self.prefix}/{node.name}" if self.prefix else node.name)
         try:
             attrs = infer_attrs(definition, inputs, attrs)
-            self._check_types(definition, node, inputs, attrs)
         except (TypeError, KeyError) as error:
             raise ValueError(f"Node '{node.name}': {error}") from None
-        name = f"{self.prefix}/{node.name}" if self.prefix else node.name
-        with graph.as_default(), graph.control_dependencies(None), graph.device(None):
-            with graph.colocate_with(None, ignore_existing=True):
-                with graph.control_dependencies(controls):
-                    op = graph.add_op(
-                        definition, tuple(inputs), output_types(definition, attrs), attrs, name + "/"
-                    )
-        # add_op prunes control inputs that data inputs imply; an import keeps what was written.
-        op._control_inputs = list(dict.fromkeys(controls))
-        op._device = device_name.canonical_name(node.device)
-        if graph._scopes.devices:
-            graph._apply_devices(op)
-        graph._names_in_use.setdefault(name.lower(), 1)
-        self._mark_scopes(name)
+        except ValueError:
+            wanted = ", ".join(map(_type_text, _input_types(definition, attrs)))
+            raise ValueError(
+                f"NodeDef expected inputs '{wanted}' do not match {len(inputs)} inputs specified;"
+                f" Op<{signature(definition)}>; NodeDef: {{{{node {node.name}}}}}"
+            ) from None
+        self._check_types(definition, name, inputs, attrs)
+        types = output_types(definition, attrs)
+        op = self.graph.add_op(definition, tuple(inputs), types, attrs, name + "/")
+        self.graph._names_in_use.setdefault(name.lower(), 1)
         return op
 
-    def _mark_scopes(self, name: str) -> None:
-        """Scopes of imported names are taken too."""
-        used = self.graph._names_in_use
-        parts = name.lower().split("/")
-        for i in range(1, len(parts)):
-            used.setdefault("/".join(parts[:i]), 1)
+    def _unique_name(self, name: str) -> str:
+        """`name` with a number if a node or scope from before the import has it."""
+        found, number = name, 0
+        lead = f"{self.prefix}/" if self.prefix else ""
+        while found in self.taken or (number and found.removeprefix(lead) in self.nodes):
+            number += 1
+            found = f"{name}_{number}"
+        return found
 
-    def _check_types(self, definition: Any, node: Any, inputs: list[Tensor], attrs: Any) -> None:
-        position = 0
-        for arg in definition.input_args:
-            count = 1
-            if arg.number_attr is not None:
-                count = attrs[arg.number_attr]
-            types = attrs[arg.type_list_attr] if arg.type_list_attr is not None else None
-            if types is not None:
-                count = len(types)
-            for k in range(count):
-                wanted = types[k] if types is not None else arg.type or attrs[arg.type_attr]
-                found = inputs[position + k].dtype
-                if found.base_dtype != wanted.base_dtype:
-                    raise ValueError(
-                        f"Input {position + k} of node {node.name} was passed {found.name} from"
-                        f" {inputs[position + k].name} incompatible with expected {wanted.name}."
-                    )
-            position += count
+    def _check_types(self, definition: OpDef, name: str, inputs: list[Tensor], attrs: Any) -> None:
+        for i, wanted in enumerate(_input_types(definition, attrs)):
+            if inputs[i].dtype.base_dtype != wanted.base_dtype:
+                raise ValueError(
+                    f"Input {i} of node {name} was passed {_type_text(inputs[i].dtype)} from"
+                    f" {inputs[i].name} incompatible with expected {_type_text(wanted)}."
+                )
 
     def _is_back_edge(self, node: Any, text: str) -> bool:
         source = self.nodes.get(_source(text))
@@ -240,7 +326,7 @@ class _Importer:
     def _tensor(self, user: str, text: str) -> Tensor:
         name, index = _tensor_key(text)
         if (name, index) in self.mapped:
-            self.unused.discard((name, index))
+            self.used.add((name, index))
             return self.mapped[name, index]
         op = self.made.get(name)
         if op is None:
@@ -260,17 +346,58 @@ class _Importer:
         return self.made[name]
 
     def element(self, element: str | bytes) -> Any:
-        text = element.decode() if isinstance(element, bytes) else element
-        if ":" in text:
-            name, index = _tensor_key(text)
-            if (name, index) in self.mapped and name not in self.made:
-                return self.mapped[name, index]
-            if name not in self.made or index >= len(self.made[name].outputs):
-                raise ValueError(f"Requested return_element {text!r} not found in graph_def.")
-            return self.made[name].outputs[index]
-        if text not in self.made:
-            raise ValueError(f"Requested return_element {text!r} not found in graph_def.")
-        return self.made[text]
+        text = _text(element)
+        if ":" not in text:
+            if text not in self.made:
+                raise ValueError(f"Requested return node '{text}' not found in graph def")
+            return self.made[text]
+        name, index = _tensor_key(text)
+        if (name, index) in self.mapped:
+            return self.mapped[name, index]
+        if name not in self.made:
+            raise ValueError(f"Requested return tensor '{text}' not found in graph def")
+        outputs = self.made[name].outputs
+        if index >= len(outputs):
+            raise ValueError(
+                f"Invalid return output {index} of node '{name}', which has {len(outputs)}"
+                " output(s)"
+            )
+        return outputs[index]
+
+
+def _names_and_scopes(graph: Graph) -> set[str]:
+    """The names of all operations, and of the scopes they lie in."""
+    found = set(graph._by_name)
+    for name in graph._by_name:
+        scope = name.rpartition("/")[0]
+        while scope and scope not in found:
+            found.add(scope)
+            scope = scope.rpartition("/")[0]
+    return found
+
+
+def _input_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
+    """The dtype of each flat input."""
+    found: list[DType] = []
+    for arg in definition.input_args:
+        if arg.type_list_attr is not None:
+            found += attrs.get(arg.type_list_attr, ())
+            continue
+        kind = arg.type if arg.type is not None else attrs.get(arg.type_attr)
+        if kind is not None:
+            found += [kind] * (attrs.get(arg.number_attr, 0) if arg.number_attr else 1)
+    return found
+
+
+def _type_text(dtype: DType) -> str:
+    """The dtype as TensorFlow's C++ errors name it."""
+    name = dtype.base_dtype.name
+    name = {"float32": "float", "float64": "double", "float16": "half"}.get(name, name)
+    return f"{name}_ref" if dtype._is_ref_dtype else name
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def _tensor_key(text: str) -> tuple[str, int]:
@@ -282,9 +409,3 @@ def _tensor_key(text: str) -> tuple[str, int]:
 
 def _source(text: str) -> str:
     return _tensor_key(text.lstrip("^"))[0]
-
-
-def reinfer(ops: Sequence[Operation]) -> None:
-    for op in ops:
-        if op.definition.shape_rule is not None:
-            infer_shapes(op)

@@ -10,12 +10,12 @@ from weft.graph.op_def import OpDef
 Call = Callable[..., Sequence[Any]]
 
 
-def bind(definition: OpDef, attrs: dict[str, Any]) -> Call:
+def bind(definition: OpDef, attrs: dict[str, Any], traced: bool = False) -> Call:
     """`call(xp, inputs, *extra) -> flat outputs` for a node with these attributes.
 
-    `extra` is the ctx or rng of kernels that take one.
+    `extra` is the ctx or rng of kernels that take one. `traced` prefers the kernel for tracing.
     """
-    kernel = definition.kernel
+    kernel = definition.traced_kernel if traced and definition.traced_kernel else definition.kernel
     assert kernel is not None, definition.name
     named = {k: attrs[k if k in attrs else k.rstrip("_")] for k in definition.kernel_attrs}
     group = _grouper(definition, attrs) if definition.has_list_input else None

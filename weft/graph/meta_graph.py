@@ -27,7 +27,7 @@ from weft.graph.collection_def import (
 )
 from weft.graph.graph import Graph
 from weft.graph.graph_def import new_graph_def, op_def_proto
-from weft.graph.importer import import_graph_def
+from weft.graph.importer import TENSORFLOW_VERSION, import_graph_def
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import REGISTRY
 
@@ -40,7 +40,6 @@ __all__ = [
     "strip_graph_default_valued_attrs", "strip_name_scope", "stripped_op_list_for_graph",
 ]  # fmt: skip
 
-TENSORFLOW_VERSION = "1.15.0"
 _GIT_VERSION = "unknown"
 _MAX_BYTES = 1 << 31
 

@@ -1,7 +1,7 @@
 """What an operation is: its signature, shape rule, kernel and gradient, declared in one place.
 
-`@op(...)` turns a kernel into an `OpDef` in `REGISTRY`. Calling an `OpDef` adds a node to the default
-graph; `OpDef.kernel` computes at once. A mistake in a declaration stops the import.
+`@op(...)` turns a kernel into an `OpDef` in `REGISTRY`. Calling an `OpDef` adds a node to the
+default graph; `OpDef.kernel` computes at once. A mistake in a declaration stops the import.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ GRADIENTS: dict[str, Callable[..., Any] | None] = {}
 _TYPE_SETS: dict[str, str] = {
     "numbertype": "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
     "bfloat16 uint16 complex128 half uint32 uint64",
-    "realnumbertype": "float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
+    "realnumbertype": "float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
+    "uint64",
     "floattype": "bfloat16 half float double",
     "quantizedtype": "qint8 quint8 qint32 qint16 quint16",
     "indextype": "int32 int64",
@@ -85,6 +86,8 @@ class OpDef:
         self.blocking = self.reads_only = False
         self.runs_on = "any"
         self.control_flow: str | None = None
+        # Another kernel, for tracing, of an op whose `runs_on` is the host.
+        self.traced_kernel: Callable[..., Any] | None = None
         self.static_rule: Callable[[Any], frozenset[str]] | None = None
         self.static: frozenset[str] = frozenset()
         self.random: Callable[..., int] | None = None
@@ -167,8 +170,15 @@ class OpDef:
         self.kernel_attrs = tuple(p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY)
         for attr in self.kernel_attrs:
             if attr.rstrip("_") not in self.attrs and attr not in self.attrs:
-                raise TypeError(f"op {self.name}: kernel wants attr {attr!r}, which is not declared")
+                raise TypeError(
+                    f"op {self.name}: kernel wants attr {attr!r}, which is not declared"
+                )
         self.kernel = kernel
+
+    def traced(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the kernel that stands in for this one while a region is traced."""
+        self.traced_kernel = kernel
+        return kernel
 
     def gradient(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: `function(op, *grads)` returns one gradient (or None) per input."""
@@ -235,11 +245,11 @@ def op(
     """Declares the operation `name`; decorates its kernel and returns the `OpDef`.
 
     `static` lists inputs whose values must be concrete before XLA compiles; `static_rule(c)` says
-    which of them a given node really needs. `random(out_dims, attrs)`
-    counts the Philox blocks one run consumes. `differentiable=False` means the gradient is None.
-    `allows_uninitialized`: its reference inputs need not hold a value yet. `reads_only`: it looks at
-    its reference or resource input but leaves it as it is. `blocking`: it may wait for another node.
-    `control_flow`: switch, merge, enter, exit, next_iteration or loop_cond; the executor runs these.
+    which of them a given node really needs. `random(out_dims, attrs)` counts the Philox blocks one
+    run consumes. `differentiable=False` means the gradient is None. `allows_uninitialized`: its
+    reference inputs need not hold a value yet. `reads_only`: it looks at its reference or resource
+    input but leaves it as it is. `blocking`: it may wait for another node. `control_flow`: switch,
+    merge, enter, exit, next_iteration, loop_cond or trigger; the executor runs these.
     """
 
     def declare(kernel: Callable[..., Any] | None) -> OpDef:

@@ -174,7 +174,9 @@ def reduced_dims(dims: Dims, axes: Sequence[int] | None, keep_dims: bool) -> Dim
     rank = len(dims)
     for axis in axes:
         if not -rank <= axis < rank:
-            raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
+            raise ValueError(
+                f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+            )
     gone = {axis % rank for axis in axes} if rank else set()
     if keep_dims:
         return tuple(1 if i in gone else d for i, d in enumerate(dims))

@@ -149,7 +149,11 @@ class SparseTensor:
         return self.shape
 
     def consumers(self) -> list[Operation]:
-        return [*self._indices.consumers(), *self._values.consumers(), *self._dense_shape.consumers()]
+        return [
+            *self._indices.consumers(),
+            *self._values.consumers(),
+            *self._dense_shape.consumers(),
+        ]
 
     def eval(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> Any:
         from weft.graph.tensor import _session_for
@@ -173,7 +177,9 @@ def is_sparse(x: Any) -> bool:
     return isinstance(x, (SparseTensor, SparseTensorValue))
 
 
-def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_sparse_tensor(
+    value: Any, dtype: Any = None, name: str | None = None
+) -> Any:
     """A SparseTensor for sparse values, a Tensor otherwise."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
@@ -181,7 +187,9 @@ def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str 
         value = SparseTensor.from_value(value)
     if isinstance(value, SparseTensor):
         if dtype and not dtype.is_compatible_with(value.dtype):
-            raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
+            raise RuntimeError(
+                f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}"
+            )
         return value
     return convert_to_tensor(value, dtype=dtype, name=name)
 

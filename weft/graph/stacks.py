@@ -46,7 +46,9 @@ class DefaultScope:
         items = self.stack.items
         if self.enforce_nesting:
             if not items or items[-1] is not self.item:
-                raise AssertionError(f"Nesting violated for default stack of {type(self.item)} objects")
+                raise AssertionError(
+                    f"Nesting violated for default stack of {type(self.item)} objects"
+                )
             items.pop()
         elif self.item in items:
             items.remove(self.item)

@@ -104,7 +104,7 @@ class Tensor:
 
     @property
     def shape(self) -> TensorShape:
-        # The same object as long as nothing new is known: partly unknown shapes compare by identity.
+        # One object as long as nothing new is known: partly unknown shapes compare by identity.
         if self._shape is None or self._shape._dims_tuple is not self.dims:
             self._shape = TensorShape.from_dims(self.dims)
         return self._shape

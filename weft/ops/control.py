@@ -74,7 +74,9 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
             return no_op(name=scope)
 
 
-def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
+def with_dependencies(
+    dependencies: Sequence[Any], output_tensor: Any, name: str | None = None
+) -> Any:
     """`output_tensor`, available only after `dependencies` have run."""
     with name_scope(name, "control_dependency", [output_tensor]) as scope:
         with colocate_with(output_tensor), control_dependencies(dependencies):
@@ -83,23 +85,29 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
 
 def _identity(value: Any, name: str | None = None) -> Any:
     if isinstance(value, IndexedSlices):
-        return IndexedSlices(raw.Identity(value.values, name=name), value.indices, value.dense_shape)
+        return IndexedSlices(
+            raw.Identity(value.values, name=name), value.indices, value.dense_shape
+        )
     return raw.Identity(convert_to_tensor(value), name=name)
 
 
-def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None) -> list[Any]:
+def tuple_(
+    tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None
+) -> list[Any]:
     """`tensors`, none of which is available before all of them are computed."""
     with name_scope(name, "tuple", tensors) as scope:
-        gating = [t.op if isinstance(t, (Tensor, IndexedSlices)) else t for t in tensors if t is not None]
+        gating = [
+            t.op if isinstance(t, (Tensor, IndexedSlices)) else t for t in tensors if t is not None
+        ]
         for item in control_inputs or ():
             if isinstance(item, Tensor):
                 item = item.op
             elif not isinstance(item, Operation):
-                raise TypeError("Control input must be Operation or Tensor: %s" % item)
+                raise TypeError(f"Control input must be Operation or Tensor: {item}")
             gating.append(item)
         gating = sorted(set(gating), key=lambda o: o._id)
         if not gating:
-            raise ValueError("Must have at least one Tensor: %s" % (tensors,))
+            raise ValueError(f"Must have at least one Tensor: {tensors}")
         with control_dependencies(gating):
             gate = no_op(name=scope + "group_deps" if scope.endswith("/") else scope)
         found: list[Any] = []
@@ -129,7 +137,11 @@ def _show(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):
-        return f"{value:.9g}" if value != int(value) or builtins.abs(value) >= 1e16 else f"{int(value)}"
+        return (
+            f"{value:.9g}"
+            if value != int(value) or builtins.abs(value) >= 1e16
+            else f"{int(value)}"
+        )
     return str(value)
 
 
@@ -151,10 +163,14 @@ def assert_op(xp: Any, condition: Any, data: list[Any], *, summarize: int) -> No
 _summary = summarize
 
 
-def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:  # noqa: N802
+def Assert(
+    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
+) -> Any:
     """Fails the step with `data` when `condition` is false."""
     with name_scope(name, "Assert", [condition, data]):
-        condition = convert_to_tensor(condition, name="Const" if isinstance(condition, bool) else None)
+        condition = convert_to_tensor(
+            condition, name="Const" if isinstance(condition, bool) else None
+        )
         data = [convert_to_tensor(d) for d in data]
         if all(d.dtype in (dtypes.string, dtypes.int32) for d in data):
             kwargs = {} if summarize is None else {"summarize": summarize}
@@ -170,7 +186,8 @@ _print_lock = threading.Lock()
     "Print",
     inputs="input: T, data: list(U)",
     outputs="output: T",
-    attrs='T: type, U: list(type) >= 0, message: string = "", first_n: int = -1, summarize: int = 3',
+    attrs='T: type, U: list(type) >= 0, message: string = "", first_n: int = -1,'
+    " summarize: int = 3",
     shape=s.unchanged,
     stateful=True,
     runs_on="host",
@@ -191,7 +208,7 @@ def _(op: Any, *grads: Any) -> list[Any]:
     return [*grads, *([None] * (len(op.inputs) - 1))]
 
 
-def Print(  # noqa: N802
+def Print(
     input_: Any,
     data: Sequence[Any],
     message: str | None = None,
@@ -201,7 +218,9 @@ def Print(  # noqa: N802
 ) -> Tensor:
     """`input_`, and prints `data` to standard error whenever it is computed."""
     given = {"message": message, "first_n": first_n, "summarize": summarize}
-    return print_op(input_, list(data), name=name, **{k: v for k, v in given.items() if v is not None})
+    return print_op(
+        input_, list(data), name=name, **{k: v for k, v in given.items() if v is not None}
+    )
 
 
 @op(
@@ -262,7 +281,9 @@ def _py_func_kernel(xp: Any, input: list[Any], token: str, types: list[DType]) -
             None, None, f"{token} returns {len(results)} values, but expects to see {len(types)}"
             " values.",
         )  # fmt: skip
-    return [_from_python(token, i, r, t) for i, (r, t) in enumerate(zip(results, types, strict=True))]
+    return [
+        _from_python(token, i, r, t) for i, (r, t) in enumerate(zip(results, types, strict=True))
+    ]
 
 
 def _for_python(value: Any) -> Any:
@@ -307,7 +328,7 @@ _PY_FUNC_ATTRS = "token: string, Tin: list(type) >= 0, Tout: list(type) >= 0"
     "PyFunc", inputs=_PY_FUNC, outputs="output: list(Tout)", attrs=_PY_FUNC_ATTRS, shape=s.unknown,
     stateful=True, runs_on="host",
 )  # fmt: skip
-def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:  # noqa: N803
+def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     return _py_func_kernel(xp, input, token, Tout)
 
 
@@ -315,12 +336,16 @@ def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> A
     "PyFuncStateless", inputs=_PY_FUNC, outputs="output: list(Tout)", attrs=_PY_FUNC_ATTRS,
     shape=s.unknown, runs_on="host",
 )  # fmt: skip
-def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:  # noqa: N803
+def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     return _py_func_kernel(xp, input, token, Tout)
 
 
 def py_func(
-    func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True, name: str | None = None  # noqa: N803
+    func: Callable[..., Any],
+    inp: Sequence[Any],
+    Tout: Any,
+    stateful: bool = True,
+    name: str | None = None,
 ) -> Any:
     """Wraps a Python function of NumPy arrays as an operation."""
     holder = _PyFunction(func, eager=False)
@@ -334,6 +359,6 @@ def py_func(
     return result[0] if single and isinstance(result, list) else result
 
 
-def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:  # noqa: N803
+def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
     """`py_func` of a stateful function."""
     return py_func(func, inp, Tout, stateful=True, name=name)

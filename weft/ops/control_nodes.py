@@ -41,7 +41,7 @@ for _prefix, _type in (("", "T"), ("Ref", "ref(T)")):
         allows_uninitialized=bool(_prefix),
     )  # fmt: skip
     _node(
-        "merge", f"{_prefix}Merge", inputs=f"inputs: N * {_type}" if not _prefix else "inputs: ref(N * T)",
+        "merge", f"{_prefix}Merge", inputs=f"inputs: {'ref(N * T)' if _prefix else 'N * T'}",
         outputs=f"output: {_type}, value_index: int32", attrs="T: type, N: int >= 1", shape=_merged,
     )  # fmt: skip
     _node(

@@ -44,7 +44,10 @@ def _copy_with_inputs(op: Any, inputs: tuple[Tensor, ...], suffix: str) -> Any:
 
 
 def _ancestors(op: Any) -> list[Any] | None:
-    """`op` and all it waits for, producers first; None if there is a cycle (a loop) among them."""
+    """`op` and what it waits for, producers first; None if there is a cycle (a loop) among them.
+
+    What is behind an operation that is left alone does not matter.
+    """
     order: list[Any] = []
     state: dict[Any, bool] = {}  # False while an operation's own inputs are being visited
     stack = [(op, False)]
@@ -56,7 +59,9 @@ def _ancestors(op: Any) -> list[Any] | None:
         elif current not in state:
             state[current] = False
             stack.append((current, True))
-            waits = [tensor.op for tensor in current.inputs] + current.control_inputs
+            waits = []
+            if current.type not in _LEFT_ALONE:
+                waits = [tensor.op for tensor in current.inputs] + current.control_inputs
             if any(state.get(other) is False for other in waits):
                 return None
             stack.extend((other, False) for other in waits if other not in state)

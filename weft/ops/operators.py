@@ -18,7 +18,7 @@ _LARGE = 100_000_000
 def install() -> None:
     for name, function in math.OPERATORS.items():
         setattr(Tensor, name, function)
-    Tensor.__getitem__ = array_getitem  # type: ignore[attr-defined]
+    setattr(Tensor, "__getitem__", array_getitem)  # noqa: B010
     register_tensor_conversion_function(IndexedSlices, _dense, 100)
     register_tensor_conversion_function((list, tuple), _autopack, 99)
 

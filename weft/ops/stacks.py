@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
@@ -18,7 +20,9 @@ class Stack:
 
     def push(self, value: Any) -> None:
         if self.items is None:
-            raise errors.InvalidArgumentError(None, None, f"Stack[{self.name}] has already been closed.")
+            raise errors.InvalidArgumentError(
+                None, None, f"Stack[{self.name}] has already been closed."
+            )
         if 0 <= self.max_size <= len(self.items):
             raise errors.InvalidArgumentError(
                 None, None, f"Stack[{self.name}] overflowed its max_size ({self.max_size})"
@@ -27,7 +31,9 @@ class Stack:
 
     def pop(self) -> Any:
         if self.items is None:
-            raise errors.InvalidArgumentError(None, None, f"Stack[{self.name}] has already been closed.")
+            raise errors.InvalidArgumentError(
+                None, None, f"Stack[{self.name}] has already been closed."
+            )
         if not self.items:
             raise errors.InvalidArgumentError(
                 None, None, f"Stack[{self.name}] is empty when calling Pop()."
@@ -104,3 +110,39 @@ def stack_pop(xp: Any, handle: Stack) -> Any:
 @op("StackClose", inputs="handle: ref(string)", shape=s.none, runs_on="host", differentiable=False)
 def stack_close(xp: Any, handle: Stack) -> None:
     handle.close()
+
+
+# Under tracing the same kernels work on a stack that lives in the program (TracedStack).
+for _op in (stack_push_v2, stack_pop_v2, stack_close_v2):
+    _op.traced(_op.kernel)
+
+
+@stack_v2.traced
+def _(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Any:
+    return ctx.add(TracedStack(xp, ctx))
+
+
+class TracedStack:
+    """A stack inside a compiled program: a buffer as long as the loops around its pushes allow."""
+
+    def __init__(self, xp: Any, ctx: Any) -> None:
+        self.xp, self.ctx = xp, ctx
+        self.state: Any = None  # (buffer, how many)
+
+    def push(self, value: Any) -> None:
+        value = self.xp.asarray(value)
+        if self.state is None:
+            blank = self.xp.zeros((self.ctx.most_iterations(), *value.shape), value.dtype)
+            self.state = blank, self.xp.asarray(0, np.int32)
+        buffer, count = self.state
+        self.state = self.xp.asarray(buffer).at[count].set(value), count + 1
+
+    def pop(self) -> Any:
+        if self.state is None:
+            raise NotImplementedError("a stack is popped before anything was pushed")
+        buffer, count = self.state
+        self.state = buffer, count - 1
+        return self.xp.asarray(buffer)[count - 1]
+
+    def close(self) -> None:
+        self.state = None

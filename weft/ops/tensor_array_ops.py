@@ -65,8 +65,10 @@ class TensorArrayValue:
         if held is not None and self.accumulates:
             value = np.add(held, value)
         elif held is not None or index in self.was_read:
-            read = "because it has already been read" if index in self.was_read else (
-                "because it has already been written to"
+            read = (
+                "because it has already been read"
+                if index in self.was_read
+                else ("because it has already been written to")
             )
             raise _invalid(
                 f"TensorArray {self.name}: Could not write to TensorArray index {index} {read}."
@@ -97,6 +99,55 @@ class TensorArrayValue:
             self.items[index] = None
             self.was_read.add(index)
         return value
+
+    def gather(self, indices: Any, element_dims: Dims) -> Any:
+        values = [self.read(i) for i in np.asarray(indices).tolist()]
+        if values:
+            return np.stack(values)
+        dims = self.element_dims if self.element_dims is not None else element_dims
+        if not s.known(dims):
+            raise _invalid(
+                f"TensorArray has size zero, but element shape {s.show(dims)} is not fully defined."
+                " Currently only static shapes are supported when packing zero-size TensorArrays."
+            )
+        assert dims is not None
+        return np.zeros((0, *dims), self.dtype.np_storage)  # type: ignore[arg-type]
+
+    def scatter(self, indices: Any, value: Any) -> None:
+        for i, index in enumerate(np.asarray(indices).tolist()):
+            self.write(index, value[i])
+
+    def concat(self, element_dims: Dims) -> tuple[Any, Any]:
+        values = [self.read(i) for i in range(len(self.items))]
+        lengths = np.array([len(v) for v in values], np.int64)
+        if not values:
+            dims = element_dims if s.known(element_dims) else ()
+            return np.zeros((0, *dims), self.dtype.np_storage), lengths  # type: ignore[misc]
+        if any(v.shape[1:] != values[0].shape[1:] for v in values):
+            raise _invalid(
+                f"TensorArray {self.name} has inconsistent shapes: cannot concatenate elements of"
+                f" shapes {[list(v.shape) for v in values]}"
+            )
+        return np.concatenate(values), lengths
+
+    def split(self, value: Any, lengths: Any) -> None:
+        sizes = np.asarray(lengths).tolist()
+        if sum(sizes) != len(value):
+            raise _invalid(
+                "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
+                f" {sum(sizes)} and value's shape is: {list(np.shape(value))}"
+            )
+        start = 0
+        for index, size in enumerate(sizes):
+            self.write(index, value[start : start + size])
+            start += size
+
+    def close(self) -> None:
+        self.closed = True
+        self.items = []
+
+    def size(self) -> Any:
+        return np.array(len(self.items), np.int32)
 
     def gradient(self, source: str) -> TensorArrayValue:
         found = self.gradients.get(source)
@@ -143,9 +194,7 @@ def tensor_array_v3(
     if int(size) < 0:
         raise _invalid(f"Size should be >= 0.  Received size: {int(size)}")
     name = tensor_array_name or ctx.node.name
-    array = TensorArrayValue(
-        name, int(size), dtype, element_shape, dynamic_size, clear_after_read
-    )
+    array = TensorArrayValue(name, int(size), dtype, element_shape, dynamic_size, clear_after_read)
     return array, _FLOW
 
 
@@ -185,18 +234,7 @@ def tensor_array_read_v3(xp: Any, handle: TensorArrayValue, index: Any, flow_in:
 def tensor_array_gather_v3(
     xp: Any, handle: TensorArrayValue, indices: Any, flow_in: Any, *, element_shape: Dims
 ) -> Any:
-    values = [handle.read(i) for i in np.asarray(indices).tolist()]
-    if not values:
-        dims = handle.element_dims if handle.element_dims is not None else element_shape
-        if not s.known(dims):
-            raise _invalid(
-                "TensorArray has size zero, but element shape "
-                f"{s.show(dims)} is not fully defined. Currently only static shapes are supported"
-                " when packing zero-size TensorArrays."
-            )
-        assert dims is not None
-        return np.zeros((0, *dims), handle.dtype.np_storage)  # type: ignore[arg-type]
-    return np.stack(values)
+    return handle.gather(indices, element_shape)
 
 
 @op(
@@ -206,8 +244,7 @@ def tensor_array_gather_v3(
 def tensor_array_scatter_v3(
     xp: Any, handle: TensorArrayValue, indices: Any, value: Any, flow_in: Any
 ) -> Any:
-    for i, index in enumerate(np.asarray(indices).tolist()):
-        handle.write(index, value[i])
+    handle.scatter(indices, value)
     return flow_in
 
 
@@ -220,17 +257,7 @@ def tensor_array_scatter_v3(
 def tensor_array_concat_v3(
     xp: Any, handle: TensorArrayValue, flow_in: Any, *, element_shape_except0: Dims
 ) -> Any:
-    values = [handle.read(i) for i in range(len(handle.items))]
-    lengths = np.array([len(v) for v in values], np.int64)
-    if not values:
-        dims = element_shape_except0 if s.known(element_shape_except0) else ()
-        return np.zeros((0, *dims), handle.dtype.np_storage), lengths  # type: ignore[misc]
-    if any(v.shape[1:] != values[0].shape[1:] for v in values):
-        raise _invalid(
-            f"TensorArray {handle.name} has inconsistent shapes: cannot concatenate elements of"
-            f" shapes {[list(v.shape) for v in values]}"
-        )
-    return np.concatenate(values), lengths
+    return handle.concat(element_shape_except0)
 
 
 @op(
@@ -241,16 +268,7 @@ def tensor_array_concat_v3(
 def tensor_array_split_v3(
     xp: Any, handle: TensorArrayValue, value: Any, lengths: Any, flow_in: Any
 ) -> Any:
-    sizes = np.asarray(lengths).tolist()
-    if sum(sizes) != len(value):
-        raise _invalid(
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
-            f" {sum(sizes)} and value's shape is: {list(np.shape(value))}"
-        )
-    start = 0
-    for index, size in enumerate(sizes):
-        handle.write(index, value[start : start + size])
-        start += size
+    handle.split(value, lengths)
     return flow_in
 
 
@@ -259,7 +277,7 @@ def tensor_array_split_v3(
     shape=s.scalar, stateful=True, runs_on="host", differentiable=False,
 )  # fmt: skip
 def tensor_array_size_v3(xp: Any, handle: TensorArrayValue, flow_in: Any) -> Any:
-    return np.array(len(handle.items), np.int32)
+    return handle.size()
 
 
 @op(
@@ -267,7 +285,81 @@ def tensor_array_size_v3(xp: Any, handle: TensorArrayValue, flow_in: Any) -> Any
     differentiable=False,
 )  # fmt: skip
 def tensor_array_close_v3(xp: Any, handle: TensorArrayValue) -> None:
-    handle.closed = True
-    handle.items = []
+    handle.close()
 
 
+# Under tracing the same kernels work on an array that lives in the program (TracedTensorArray).
+for _op in (
+    tensor_array_grad_v3, tensor_array_write_v3, tensor_array_read_v3, tensor_array_gather_v3,
+    tensor_array_scatter_v3, tensor_array_size_v3, tensor_array_close_v3,
+):  # fmt: skip
+    _op.traced(_op.kernel)
+
+
+@tensor_array_v3.traced
+def _(
+    xp: Any, ctx: Any, size: Any, *, dtype: DType, element_shape: Dims, dynamic_size: bool,
+    clear_after_read: bool, tensor_array_name: str,
+) -> Any:  # fmt: skip
+    if dynamic_size:
+        raise NotImplementedError("an array that grows cannot be compiled")
+    return ctx.add(TracedTensorArray(xp, int(size), dtype, element_shape, False)), _FLOW
+
+
+class TracedTensorArray:
+    """A TensorArray inside a compiled program: one buffer, made when the element shape is known."""
+
+    def __init__(self, xp: Any, size: int, dtype: DType, dims: Dims, accumulates: bool) -> None:
+        self.xp, self.length, self.dtype, self.accumulates = xp, size, dtype, accumulates
+        self.gradients: dict[str, TracedTensorArray] = {}
+        self.registry: Any = None
+        self.state: Any = None
+        if s.known(dims):
+            self.state = self._blank(dims)  # type: ignore[arg-type]
+
+    def _blank(self, dims: tuple[int, ...]) -> Any:
+        return self.xp.zeros((self.length, *dims), self.dtype.np_storage)
+
+    def write(self, index: Any, value: Any) -> None:
+        value = self.xp.asarray(value)
+        if self.state is None:
+            self.state = self._blank(value.shape)
+        rows = self.xp.asarray(self.state).at[index]
+        self.state = rows.add(value) if self.accumulates else rows.set(value)
+
+    def read(self, index: Any) -> Any:
+        return self._buffer()[index]
+
+    def _buffer(self) -> Any:
+        if self.state is None:
+            raise NotImplementedError("an array is read before its element shape is known")
+        return self.xp.asarray(self.state)
+
+    def gather(self, indices: Any, element_dims: Dims) -> Any:
+        whole = np.arange(self.length)
+        if isinstance(indices, np.ndarray) and np.array_equal(indices, whole):
+            return self._buffer()
+        return self._buffer()[self.xp.asarray(indices)]
+
+    def scatter(self, indices: Any, value: Any) -> None:
+        value = self.xp.asarray(value)
+        if self.state is None:
+            self.state = self._blank(value.shape[1:])
+        rows = self.xp.asarray(self.state).at[self.xp.asarray(indices)]
+        self.state = rows.add(value) if self.accumulates else rows.set(value)
+
+    def size(self) -> Any:
+        return np.array(self.length, np.int32)
+
+    def close(self) -> None:
+        self.state = None
+
+    def gradient(self, source: str) -> TracedTensorArray:
+        found = self.gradients.get(source)
+        if found is None:
+            found = TracedTensorArray(self.xp, self.length, self.dtype, None, True)
+            if self.state is not None:
+                found.state = found._blank(self.state.shape[1:])
+            self.gradients[source] = found
+            self.registry.add(found)
+        return found

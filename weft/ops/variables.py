@@ -209,12 +209,10 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self) -> Tensor:
         """The value if the variable is initialized when this runs, else its initial value."""
-        from weft.ops import control_flow
+        from weft.ops.cond import cond
 
         with init_scope():
-            return control_flow.cond(
-                is_variable_initialized(self), self.read_value, lambda: self.initial_value
-            )
+            return cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     # ---- what it is ----
 

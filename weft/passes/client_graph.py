@@ -75,7 +75,7 @@ class ClientGraph:
         self.nodes = [node for node in self.nodes if node in keep]
 
     def replace(self, old: dict[Edge, Edge], gone: dict[Node, list[Node]] | None = None) -> None:
-        """Reroutes edges by `old`; a control edge from a node of `gone` becomes edges from its list."""
+        """Reroutes edges by `old`; a control edge from a node of `gone` comes from its list."""
 
         def final(edge: Edge) -> Edge:
             while edge in old:

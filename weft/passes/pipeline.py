@@ -30,11 +30,14 @@ class Options:
     simplify: bool = True
 
 
+ALL = Options()
+
+
 def prepare(
     feeds: Sequence[Tensor],
     fetches: Sequence[Tensor],
     targets: Sequence[Operation],
-    options: Options = Options(),
+    options: Options = ALL,
     observe: object = None,
 ) -> ClientGraph:
     """Client graph -> the graph of one step, optimized. `observe(stage, graph)` sees each stage."""

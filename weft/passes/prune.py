@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
@@ -14,7 +15,7 @@ from weft.passes.client_graph import ClientGraph, Edge, Node
 
 def _arg() -> OpDef:
     @op("_Arg", outputs="output: T", attrs="T: type, index: int >= 0", shape=s.unknown)
-    def arg(xp, *, index):
+    def arg(xp: Any, *, index: int) -> Any:
         raise AssertionError("a feed is never computed")
 
     return arg

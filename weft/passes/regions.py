@@ -15,6 +15,7 @@ from weft.core import dtypes
 from weft.graph.kernel_call import flat_arg_names
 from weft.graph.shape_fn import Dims
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.structure import subgraphs
 
 _SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "VariableShape"}
 LARGE_CONSTANT = 1024
@@ -52,19 +53,69 @@ def is_cell(edge: Edge) -> bool:
     return dtype._is_ref_dtype or dtype is dtypes.resource
 
 
-def group(graph: ClientGraph) -> Layout:
+def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
+    """`on_host`: nodes that must not be compiled, because that was tried and failed."""
     order = schedule(graph)
     roots = resource_roots(order)
     handles = [n for n in order if n.definition.is_handle]
+    inner = [h for n in order for h in inner_handles(n)]
     constants = [n for n in order if n.type == "Const" and not n.controls]
     settled = set(handles) | set(constants) | {n for n, _ in graph.feeds}
     running = [n for n in order if n not in settled]
-    on_device = {n for n in running if _compiles(n, roots)}
-    known = _known_nodes(running, on_device)
-    levels = _levels(running, settled, on_device, known)
+    on_device = {n for n in running if n not in on_host and _compiles(n, roots)}
+    objects = _object_users(running)
+    while True:
+        known = _known_nodes(running, on_device)
+        levels = _levels(running, settled, on_device, known)
+        # What lives in a program cannot leave it: all users of an object run in one region.
+        split = [u for u in objects if u & on_device and not _together(u, on_device, levels)]
+        if not split:
+            break
+        for users in split:
+            on_device -= users
     units = _units(running, on_device, levels)
-    _wire(units, graph, settled, roots)
-    return Layout(units, handles, constants, roots)
+    known_keys = {cell_key(h): (h, 0) for h in [*inner, *handles]}
+    _wire(units, graph, known_keys, roots)
+    canonical = {edge[0] for edge in known_keys.values()}
+    return Layout(units, [*handles, *(h for h in inner if h in canonical)], constants, roots)
+
+
+def cell_key(handle: Node) -> tuple[str, str]:
+    """What names a variable: two handle nodes with one key mean the same."""
+    attrs = handle.attrs
+    return attrs.get("container", ""), attrs.get("shared_name") or handle.name
+
+
+def inner_handles(node: Node) -> list[Node]:
+    """Handle nodes inside a structured node."""
+    found: list[Node] = []
+    for graph in subgraphs(node):
+        for inner in graph.nodes:
+            if inner.definition.is_handle:
+                found.append(inner)
+            found += inner_handles(inner)
+    return found
+
+
+def _object_users(running: list[Node]) -> list[set[Node]]:
+    """For each array or stack that a node makes, all nodes that touch it."""
+    found: dict[Node, set[Node]] = {}
+    owner: dict[Edge, Node] = {}
+    for node in running:
+        makers = {owner[e] for e in node.inputs if e in owner}
+        if not makers and node.definition.traced_kernel and node.definition.takes_ctx:
+            makers = {node}
+            found[node] = set()
+        for maker in makers:
+            found[maker].add(node)
+            for i, dtype in enumerate(node.dtypes):
+                if dtype is dtypes.resource:
+                    owner[node, i] = maker
+    return list(found.values())
+
+
+def _together(users: set[Node], on_device: set[Node], levels: dict[Node, int]) -> bool:
+    return users <= on_device and len({levels[n] for n in users}) == 1
 
 
 def schedule(graph: ClientGraph) -> list[Node]:
@@ -113,23 +164,52 @@ def resource_roots(order: list[Node]) -> dict[Edge, Edge]:
 
 def _compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
     kind = node.definition
-    if not kind.traceable or kind.blocking:
-        return False
     if any(_host_only(d) for d in node.dtypes):
         return False
-    for source, i in node.inputs:
-        if is_cell((source, i)):
-            if (source, i) not in roots or roots[source, i][0].attrs.get("dtype") is dtypes.string:
+    if subgraphs(node):
+        if any(is_cell(e) and e not in roots and not _in_program(e[0]) for e in node.inputs):
+            return False
+        return all(_graph_compiles(graph) for graph in subgraphs(node))
+    if kind.blocking or not (kind.traceable or kind.traced_kernel):
+        return False
+    for edge in node.inputs:
+        source, i = edge
+        if not is_cell(edge):
+            if _host_only(source.dtypes[i]):
                 return False
-            if not _is_variable(roots[source, i][0]):
+        elif edge in roots:
+            if not _is_variable(roots[edge][0]):
                 return False
-        elif _host_only(source.dtypes[i]):
+        elif not (kind.traced_kernel and _in_program(source)):
+            return False
+    return True
+
+
+def _in_program(source: Node) -> bool:
+    """Whether a node makes or hands on an object that can live inside a compiled program."""
+    return source.definition.traced_kernel is not None
+
+
+def _graph_compiles(graph: ClientGraph) -> bool:
+    roots = resource_roots(graph.nodes)
+    for node in graph.nodes:
+        if node.type == "_Arg":
+            roots[node, 0] = node, 0  # an array or stack from outside
+        elif node.type == "Const" or node.definition.is_handle:
+            if any(_host_only(d) for d in node.dtypes):
+                return False
+            if node.definition.is_handle and not _is_variable(node):
+                return False
+        elif node.definition.takes_rng or not _compiles(node, roots):
             return False
     return True
 
 
 def _is_variable(node: Node) -> bool:
-    return node.type in ("VariableV2", "Variable", "VarHandleOp")
+    if node.type == "_Arg":
+        return True
+    names = ("VariableV2", "Variable", "VarHandleOp")
+    return node.type in names and node.attrs["dtype"] is not dtypes.string
 
 
 def _host_only(dtype: dtypes.DType) -> bool:
@@ -178,11 +258,37 @@ def static_inputs(node: Node) -> frozenset[str]:
 
 
 def static_edges(node: Node) -> list[Edge]:
+    """Edges whose values must be known before the node is compiled."""
+    if subgraphs(node):
+        return _static_edges_inside(node)
     wanted = static_inputs(node)
     if not wanted:
         return []
     names = flat_arg_names(node.definition, node.attrs)
     return [e for e, name in zip(node.inputs, names, strict=True) if name in wanted]
+
+
+def _static_edges_inside(node: Node) -> list[Edge]:
+    """Inputs of a structured node that something inside must know; what loops cannot be known."""
+    first = node.attrs.get("vars", 1)
+    found: list[Edge] = []
+    for graph in subgraphs(node):
+        args = {arg: i for i, (arg, _) in enumerate(graph.feeds)}
+        offset = 0 if "vars" in node.attrs else 1
+        stack = [e[0] for n in graph.nodes for e in static_edges(n)]
+        seen: set[Node] = set()
+        while stack:
+            source = stack.pop()
+            if source in seen or source.type in _SHAPE_OPS:
+                continue
+            seen.add(source)
+            if source in args:
+                position = args[source] + offset
+                if position >= first:
+                    found.append(node.inputs[position])
+            else:
+                stack.extend(n for n, _ in source.inputs)
+    return found
 
 
 def _levels(
@@ -198,8 +304,10 @@ def _levels(
                 level = max(level, levels[source] + (0 if same else 1))
         for edge in static_edges(node) if device else ():
             source = edge[0]
-            if source in levels and source in on_device and not _can_be_known(
-                source, on_device, known
+            if (
+                source in levels
+                and source in on_device
+                and not _can_be_known(source, on_device, known)
             ):
                 level = max(level, levels[source] + 2)
         levels[node] = level
@@ -234,7 +342,10 @@ def _units(running: list[Node], on_device: set[Node], levels: dict[Node, int]) -
 
 
 def _wire(
-    units: list[Unit], graph: ClientGraph, settled: set[Node], roots: dict[Edge, Edge]
+    units: list[Unit],
+    graph: ClientGraph,
+    handles: dict[tuple[str, str], Edge],
+    roots: dict[Edge, Edge],
 ) -> None:
     """Fills in what crosses the border of each region."""
     home = {node: unit for unit in units for node in unit.nodes}
@@ -246,26 +357,51 @@ def _wire(
                     wanted[edge] = None
     for unit in units:
         if unit.is_region:
-            _wire_region(unit, home, wanted, roots)
+            _wire_region(unit, home, wanted, handles, roots)
 
 
 def _wire_region(
-    unit: Unit, home: dict[Node, Unit], wanted: dict[Edge, None], roots: dict[Edge, Edge]
+    unit: Unit,
+    home: dict[Node, Unit],
+    wanted: dict[Edge, None],
+    handles: dict[tuple[str, str], Edge],
+    roots: dict[Edge, Edge],
 ) -> None:
     inputs: dict[Edge, None] = {}
     for node in unit.nodes:
         for edge in node.inputs:
-            if is_cell(edge):
-                root = roots[edge]
-                unit.cells[root] = unit.cells.get(root, False) or writes(node)
+            if edge in roots:
+                _use_cell(unit, handles, roots[edge][0], writes(node))
+            elif is_cell(edge):
+                continue  # an array or stack made in this region
             elif home.get(edge[0]) is not unit and not _is_literal(edge[0]):
                 inputs[edge] = None
+        for handle, written in _inner_cells(node):
+            _use_cell(unit, handles, handle, written)
         for edge in static_edges(node):
             _mark_static(edge, unit, home)
     unit.inputs = list(inputs)
     unit.static &= set(inputs)
     # A reference leaves a region as the variable itself, which the plan knows already.
     unit.outputs = [e for e in wanted if home.get(e[0]) is unit and not is_cell(e)]
+
+
+def _use_cell(
+    unit: Unit, handles: dict[tuple[str, str], Edge], handle: Node, written: bool
+) -> None:
+    root = handles[cell_key(handle)]
+    unit.cells[root] = unit.cells.get(root, False) or written
+
+
+def _inner_cells(node: Node) -> list[tuple[Node, bool]]:
+    """(handle, whether it is written) of every variable used inside a structured node."""
+    found: list[tuple[Node, bool]] = []
+    for graph in subgraphs(node):
+        roots = resource_roots(graph.nodes)
+        for inner in graph.nodes:
+            found += [(roots[e][0], writes(inner)) for e in inner.inputs if e in roots]
+            found += _inner_cells(inner)
+    return found
 
 
 def _is_literal(node: Node) -> bool:

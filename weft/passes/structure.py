@@ -8,11 +8,15 @@ then the executor runs the nodes as they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from weft.graph.op_def import OpDef
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.prune import ARG
 
-WHILE = OpDef("_While", "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)")
+WHILE = OpDef(
+    "_While", "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)"
+)
 IF = OpDef("_If", "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)")
 
 
@@ -60,7 +64,15 @@ def _copy(graph: ClientGraph) -> ClientGraph:
 
 def _clone(n: Node) -> Node:
     return Node(
-        n.name, n.definition, n.attrs, list(n.inputs), list(n.controls), n.dtypes, n.dims, n.op, n.device
+        n.name,
+        n.definition,
+        n.attrs,
+        list(n.inputs),
+        list(n.controls),
+        n.dtypes,
+        n.dims,
+        n.op,
+        n.device,
     )
 
 
@@ -169,8 +181,8 @@ class _Frame:
         self.nodes: list[Node] = []
 
 
-def _frames(graph: ClientGraph) -> tuple[dict[Node, _Frame], list[_Frame]]:
-    """The frame each node runs in; Enter nodes belong to the frame they open."""
+def _frames(graph: ClientGraph) -> list[_Frame]:
+    """Frames with their nodes, innermost first; Enter nodes belong to the frame they open."""
     parents: dict[str, str] = {}
     while True:
         root = _Frame("", None)
@@ -192,7 +204,7 @@ def _frames(graph: ClientGraph) -> tuple[dict[Node, _Frame], list[_Frame]]:
             frame_of[node] = frame
             frame.nodes.append(node)
         if found == parents:
-            return frame_of, sorted(by_name.values(), key=lambda f: -f.depth)
+            return sorted(by_name.values(), key=lambda f: -f.depth)
         parents = found
 
 
@@ -206,7 +218,7 @@ def _after(node: Node, frame_of: dict[Node, _Frame]) -> _Frame:
 
 
 def _fold_loops(graph: ClientGraph) -> None:
-    frame_of, frames = _frames(graph)
+    frames = _frames(graph)
     for frame in frames:
         loop = _fold_loop(graph, frame)
         assert frame.parent is not None
@@ -224,7 +236,9 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
     if len(conds) != 1:
         raise Misfit(f"loop {frame.name} has {len(conds)} conditions")
     loop_cond = conds[0]
-    switches = {n.inputs[0]: n for n in order if _kind(n) == "switch" and n.inputs[1] == (loop_cond, 0)}
+    switches = {
+        n.inputs[0]: n for n in order if _kind(n) == "switch" and n.inputs[1] == (loop_cond, 0)
+    }
     initial = [_side(m, "enter") for m in merges]
     following = [_side(m, "next_iteration") for m in merges]
     invariants = [e for e in enters if e not in initial]
@@ -235,7 +249,7 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
     body_side = _depends(order, {s for s in switches.values()}, inside)
     condition, body = _Subgraph(f"{frame.name}/cond"), _Subgraph(f"{frame.name}/body")
     for part in (condition, body):
-        for i, merge in enumerate(merges):
+        for merge in merges:
             part.add_arg((merge, 0))
         for enter in invariants:
             if is_settled(_origin((enter, 0))[0]):
@@ -306,10 +320,8 @@ def _outside_controls(nodes: list[Node], here: set[Node]) -> list[Node]:
 
 
 def _replace_nodes(graph: ClientGraph, gone: set[Node], new: Node, old: dict[Edge, Edge]) -> None:
-    """Puts `new` where the last of `gone` stood; edges by `old`, control edges from `gone` to it."""
-    new.attrs["effect"] = any(
-        _has_effect(n) for inner in subgraphs(new) for n in inner.nodes
-    )
+    """Puts `new` in the place of `gone`: edges by `old`, control edges from any of it."""
+    new.attrs["effect"] = any(_has_effect(n) for inner in subgraphs(new) for n in inner.nodes)
     if any(e[0] in gone and e not in old for e in graph.fetches):
         raise Misfit("something inside a loop or branch is fetched")
     graph.targets = list(dict.fromkeys(new if t in gone else t for t in graph.targets))
@@ -425,7 +437,7 @@ def _fold_predicate(graph: ClientGraph, predicate: Edge, contexts: dict[Node, Co
         _fold_level(graph, predicate, level, branch, switches, merges, index)
 
 
-def _joins(merge: Node, sides: tuple, contexts: dict[Node, Context]) -> bool:
+def _joins(merge: Node, sides: tuple[tuple[Edge, int], ...], contexts: dict[Node, Context]) -> bool:
     inner = [_edge_context(e, contexts) for e in merge.inputs]
     used = [side in context for context in inner for side in sides if side in context]
     if not used:
@@ -458,6 +470,56 @@ def _levels(
     return index
 
 
+@dataclass
+class _Level:
+    """One of the successive conditionals on a predicate: what goes into its `_If` node."""
+
+    order: list[Node]
+    inner: set[Node]  # nodes of either branch
+    joined: list[Node]  # the merges that end it
+    taken: set[Node]  # the switches that begin it
+    exports: list[Edge]  # values of a branch that later conditionals on the predicate use
+    branch: dict[Node, int]
+
+    @property
+    def gone(self) -> set[Node]:
+        return self.inner | set(self.joined) | self.taken
+
+    def captured(self) -> list[Edge]:
+        """What the branches need from outside: through switches, or directly."""
+        found: dict[Edge, None] = {}
+        for node in [n for n in self.order if n in self.inner] + self.joined:
+            for edge in node.inputs:
+                if edge[0] in self.taken:
+                    found[edge[0].inputs[0]] = None
+                elif edge[0] not in self.gone and not is_settled(edge[0]):
+                    found[edge] = None
+        for edge in self.exports:
+            if edge[0] in self.taken:
+                found[edge[0].inputs[0]] = None
+        return list(found)
+
+    def side_graph(
+        self, name: str, side: int, captured: list[Edge]
+    ) -> tuple[_Subgraph, ClientGraph]:
+        part = _Subgraph(f"{name}/{'then' if side else 'else'}")
+        for edge in captured:
+            if is_settled(_origin(edge)[0]):
+                part.alias[edge] = _origin(edge)
+            else:
+                part.add_arg(edge)
+        for switch in self.taken:
+            part.alias[switch, side] = switch.inputs[0]
+        wanted = [_from_side(m, side, self.branch, self.taken) for m in self.joined]
+        wanted += [e for e in self.exports if self.side_of(e) == side]
+        own = {n for n in self.inner if self.branch[n] == side}
+        effects = [n for n in self.order if n in own and _has_effect(n)]
+        return part, part.build(own, wanted, effects, self.order)
+
+    def side_of(self, edge: Edge) -> int:
+        return edge[1] if edge[0] in self.taken else self.branch[edge[0]]
+
+
 def _fold_level(
     graph: ClientGraph,
     predicate: Edge,
@@ -468,69 +530,24 @@ def _fold_level(
     index: dict[Node, int],
 ) -> None:
     order = [n for n in graph.nodes if index.get(n) == level]
-    inner = {n for n in order if n in branch and n not in switches}
-    joined = [n for n in order if n in merges]
-    taken = {n for n in order if n in switches}
-    later = {n for n in graph.nodes if index.get(n, -1) > level}
-    gone = inner | set(joined) | taken
+    here = _Level(
+        order,
+        {n for n in order if n in branch and n not in switches},
+        [n for n in order if n in merges],
+        {n for n in order if n in switches},
+        [],
+        branch,
+    )
+    gone = here.gone
     if not gone:
         return
-    # Values of one branch that later conditionals on the same predicate use directly.
-    exports = list(
-        dict.fromkeys(
-            e for n in graph.nodes if n not in gone for e in n.inputs
-            if e[0] in inner or (e[0] in taken and n in later)
-        )
-    )  # fmt: skip
-    parts = []
-    for side in (0, 1):
-        part = _Subgraph(f"{predicate[0].name}/{'then' if side else 'else'}")
-        parts.append(part)
-    captured: dict[Edge, None] = {}
-    for node in [n for n in order if n in inner] + joined:
-        for edge in node.inputs:
-            if edge[0] in taken:
-                captured[edge[0].inputs[0]] = None
-            elif edge[0] not in inner and edge[0] not in joined and not is_settled(edge[0]):
-                captured[edge] = None
-    for edge in exports:
-        if edge[0] in taken:
-            captured[edge[0].inputs[0]] = None
-    graphs = []
-    for side, part in enumerate(parts):
-        for edge in captured:
-            if is_settled(_origin(edge)[0]):
-                part.alias[edge] = _origin(edge)
-            else:
-                part.add_arg(edge)
-        for switch in taken:
-            part.alias[switch, side] = switch.inputs[0]
-        wanted = [_from_side(m, side, branch, taken) for m in joined]
-        wanted += [e for e in exports if _side_of(e, branch, taken) == side]
-        own = {n for n in inner if branch[n] == side}
-        effects = [n for n in order if n in own and _has_effect(n)]
-        graphs.append(part.build(own, wanted, effects, order))
-    moving = [e for e in captured if e in parts[0].args]
-    dtypes = [m.dtypes[0].base_dtype for m in joined]
-    dims = [m.dims[0] for m in joined]
-    for e in exports:
-        dtypes.append(e[0].dtypes[e[1]].base_dtype)
-        dims.append(e[0].dims[e[1]])
-    node = Node(
-        f"{predicate[0].name}/if_{level}" if level else f"{predicate[0].name}/if", IF,
-        {
-            "else": graphs[0], "then": graphs[1], "joined": len(joined), "Tin": [predicate, *moving],
-            "export_sides": [_side_of(e, branch, taken) for e in exports],
-        },
-        [predicate, *moving], _outside_controls([n for n in order if n in gone], gone), dtypes, dims, predicate[0].op,
-        predicate[0].device,
-    )  # fmt: skip
-    old: dict[Edge, Edge] = {(m, 0): (node, i) for i, m in enumerate(joined)}
-    for i, edge in enumerate(exports):
-        old[edge] = node, len(joined) + i
-    if any((m, 1) in {e for n in graph.nodes for e in n.inputs} for m in joined):
+    used = dict.fromkeys(e for n in graph.nodes if n not in gone for e in n.inputs)
+    if any((m, 1) in used for m in here.joined):
         raise Misfit("the index of a merge is used")
-    _replace_nodes(graph, gone, node, old)
+    here.exports = [e for e in used if e[0] in here.inner or e[0] in here.taken]
+    node = _if_node(predicate, level, here)
+    outputs = [(m, 0) for m in here.joined] + here.exports
+    _replace_nodes(graph, gone, node, {edge: (node, i) for i, edge in enumerate(outputs)})
     for n in gone:
         branch.pop(n, None)
         switches.discard(n)
@@ -539,8 +556,31 @@ def _fold_level(
     index[node] = level
 
 
-def _side_of(edge: Edge, branch: dict[Node, int], taken: set[Node]) -> int:
-    return edge[1] if edge[0] in taken else branch[edge[0]]
+def _if_node(predicate: Edge, level: int, here: _Level) -> Node:
+    name = f"{predicate[0].name}/if" + (f"_{level}" if level else "")
+    captured = here.captured()
+    (part, otherwise), (_, then) = (here.side_graph(name, side, captured) for side in (0, 1))
+    inputs = [predicate, *(e for e in captured if e in part.args)]
+    outputs = [(m, 0) for m in here.joined] + here.exports
+    attrs = {
+        "else": otherwise,
+        "then": then,
+        "joined": len(here.joined),
+        "export_sides": [here.side_of(e) for e in here.exports],
+        "Tin": inputs,
+    }
+    controls = _outside_controls([n for n in here.order if n in here.gone], here.gone)
+    return Node(
+        name,
+        IF,
+        attrs,
+        inputs,
+        controls,
+        [n.dtypes[i].base_dtype for n, i in outputs],
+        [n.dims[i] for n, i in outputs],
+        predicate[0].op,
+        predicate[0].device,
+    )
 
 
 def _from_side(merge: Node, side: int, branch: dict[Node, int], taken: set[Node]) -> Edge:
@@ -548,4 +588,3 @@ def _from_side(merge: Node, side: int, branch: dict[Node, int], taken: set[Node]
         if (edge[0] in taken and edge[1] == side) or branch.get(edge[0]) == side:
             return edge
     raise Misfit(f"merge {merge.name} lacks a side")
-

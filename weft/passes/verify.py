@@ -1,4 +1,4 @@
-"""What must hold of a step's graph after each stage. On when WEFT_CHECK is; always on in the tests."""
+"""What must hold of a step's graph after each stage. WEFT_CHECK turns it on; the tests do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def verify(stage: str, graph: ClientGraph) -> None:
             loops = node.definition.control_flow == "merge"
             assert source in seen or loops, f"{stage}: {node.name} comes before {source.name}"
         for control in node.controls:
-            assert control in inside, f"{stage}: {node.name} waits for {control.name}, which is gone"
+            assert control in inside, (
+                f"{stage}: {node.name} waits for {control.name}, which is gone"
+            )
         assert len(node.dtypes) == len(node.dims), f"{stage}: {node.name} lacks a shape"
         seen.add(node)
     for node, i in [*graph.fetches, *graph.feeds]:

@@ -13,9 +13,10 @@ import numpy as np
 from weft.core import errors, flags
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
-from weft.passes.client_graph import Edge, Node
-from weft.passes.regions import Unit, is_cell
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.regions import Unit, cell_key, schedule
 from weft.runtime.interpret import _derefs, located
+from weft.runtime.lower import CannotLower, Objects, lower
 from weft.runtime.resources import uninitialized
 
 _lock = threading.Lock()
@@ -41,24 +42,24 @@ def load() -> Any:
 
 
 class TracedCell:
-    """A variable inside a trace: what it holds at this point of the program."""
+    """A variable inside a trace: `state` is what it holds at this point of the program."""
 
-    __slots__ = ("is_reference", "name", "value")
+    __slots__ = ("is_reference", "name", "state")
 
-    def __init__(self, name: str, value: Any, is_reference: bool) -> None:
-        self.name, self.value, self.is_reference = name, value, is_reference
+    def __init__(self, name: str, state: Any, is_reference: bool) -> None:
+        self.name, self.state, self.is_reference = name, state, is_reference
 
     @property
     def initialized(self) -> bool:
-        return self.value is not None
+        return self.state is not None
 
     def read(self) -> Any:
-        if self.value is None:
+        if self.state is None:
             raise uninitialized(self.name, self.is_reference)
-        return self.value
+        return self.state
 
     def write(self, value: Any) -> None:
-        self.value = value
+        self.state = value
 
 
 @dataclass
@@ -79,14 +80,14 @@ class Spec:
     static: tuple[tuple[Edge, np.ndarray], ...]
 
 
-def compile_region(unit: Unit, roots: dict[Edge, Edge], names: list[Any], spec: Spec) -> Program:
+def compile_region(unit: Unit, names: list[Any], spec: Spec) -> Program:
     """Traces the region's kernels into one XLA program.
 
     `names` gives (name, is_reference) of each cell of `unit.cells`, in order. Written cells are
     donated, so that an update can reuse their memory.
     """
     jax = load()
-    trace = _Trace(unit, roots, names, dict(spec.static))
+    trace = Tracer(unit, names, dict(spec.static))
     written = list(unit.cells.values())
     arrays = [_abstract(jax, cell) for cell in spec.cells]
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
@@ -108,13 +109,11 @@ def _abstract(jax: Any, spec: Any) -> Any:
     return None if spec is None else jax.ShapeDtypeStruct(*spec)
 
 
-class _Trace:
+class Tracer:
     """Runs the region's nodes on tracers, once, to record the program."""
 
-    def __init__(
-        self, unit: Unit, roots: dict[Edge, Edge], names: list[Any], static: dict[Edge, np.ndarray]
-    ) -> None:
-        self.unit, self.roots, self.names, self.static = unit, roots, names, static
+    def __init__(self, unit: Unit, names: list[Any], static: dict[Edge, np.ndarray]) -> None:
+        self.unit, self.names, self.static = unit, names, static
         self.dynamic = [edge for edge in unit.inputs if edge not in static]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.rng_blocks: list[int] = []
@@ -123,64 +122,93 @@ class _Trace:
     def run(
         self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: list[Any]
     ) -> tuple[list[Any], list[Any]]:
+        self.objects = Objects()
         cells = self._cells(donated, kept)
-        before = {root: _shape_or_none(cell.value) for root, cell in cells.items()}
-        values: dict[Edge, Any] = dict(self.static)
+        self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
+        before = [_shape_or_none(cell.state) for cell in cells.values()]
+        values: dict[Edge, Any] = dict(cells)
+        values.update(self.static)
         values.update(zip(self.dynamic, inputs, strict=True))
-        states = dict(zip(self.random_nodes, rngs, strict=True))
+        self.states = dict(zip(self.random_nodes, rngs, strict=True))
         self.rng_blocks = []
         for node in self.unit.nodes:
-            self._run_node(node, values, cells, states)
-        self.reshapes = any(_shape_or_none(c.value) != before[r] for r, c in cells.items())
-        new = [cells[root].value for root, w in self.unit.cells.items() if w]
+            self._run_node(node, values)
+        self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
+        new = [cells[root].state for root, w in self.unit.cells.items() if w]
         return [values[edge] for edge in self.unit.outputs], new
+
+    def run_graph(self, graph: ClientGraph, args: Sequence[Any]) -> list[Any]:
+        """Traces the graph inside a loop or conditional."""
+        values: dict[Edge, Any] = dict(zip(graph.feeds, args, strict=True))
+        for node in schedule(graph):
+            if node.type != "_Arg":
+                self._run_node(node, values)
+        return [_deref(values[edge]) for edge in graph.fetches]
 
     def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
         take = {True: iter(donated), False: iter(kept)}
         return {
-            root: TracedCell(name, next(take[written]), is_reference)
+            root: self.objects.add(TracedCell(name, next(take[written]), is_reference))
             for (root, written), (name, is_reference) in zip(
                 self.unit.cells.items(), self.names, strict=True
             )
         }
 
-    def _run_node(
-        self, node: Node, values: dict[Edge, Any], cells: dict[Edge, TracedCell], states: Any
-    ) -> None:
+    def _run_node(self, node: Node, values: dict[Edge, Any]) -> None:
+        import jax
+
         try:
-            inputs = [self._input(edge, values, cells) for edge in node.inputs]
+            inputs = [self._input(edge, values) for edge in node.inputs]
             for i in _derefs(node):
                 inputs[i] = inputs[i].read()
-            outputs = self._call(node, inputs, states)
+            outputs = self._call(node, inputs)
+        except CannotLower:
+            raise
+        except (NotImplementedError, jax.errors.JAXTypeError) as error:
+            raise CannotLower(node, str(error)) from error
         except Exception as error:
             raise located(error, node) from error
         for i, value in enumerate(outputs):
-            if not isinstance(value, TracedCell):
-                value = declared(node, i, value)
-            values[node, i] = value
+            values[node, i] = (
+                declared(node, i, value)
+                if hasattr(value, "dtype") and hasattr(value, "astype")
+                else value
+            )
 
-    def _input(self, edge: Edge, values: dict[Edge, Any], cells: dict[Edge, TracedCell]) -> Any:
+    def _input(self, edge: Edge, values: dict[Edge, Any]) -> Any:
         if edge in values:
             return values[edge]
-        if is_cell(edge):
-            return cells[self.roots[edge]]
-        return edge[0].attrs["value"]  # a small constant
+        node = edge[0]
+        if node.definition.is_handle:
+            return self.cells[cell_key(node)]
+        constant: Any = node.attrs["value"]
+        return constant
 
-    def _call(self, node: Node, inputs: list[Any], states: Any) -> Sequence[Any]:
+    def _call(self, node: Node, inputs: list[Any]) -> Sequence[Any]:
         import jax.numpy as jnp
 
         definition = node.definition
-        call = bind(definition, node.attrs)
+        if definition.name in ("_While", "_If"):
+            return lower(self, node, inputs)
+        if definition.is_handle:
+            return [self.cells[cell_key(node)]]
+        call = bind(definition, node.attrs, traced=True)
         if definition.takes_rng:
-            outputs = call(jnp, inputs, states[node])
+            outputs = call(jnp, inputs, self.states[node])
             assert definition.random is not None
             self.rng_blocks.append(definition.random(np.shape(outputs[0]), node.attrs))
             return outputs
+        if definition.takes_ctx:
+            return call(jnp, inputs, self.objects)
         concrete = all(isinstance(v, (np.ndarray, np.generic)) for v in inputs)
         if concrete and not definition.xla and not definition.stateful and inputs:
             with np.errstate(all="ignore"):
                 return call(np, inputs)
         return call(jnp, inputs)
+
+
+def _deref(value: Any) -> Any:
+    return value.read() if isinstance(value, TracedCell) else value
 
 
 def _shape_or_none(value: Any) -> Any:

@@ -10,49 +10,18 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft.core import errors
+from weft.core.deferred import Deferred
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.runtime.frames import DEAD, Frame, Iteration
-from weft.runtime.interpret import HostNode, located, run_one
+from weft.runtime.interpret import HostNode, Observer, located, run_one
 from weft.runtime.resources import ResourceStore
-
-
-class Deferred:
-    """The promise of an operation's outputs. Completed once, from any thread.
-
-    `on_cancel` is called, at most once, when the step no longer wants the result.
-    """
-
-    def __init__(self, on_cancel: Callable[[], None] | None = None) -> None:
-        self.on_cancel = on_cancel
-        self._result: tuple[Any, BaseException | None] | None = None
-        self._sink: Callable[[Any, BaseException | None], None] | None = None
-
-    def complete(self, outputs: Sequence[Any]) -> None:
-        self._finish((outputs, None))
-
-    def fail(self, error: BaseException) -> None:
-        self._finish((None, error))
-
-    def _finish(self, result: tuple[Any, BaseException | None]) -> None:
-        # The step may attach its sink at the same moment; whoever comes second delivers.
-        self._result = result
-        sink, self._sink = self._sink, None
-        if sink is not None:
-            sink(*result)
-
-    def deliver_to(self, sink: Callable[[Any, BaseException | None], None]) -> None:
-        self._sink = sink
-        if self._result is not None:
-            sink, taken = self._sink, self._sink
-            self._sink = None
-            if taken is not None:
-                sink(*self._result)
+from weft.runtime.running import RunningSteps
 
 
 class Task:
@@ -94,9 +63,7 @@ class TaskGraph:
         self.merges = {t.index for t in tasks if t.kind == "merge"}
         for index in self.merges:
             self.pending[index] -= tasks[index].data_inputs
-        self.roots = [
-            t for t in tasks if not self.pending[t.index] and t.index not in self.merges
-        ]
+        self.roots = [t for t in tasks if not self.pending[t.index] and t.index not in self.merges]
         self.enters: dict[str, int] = {}
         for task in tasks:
             if task.kind == "enter":
@@ -147,13 +114,24 @@ def node_runner(item: HostNode, store: ResourceStore) -> Callable[[list[Any]], D
 
 
 class Executor:
-    """One step over a `TaskGraph`. Owned by the calling thread; deferred results reach it by queue."""
+    """One step over a `TaskGraph`, on the calling thread; deferred results reach it by queue."""
 
-    def __init__(self, graph: TaskGraph, feeds: list[tuple[int, Any]], deadline: float | None) -> None:
-        self.graph, self.deadline = graph, deadline
+    def __init__(
+        self,
+        graph: TaskGraph,
+        feeds: list[tuple[int, Any]],
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+        observe: Observer | None = None,
+    ) -> None:
+        self.graph, self.deadline, self.running = graph, deadline, running
+        self.observe = observe
+        self.starts: dict[tuple[Task, Iteration], float] = {}
         self.ready: deque[tuple[Task, Frame, Iteration, bool]] = deque()
         self.arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.waiting: dict[int, tuple[Deferred, Task]] = {}
+        self.ends: list[Callable[[], None]] = []
+        self.stopped = False
         self.frames: dict[Any, Frame] = {}
         self.root = Frame("", None, None, 0, 0, 1)
         self.first = self._new_iteration(self.root)
@@ -162,19 +140,34 @@ class Executor:
 
     def run(self) -> list[Any]:
         """Runs the step; returns the slots of the root frame."""
-        # What the root is given counts as running until everything has been started.
-        for task in self.graph.roots:
-            self._push(task, self.root, self.first, False)
+        if self.running is not None:
+            self.running.add(self)
         try:
+            for task in self.graph.roots:
+                self._push(task, self.root, self.first, False)
             while self.ready or self.waiting:
-                if self.ready:
+                if self.ready and not self.stopped:
                     self._step(*self.ready.popleft())
+                    if self.deadline is not None and time.monotonic() >= self.deadline:
+                        raise self._too_late()
                 else:
                     self._wait()
         except BaseException:
-            self._cancel()
+            for deferred, _ in self.waiting.values():
+                deferred.cancel()
             raise
+        finally:
+            self.waiting.clear()
+            if self.running is not None:
+                self.running.remove(self)
+            for end in self.ends:
+                end()
         return self.first.values
+
+    def abort(self, error: errors.OpError) -> None:
+        """Ends the step with `error`, from any thread; what it waits for is withdrawn."""
+        self.stopped = True
+        self.arrived.put(error)
 
     # ---- running one task ----
 
@@ -191,6 +184,8 @@ class Executor:
             return
         kind = task.kind
         if kind == "plain":
+            if self.observe is not None:
+                self.starts[task, iteration] = time.perf_counter()
             try:
                 deferred = task.run(values)
             except Exception as error:
@@ -225,6 +220,8 @@ class Executor:
 
     def _defer(self, deferred: Deferred, task: Task, frame: Frame, iteration: Iteration) -> None:
         self.waiting[id(deferred)] = deferred, task
+        if deferred.at_end is not None:
+            self.ends.append(deferred.at_end)
         arrived = self.arrived
 
         def sink(outputs: Any, error: BaseException | None) -> None:
@@ -233,32 +230,56 @@ class Executor:
         deferred.deliver_to(sink)
 
     def _wait(self) -> None:
-        timeout = None
-        if self.deadline is not None:
-            timeout = self.deadline - time.monotonic()
-        try:
-            if timeout is not None and timeout <= 0:
-                raise queue.Empty
-            event = self.arrived.get(timeout=timeout)
-        except queue.Empty:
-            names = sorted(task.name for _, task in self.waiting.values())
-            raise errors.DeadlineExceededError(
-                None, None, f"Timed out waiting for notification: {', '.join(names)}"
-            ) from None
+        """Takes the next result that arrives, and fails when the deadline comes first."""
+        event = self._next_event()
+        if isinstance(event, errors.OpError):
+            event = self._first_withdrawn(event)
         deferred, task, frame, iteration, outputs, error = event
         del self.waiting[id(deferred)]
-        if error is not None:
-            assert isinstance(error, Exception)
-            raise self._failed(error, task, frame, iteration) from error
+        try:
+            if error is not None:
+                raise error
+            if deferred.then is not None:
+                outputs = deferred.then(outputs)
+        except Exception as problem:
+            raise self._failed(problem, task, frame, iteration) from problem
+        if isinstance(outputs, Deferred):
+            self._defer(outputs, task, frame, iteration)
+            return
         for slot, value in zip(task.out_slots, outputs, strict=True):
             iteration.values[slot] = value
         self._finish(task, frame, iteration, False)
 
-    def _cancel(self) -> None:
-        for deferred, _ in self.waiting.values():
-            if deferred.on_cancel is not None:
-                deferred.on_cancel()
-        self.waiting.clear()
+    def _next_event(self) -> Any:
+        if self.deadline is None:
+            return self.arrived.get()
+        try:
+            return self.arrived.get(timeout=max(0.0, self.deadline - time.monotonic()))
+        except queue.Empty:
+            raise self._too_late() from None
+
+    def _too_late(self) -> errors.OpError:
+        names = ", ".join(sorted(task.name for _, task in self.waiting.values()))
+        message = "Timed out waiting for notification" + (f": {names}" if names else "")
+        return errors.DeadlineExceededError(None, None, message)
+
+    def _first_withdrawn(self, error: errors.OpError) -> Any:
+        """Withdraws whatever the step waits for; the first that says so by failing is the event."""
+        for deferred, _ in list(self.waiting.values()):
+            deferred.cancel()
+        while not self.arrived.empty():
+            event = self.arrived.get()
+            if isinstance(event, tuple) and event[-1] is not None:
+                return event
+        raise error
+
+    def _observe(self, task: Task, iteration: Iteration) -> None:
+        assert self.observe is not None
+        start, values = self.starts.pop((task, iteration)), iteration.values
+        if task.node is not None:
+            inputs = [values[i] for i in task.in_slots]
+            outputs = [values[i] for i in task.out_slots]
+            self.observe(task.node, inputs, outputs, start, time.perf_counter())
 
     # ---- passing results on ----
 
@@ -272,6 +293,8 @@ class Executor:
             if not dead:
                 self._next(task, frame, iteration)
         else:
+            if self.observe is not None and kind == "plain" and not dead:
+                self._observe(task, iteration)
             self._activate(task, frame, iteration, iteration.values, dead)
         iteration.outstanding -= 1
         self._tidy(frame, iteration)
@@ -306,7 +329,13 @@ class Executor:
                     self._push(user, frame, iteration, user.index in iteration.dead)
 
     def _merge_input(
-        self, merge: Task, position: int, source: Task, frame: Frame, iteration: Iteration, dead: bool
+        self,
+        merge: Task,
+        position: int,
+        source: Task,
+        frame: Frame,
+        iteration: Iteration,
+        dead: bool,
     ) -> None:
         if not dead:
             if merge.index not in iteration.alive:
@@ -333,9 +362,7 @@ class Executor:
 
     def _new_iteration(self, frame: Frame) -> Iteration:
         frame.last += 1
-        iteration = Iteration(
-            frame.last, self.graph.pending.copy(), self.graph.template.copy()
-        )
+        iteration = Iteration(frame.last, self.graph.pending.copy(), self.graph.template.copy())
         frame.iterations[frame.last] = iteration
         return iteration
 
@@ -395,7 +422,9 @@ class Executor:
 
     def _tidy(self, frame: Frame, iteration: Iteration | None) -> None:
         """Drops iterations that are over, and the frame with the last of them."""
-        while iteration is not None and frame is not self.root and frame.iteration_is_done(iteration):
+        while (
+            iteration is not None and frame is not self.root and frame.iteration_is_done(iteration)
+        ):
             del frame.iterations[iteration.index]
             following = iteration.index + 1
             if frame.held:

@@ -34,6 +34,7 @@ class HostNode:
     def __init__(self, node: Node, slots: dict[Edge, int], store: ResourceStore) -> None:
         definition = node.definition
         self.node = node
+        self.call: Callable[..., Sequence[Any]]
         self.ins = tuple(slots[edge] for edge in node.inputs)
         self.outs = tuple(slots[node, i] for i in range(len(node.dtypes)))
         self.frees: tuple[int, ...] = ()
@@ -46,7 +47,7 @@ class HostNode:
 
             self.kind, self.call = "pure", runner(node, store)
         elif definition.kernel is None:
-            self.kind, self.call = "none", None
+            self.kind, self.call = "none", _no_kernel
         elif definition.xla:
             from weft.runtime.compile import single_op
 
@@ -65,6 +66,10 @@ class HostNode:
     def set_converts(self, positions: tuple[int, ...]) -> None:
         self.converts = positions
         self.special = self.special or bool(positions)
+
+
+def _no_kernel(xp: Any, inputs: Sequence[Any], *extra: Any) -> Sequence[Any]:
+    raise AssertionError("a node without a kernel is never called")
 
 
 def _derefs(node: Node) -> tuple[int, ...]:
@@ -196,7 +201,8 @@ def located(error: Exception, node: Node) -> Exception:
     where = f" (defined at {errors.locate(op)})" if op is not None else ""
     message += f"\n\t [[node {node.name}{where} ]]"
     node_def = op.node_def if op is not None else None
-    return kind(node_def, op, message)
+    made: Exception = kind(node_def, op, message)
+    return made
 
 
 def check_outputs(node: Node, outputs: Sequence[Any]) -> None:
@@ -221,4 +227,3 @@ def check_outputs(node: Node, outputs: Sequence[Any]) -> None:
 
 def is_numeric(dtype: dtypes.DType) -> bool:
     return dtype.base_dtype not in (dtypes.string, dtypes.resource, dtypes.variant)
-

@@ -16,6 +16,7 @@ from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.pipeline import has_frames
 from weft.passes.regions import Layout, Unit, group, is_cell
+from weft.passes.structure import subgraphs
 from weft.runtime.executor import Executor, Task, TaskGraph, build_tasks, node_runner
 from weft.runtime.frames import DEAD
 from weft.runtime.interpret import (
@@ -29,6 +30,7 @@ from weft.runtime.interpret import (
 )
 from weft.runtime.region import Region
 from weft.runtime.resources import ResourceStore
+from weft.runtime.running import RunningSteps
 from weft.runtime.straight import Step, straight_line
 
 _WARM = 3
@@ -41,6 +43,7 @@ class HostUnit:
         self.nodes, self.store = nodes, store
         self.runs = 0
         self.step: Step | None = None
+        self.cannot_compile = None
 
     def is_tiny(self) -> bool:
         return True
@@ -61,6 +64,7 @@ class Plan:
 
     def __init__(self, graph: ClientGraph, store: ResourceStore, nested: bool = False) -> None:
         self.graph, self.store, self.nested = graph, store, nested
+        self.on_host: frozenset[Node] = frozenset()
         self.layout: Layout = group(graph)
         self.slots: dict[Edge, int] = {}
         for node in graph.nodes:
@@ -119,7 +123,9 @@ class Plan:
                 cell = call(np, (), Context(self.store, node))[0]
             except Exception as error:
                 raise located(error, node) from error
-            self.template[self.slots[node, 0]] = cells[node, 0] = cell
+            cells[node, 0] = cell
+            if (node, 0) in self.slots:  # those inside loops have no slot of their own
+                self.template[self.slots[node, 0]] = cell
         for node in self.layout.constants:
             self.template[self.slots[node, 0]] = node.attrs["value"]
         for edge, root in self.layout.roots.items():
@@ -131,10 +137,18 @@ class Plan:
         nodes = [self.nodes[node] for node in unit.nodes]
         if not unit.is_region:
             return HostUnit(nodes, self.store)
-        return Region(unit, self.layout.roots, self.slots, nodes, cells, self.store)
+        return Region(unit, self.slots, nodes, cells, self.store)
 
-    def run(self, feeds: Sequence[Any], deadline: float | None = None) -> list[Any]:
-        """Runs one step. Returns the values of the fetches as they are, on host or device."""
+    def run(
+        self,
+        feeds: Sequence[Any],
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+    ) -> list[Any]:
+        """Runs one step. Returns the values of the fetches as they are, on host or device.
+
+        A step that waits ends at `deadline` (by time.monotonic), or when `running` is closed.
+        """
         values = self._start(feeds)
         for unit in self.units:
             unit.run(values)
@@ -144,15 +158,33 @@ class Plan:
         """Whether everything seen so far ran faster on the host than XLA could be called."""
         return all(unit.is_tiny() for unit in self.units)
 
-    def run_observed(self, feeds: Sequence[Any], observe: Observer) -> list[Any]:
+    def run_observed(
+        self,
+        feeds: Sequence[Any],
+        observe: Observer,
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+    ) -> list[Any]:
         """Runs one step node by node, showing each to `observe`."""
         values = self._start(feeds)
         run_nodes_observed(list(self.nodes.values()), values, self.store, observe)
         return [values[i] for i in self.fetch_slots]
 
+    def _regroup(self) -> None:
+        """Takes what could not be compiled out of its region, so that the rest can be."""
+        with self.store.lock:
+            failed = {u.cannot_compile.node for u in self.units if u.cannot_compile is not None}
+            inner = {n: outer for outer in self.graph.nodes for n in _nodes_inside(outer)}
+            self.on_host |= {inner.get(node, node) for node in failed}
+            self.layout = group(self.graph, self.on_host)
+            self.nodes = self._host_nodes()
+            self._settle()
+
     def _start(self, feeds: Sequence[Any]) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
+        if any(unit.cannot_compile for unit in self.units):
+            self._regroup()
         values = self.template.copy()
         for slot, value in zip(self.feed_slots, feeds, strict=True):
             values[slot] = value
@@ -182,12 +214,41 @@ class WaitingPlan(Plan):
                 tasks[source].control_outs.append(tasks[i])
         self.tasks = TaskGraph(tasks, self.template)
 
-    def run(self, feeds: Sequence[Any], deadline: float | None = None) -> list[Any]:
+    def run(
+        self,
+        feeds: Sequence[Any],
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+    ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
         given = list(zip(self.feed_slots, feeds, strict=True))
-        values = Executor(self.tasks, given, deadline).run()
+        values = Executor(self.tasks, given, deadline, running).run()
         return [values[i] for i in self.fetch_slots]
+
+    def run_observed(
+        self,
+        feeds: Sequence[Any],
+        observe: Observer,
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+    ) -> list[Any]:
+        if self.generation != self.store.generation:
+            self._settle()
+        layout = self.layout
+        settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
+        args = self.graph, self.nodes, self.slots, settled, self.template, self.store
+        given = list(zip(self.feed_slots, feeds, strict=True))
+        values = Executor(build_tasks(*args), given, deadline, running, observe).run()
+        return [values[i] for i in self.fetch_slots]
+
+
+def _nodes_inside(node: Node) -> list[Node]:
+    found: list[Node] = []
+    for graph in subgraphs(node):
+        for inner in graph.nodes:
+            found += [inner, *_nodes_inside(inner)]
+    return found
 
 
 def _sources(node: Node) -> list[Node]:
@@ -226,12 +287,26 @@ class DataflowPlan:
         for node in self.constants:
             self.template[self.slots[node, 0]] = node.attrs["value"]
 
-    def run(self, feeds: Sequence[Any], deadline: float | None = None) -> list[Any]:
+    def run(
+        self,
+        feeds: Sequence[Any],
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+    ) -> list[Any]:
+        return self.run_observed(feeds, None, deadline, running)
+
+    def run_observed(
+        self,
+        feeds: Sequence[Any],
+        observe: Observer | None,
+        deadline: float | None = None,
+        running: RunningSteps | None = None,
+    ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
             self.tasks.template = self.template
         given = [(self.slots[e], v) for e, v in zip(self.graph.feeds, feeds, strict=True)]
-        values = Executor(self.tasks, given, deadline).run()
+        values = Executor(self.tasks, given, deadline, running, observe).run()
         results = [values[self.slots[edge]] for edge in self.graph.fetches]
         for edge, value in zip(self.graph.fetches, results, strict=True):
             if value is DEAD:

@@ -19,6 +19,7 @@ from weft.passes.regions import Unit
 from weft.runtime import report
 from weft.runtime.compile import Program, Spec, compile_region, load, translate
 from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
+from weft.runtime.lower import CannotLower
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.straight import Step, straight_line
 
@@ -46,13 +47,13 @@ class Region:
     def __init__(
         self,
         unit: Unit,
-        roots: dict[Edge, Edge],
         slots: dict[Edge, int],
         nodes: list[HostNode],
         cells: dict[Edge, Variable],
         store: ResourceStore,
     ) -> None:
-        self.unit, self.roots, self.nodes, self.store = unit, roots, nodes, store
+        self.unit, self.nodes, self.store = unit, nodes, store
+        self.cannot_compile: CannotLower | None = None
         constants = [e for e in unit.inputs if e[0].type == "Const" and e not in unit.static]
         moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
         # The order of inputs is: what moves from step to step, then large constants.
@@ -87,7 +88,7 @@ class Region:
         elif not self._is_hot(entry, values):
             self._interpret(entry, values)
         else:
-            self._run_program(self._compile(entry, key, values), values)
+            self._run_hot(entry, values)
 
     def is_tiny(self) -> bool:
         return all(entry.tiny for entry in self.entries.values())
@@ -109,7 +110,11 @@ class Region:
     def _is_hot(self, entry: _Entry, values: list[Any]) -> bool:
         """Compile a signature on its second run; later, where signatures keep changing."""
         entry.runs += 1
-        if not flags.XLA or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots):
+        if (
+            not flags.XLA
+            or self.cannot_compile
+            or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots)
+        ):
             return False
         if self.needs_xla:
             return True
@@ -143,7 +148,17 @@ class Region:
 
     # ---- compiled ----
 
-    def _compile(self, entry: _Entry, key: Any, values: list[Any]) -> Program:
+    def _run_hot(self, entry: _Entry, values: list[Any]) -> None:
+        try:
+            program = self._compile(entry, values)
+        except CannotLower as error:
+            report.say(3, lambda: f"not compiled: {error}")
+            self.cannot_compile = error
+            self._interpret(entry, values)
+        else:
+            self._run_program(program, values)
+
+    def _compile(self, entry: _Entry, values: list[Any]) -> Program:
         with self._lock:
             if entry.program is None:
                 with report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes"):
@@ -162,7 +177,7 @@ class Region:
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
         )
         names = [(cell.name, cell.is_reference) for cell in self.cells]
-        return compile_region(self.unit, self.roots, names, spec)
+        return compile_region(self.unit, names, spec)
 
     def _run_program(self, program: Program, values: list[Any]) -> None:
         inputs = [values[i] for i in self.moving_slots]
@@ -204,6 +219,8 @@ def _spec(value: Any) -> Any:
 
 def _work(node: Node, inputs: Any, outputs: Any) -> float:
     """Elements a NumPy kernel handles, multiplications of a matrix product counted in part."""
+    if node.type in ("_While", "_If"):
+        return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
     size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
     if node.definition.flops is not None:
         return size + 0.05 * node.definition.flops([np.shape(v) for v in inputs], node.attrs)

@@ -57,9 +57,7 @@ class Variable:
 
 def uninitialized(name: str, is_reference: bool) -> FailedPreconditionError:
     if is_reference:
-        return FailedPreconditionError(
-            None, None, f"Attempting to use uninitialized value {name}"
-        )
+        return FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
     return FailedPreconditionError(
         None,
         None,
@@ -97,7 +95,9 @@ class ResourceStore:
             items = self._containers.get(container or DEFAULT_CONTAINER, {})
             if (kind, name) not in items:
                 raise NotFoundError(
-                    None, None, f"Resource {container or DEFAULT_CONTAINER}/{name}/{kind} does not exist."
+                    None,
+                    None,
+                    f"Resource {container or DEFAULT_CONTAINER}/{name}/{kind} does not exist.",
                 )
             return items[kind, name]
 

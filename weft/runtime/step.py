@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from weft.runtime import dump, report
 from weft.runtime.debug import NumericCheck
 from weft.runtime.plan import DataflowPlan, Plan, make_plan
 from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.running import RunningSteps
 from weft.runtime.trace import StepTrace
 
 _MAX_PLANS = 1024
@@ -31,6 +33,8 @@ class StepRunner:
         self.graph = graph
         self.store = ResourceStore()
         self.options = options_from(config)
+        self.timeout_in_ms = config.operation_timeout_in_ms if config is not None else 0
+        self.running = RunningSteps()
         self.numeric_check = flags.CHECK_NUMERICS.value
         self._plans: dict[Any, Plan | DataflowPlan] = {}
         self._mutations = graph._mutations
@@ -50,10 +54,13 @@ class StepRunner:
         plan = self._plans.get((key, feeds))
         if plan is None or self._mutations != self.graph._mutations:
             plan = self._plan(fetches, targets, feeds, key)
+        deadline = None
+        if options is not None or self.timeout_in_ms:
+            deadline = self._deadline(options)
         if options is not None or metadata is not None or self.numeric_check:
-            results = self._run_observed(plan, values, options, metadata)
+            results = self._run_observed(plan, values, options, metadata, deadline)
         else:
-            results = plan.run(values)
+            results = plan.run(values, deadline, self.running)
         return [to_user(value) for value in results]
 
     def _plan(
@@ -83,10 +90,18 @@ class StepRunner:
     def client_graph(self, fetches: Any, targets: Any, feeds: Any) -> ClientGraph:
         return prepare(feeds, fetches, targets, self.options)
 
-    def _run_observed(self, plan: Plan, values: Any, options: Any, metadata: Any) -> list[Any]:
+    def _deadline(self, options: Any) -> float | None:
+        """When the step must be over, by time.monotonic: its own limit, or the session's."""
+        limit = options.timeout_in_ms if options is not None else 0
+        limit = limit or self.timeout_in_ms
+        return time.monotonic() + limit / 1000 if limit > 0 else None
+
+    def _run_observed(
+        self, plan: Any, values: Any, options: Any, metadata: Any, deadline: float | None
+    ) -> list[Any]:
         trace = StepTrace() if options is not None and options.trace_level > 0 else None
         if trace is None and not self.numeric_check:
-            results = plan.run(values)
+            results = plan.run(values, deadline, self.running)
         else:
             check = NumericCheck() if self.numeric_check else None
 
@@ -96,7 +111,7 @@ class StepRunner:
                 if trace is not None:
                     trace(node, outputs, start, end)
 
-            results = plan.run_observed(values, observe)
+            results = plan.run_observed(values, observe, deadline, self.running)
         if metadata is not None:
             if trace is not None:
                 trace.fill(metadata)
@@ -110,6 +125,12 @@ class StepRunner:
         return session_devices()
 
     def close(self) -> None:
+        """Ends the steps that wait, and frees plans and state."""
+        self.running.close(
+            errors.CancelledError(
+                None, None, "Step was cancelled by an explicit call to `Session::Close()`."
+            )
+        )
         self._plans.clear()
         self.store.clear()
 

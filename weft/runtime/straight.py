@@ -117,7 +117,8 @@ def straight_loop(condition: Any, body: Any, variables: int, store: ResourceStor
 
     def loop(state: Sequence[Any], fixed: Sequence[Any], count: list[int]) -> list[Any]:
         try:
-            return inner(state, fixed, count)
+            final: list[Any] = inner(state, fixed, count)
+            return final
         except Exception as error:
             node = _node_of(error, where)
             raise (located(error, node) if node is not None else error) from error

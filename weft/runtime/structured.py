@@ -72,9 +72,7 @@ class _While:
                 self.tiny = straight_loop(condition, body, self.variables, self.store)
                 rest = [0]
                 try:
-                    return self.tiny(
-                        [to_host(v) for v in state], [to_host(v) for v in fixed], rest
-                    )
+                    return self.tiny([to_host(v) for v in state], [to_host(v) for v in fixed], rest)
                 finally:
                     count[0] += rest[0]
         return state
@@ -100,7 +98,7 @@ class _If:
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         side = int(bool(np.asarray(inputs[0])))
-        results = self.branches[side].run(inputs[1:])
+        results: list[Any] = self.branches[side].run(inputs[1:])
         exported = iter(results[self.joined :])
         return results[: self.joined] + [
             next(exported) if side == own else None for own in self.sides

@@ -8,7 +8,9 @@ from typing import Any
 from weft.core import dtypes
 from weft.graph.convert import constant, convert_n_to_tensor, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
-from weft.ops import control_flow, math, random
+from weft.ops import math, random
+from weft.ops.case import case
+from weft.ops.cond import cond
 
 
 def exponential_decay(
@@ -94,7 +96,7 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
         between = zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True)
         for low, high, value in between:
             branches.append(((x_tensor > low) & (x_tensor <= high), _always(value)))
-        return control_flow.case(branches, default=_always(values[0]), exclusive=True)
+        return case(branches, default=_always(values[0]), exclusive=True)
 
 
 piecewise_constant_decay = piecewise_constant
@@ -125,9 +127,7 @@ def polynomial_decay(
         end, exponent = math.cast(end_learning_rate, dtype), math.cast(power, dtype)
         step, steps = math.cast(global_step, dtype), math.cast(decay_steps, dtype)
         if cycle:
-            periods = control_flow.cond(
-                math.equal(step, 0), lambda: 1.0, lambda: math.ceil(step / decay_steps)
-            )
+            periods = cond(math.equal(step, 0), lambda: 1.0, lambda: math.ceil(step / decay_steps))
             steps = math.multiply(steps, periods)
         else:
             step = math.minimum(step, decay_steps)
@@ -181,7 +181,7 @@ def cosine_decay_restarts(
             before = (1.0 - t_mul**wave) / (1.0 - t_mul)
             return wave, (done - before) / t_mul**wave
 
-        wave, done_of_wave = control_flow.cond(math.equal(t_mul, 1.0), equal_waves, growing_waves)
+        wave, done_of_wave = cond(math.equal(t_mul, 1.0), equal_waves, growing_waves)
         height = 0.5 * m_mul**wave * (1.0 + math.cos(constant(_math.pi) * done_of_wave))
         return math.multiply(rate, (1 - alpha) * height + alpha, name=scope)
 

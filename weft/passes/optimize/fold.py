@@ -7,6 +7,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph.constant import const
 from weft.graph.kernel_call import bind
+from weft.graph.shape_fn import size
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 _MAX_ELEMENTS = 1 << 20
@@ -53,7 +54,8 @@ def _values(node: Node) -> list[np.ndarray] | None:
 
 def _grows(node: Node) -> bool:
     for dims in node.dims:
-        if dims is None or None in dims or np.prod(dims, dtype=np.float64) > _MAX_ELEMENTS:
+        elements = size(dims)
+        if elements is None or elements > _MAX_ELEMENTS:
             return True
     return False
 
@@ -67,7 +69,7 @@ def _of_shape(node: Node) -> list[np.ndarray] | None:
         if node.type == "Rank":
             value = np.array(len(dims))
         elif node.type == "Size":
-            value = np.array(np.prod(dims, dtype=np.int64))
+            value = np.array(size(dims))
         else:
             value = np.array(dims)
         found.append(value.astype(dtype.np_storage))

@@ -1,0 +1,64 @@
+"""Results that come later, without a thread that waits for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Sink = Callable[[Any, BaseException | None], None]
+
+
+class Deferred:
+    """The promise of an operation's outputs. Completed once, from any thread.
+
+    `on_cancel()` is called, at most once, when the step no longer wants the result, also when the
+    result is on its way: whoever promised it withdraws the request, or takes back what it granted.
+    `then(outputs)` is what is left to do once the outputs are there. The waiting step runs it, on
+    its own thread; it returns the operation's outputs, or another `Deferred`.
+    `at_end()` is called once when the step that waited is over, however it ended.
+    """
+
+    __slots__ = ("_lock", "_result", "_sink", "at_end", "on_cancel", "then")
+
+    def __init__(
+        self,
+        on_cancel: Callable[[], None] | None = None,
+        then: Callable[[Any], Any] | None = None,
+        at_end: Callable[[], None] | None = None,
+    ) -> None:
+        self.on_cancel, self.then, self.at_end = on_cancel, then, at_end
+        self._lock = threading.Lock()
+        self._result: tuple[Any, BaseException | None] | None = None
+        self._sink: Sink | None = None
+
+    def complete(self, outputs: Sequence[Any]) -> bool:
+        """Delivers the outputs; False (and no effect) if there was a result already."""
+        return self._finish((outputs, None))
+
+    def fail(self, error: BaseException) -> bool:
+        return self._finish((None, error))
+
+    def _finish(self, result: tuple[Any, BaseException | None]) -> bool:
+        with self._lock:
+            if self._result is not None:
+                return False
+            self._result, sink = result, self._sink
+        if sink is not None:
+            sink(*result)
+        return True
+
+    def deliver_to(self, sink: Sink) -> None:
+        """`sink(outputs, error)` gets the result, now or when it comes."""
+        with self._lock:
+            result = self._result
+            if result is None:
+                self._sink = sink
+        if result is not None:
+            sink(*result)
+
+    def cancel(self) -> None:
+        with self._lock:
+            withdraw, self.on_cancel = self.on_cancel, None
+        if withdraw is not None:
+            withdraw()

@@ -1,0 +1,43 @@
+"""Which steps of a session are under way, so that closing it can end them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+from weft.core.errors import OpError
+
+
+class Step(Protocol):
+    def abort(self, error: OpError) -> None:
+        """Ends the step with `error`, from any thread."""
+
+
+class RunningSteps:
+    """The steps of one session that are under way and may be waiting, to be ended with it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._steps: set[Step] = set()
+        self._closed: OpError | None = None
+
+    def add(self, step: Step) -> None:
+        with self._lock:
+            if self._closed is not None:
+                raise self._closed
+            self._steps.add(step)
+
+    def remove(self, step: Step) -> None:
+        with self._lock:
+            self._steps.discard(step)
+
+    def close(self, error: OpError) -> None:
+        """Ends every step under way with `error` or a more telling one; no other can start."""
+        with self._lock:
+            self._closed = error
+            steps = list(self._steps)
+        for step in steps:
+            step.abort(error)
+
+    def __len__(self) -> int:
+        return len(self._steps)
