@@ -3,3 +3,4 @@
 from weft.ops.variables import (
     Iterator as Iterator,
 )
+from weft.api import data_experimental as experimental

@@ -1,5 +1,5 @@
 """tf.sets: public names, re-exported from where they are made."""
 
-from weft.graph.shape_fn import (
+from weft.ops.array_shape import (
     size as size,
 )

@@ -6,22 +6,19 @@ from weft.autodiff.accumulate import (
 from weft.core.device_name import (
     merge as merge,
 )
-from weft.graph.shape_fn import (
-    concat as concat,
-)
 from weft.graph.slices import (
     SparseTensor as SparseTensor,
 )
 from weft.ops.array_join import (
+    concat as concat,
     split as split,
+)
+from weft.ops.array_pass import (
+    sparse_placeholder as placeholder,
 )
 from weft.ops.array_shape import (
     expand_dims as expand_dims,
-)
-from weft.ops.array_shape import (
     reshape as reshape,
-)
-from weft.ops.array_shape import (
     transpose as transpose,
 )
 from weft.ops.decompose import (
@@ -29,21 +26,27 @@ from weft.ops.decompose import (
 )
 from weft.ops.elementwise import (
     add as add,
-)
-from weft.ops.elementwise import (
     maximum as maximum,
-)
-from weft.ops.elementwise import (
     minimum as minimum,
+)
+from weft.ops.gather import (
+    sparse_mask as mask,
 )
 from weft.ops.matmul import (
     cross as cross,
+    sparse_matmul as matmul,
+)
+from weft.ops.nn_impl import (
+    softmax as softmax,
 )
 from weft.ops.reduce import (
     reduce_max as reduce_max,
-)
-from weft.ops.reduce import (
     reduce_sum as reduce_sum,
+)
+from weft.ops.segment import (
+    sparse_segment_mean as segment_mean,
+    sparse_segment_sqrt_n as segment_sqrt_n,
+    sparse_segment_sum as segment_sum,
 )
 from weft.ops.strided import (
     slice as slice,

@@ -2,14 +2,11 @@
 
 from tensorboard.compat.proto.cluster_pb2 import (
     ClusterDef as ClusterDef,
-)
-from tensorboard.compat.proto.cluster_pb2 import (
     JobDef as JobDef,
 )
 from tensorboard.compat.proto.saver_pb2 import (
     SaverDef as SaverDef,
 )
-
 from weft.graph.meta_graph import (
     export_meta_graph as export_meta_graph,
 )
@@ -31,6 +28,18 @@ from weft.train.ftrl import (
 from weft.train.gradient_descent import (
     GradientDescentOptimizer as GradientDescentOptimizer,
 )
+from weft.train.learning_rate_decay import (
+    cosine_decay as cosine_decay,
+    cosine_decay_restarts as cosine_decay_restarts,
+    exponential_decay as exponential_decay,
+    inverse_time_decay as inverse_time_decay,
+    linear_cosine_decay as linear_cosine_decay,
+    natural_exp_decay as natural_exp_decay,
+    noisy_linear_cosine_decay as noisy_linear_cosine_decay,
+    piecewise_constant as piecewise_constant,
+    piecewise_constant_decay as piecewise_constant_decay,
+    polynomial_decay as polynomial_decay,
+)
 from weft.train.momentum import (
     MomentumOptimizer as MomentumOptimizer,
 )
@@ -42,8 +51,6 @@ from weft.train.optimizer import (
 )
 from weft.train.proximal import (
     ProximalAdagradOptimizer as ProximalAdagradOptimizer,
-)
-from weft.train.proximal import (
     ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
 )
 from weft.train.rmsprop import (
@@ -51,16 +58,8 @@ from weft.train.rmsprop import (
 )
 from weft.train.training_util import (
     assert_global_step as assert_global_step,
-)
-from weft.train.training_util import (
     create_global_step as create_global_step,
-)
-from weft.train.training_util import (
     get_global_step as get_global_step,
-)
-from weft.train.training_util import (
     get_or_create_global_step as get_or_create_global_step,
-)
-from weft.train.training_util import (
     global_step as global_step,
 )

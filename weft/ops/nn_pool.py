@@ -12,7 +12,8 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, raw
 from weft.ops.array import deprecated_alias, expand_dims, squeeze
-from weft.ops.nn_conv import channel_index, check_strides_and_rates, per_axis, with_space_to_batch
+from weft.ops.nn_conv import channel_index, per_axis
+from weft.ops.nn_dilated import check_strides_and_rates, with_space_to_batch
 
 
 def _pool(

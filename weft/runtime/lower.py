@@ -140,7 +140,7 @@ def _find_changed(tracer: Tracer, run: Callable[[], Any]) -> list[int]:
         before = objects.states()
         known = len(objects.items)
 
-        def probe() -> Any:
+        def probe(known: int = known) -> Any:
             run()
             return [item.state for item in objects.items[:known]]
 

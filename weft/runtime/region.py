@@ -152,7 +152,8 @@ class Region:
         try:
             program = self._compile(entry, values)
         except CannotLower as error:
-            report.say(3, lambda: f"not compiled: {error}")
+            reason = str(error)
+            report.say(3, lambda: f"not compiled: {reason}")
             self.cannot_compile = error
             self._interpret(entry, values)
         else:

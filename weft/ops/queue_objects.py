@@ -1,0 +1,475 @@
+"""Queues as objects: elements in, elements out, and who waits for which.
+
+An element is a tuple of arrays, one for each component. Every method returns at once, with the
+result or a `Deferred`; the kernels of ops/queues.py only check types and call them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.shape_fn import Dims
+from weft.ops import philox
+from weft.ops.waiting import DONE, PROGRESS, WAIT, Monitor, Waiter
+
+Element = tuple[Any, ...]
+UNBOUNDED = 0x7FFFFFFF
+_WORD_BLOCKS = 64
+
+
+def invalid(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def owned(value: Any) -> Any:
+    """`value` as the queue may keep it: nobody writes to it, and it holds no larger array alive."""
+    if isinstance(value, np.ndarray) and (value.flags.writeable or not value.flags.owndata):
+        return value.copy()
+    return value
+
+
+def rows(batch: np.ndarray) -> list[Any]:
+    """The elements along the first axis, each on its own."""
+    if batch.ndim > 1:
+        return [row.copy() for row in batch]
+    if batch.dtype != object:
+        return list(batch)
+    made = []
+    for item in batch:
+        cell = np.empty((), object)
+        cell[()] = item
+        made.append(cell)
+    return made
+
+
+def stacked(values: Sequence[Any], dims: tuple[int, ...], dtype: DType) -> np.ndarray:
+    """Arrays of one shape along a new first axis."""
+    if not dims and dtype.np_storage != object:
+        return np.array(values, dtype.np_storage)
+    out = np.empty((len(values), *dims), dtype.np_storage)
+    for i, value in enumerate(values):
+        out[i] = value if dims else value[()]
+    return out
+
+
+def padded(values: Sequence[Any], dims: Dims, dtype: DType) -> np.ndarray:
+    """Arrays of one rank along a new first axis; unknown `dims` grow to the largest, zero-filled."""
+    assert dims is not None
+    sizes = [
+        max((v.shape[axis] for v in values), default=0) if d is None else d
+        for axis, d in enumerate(dims)
+    ]
+    fill = b"" if dtype.np_storage == object else 0
+    out = np.full((len(values), *sizes), fill, dtype.np_storage)
+    for i, value in enumerate(values):
+        out[(i, *(slice(n) for n in value.shape))] = value
+    return out
+
+
+def fits(dims: Dims, shape: tuple[int, ...]) -> bool:
+    return dims is None or (
+        len(dims) == len(shape)
+        and all(d is None or d == n for d, n in zip(dims, shape, strict=True))
+    )
+
+
+# ---- requests ------------------------------------------------------------------------------------
+
+
+class Put(Waiter):
+    """Elements to be added, as room becomes free."""
+
+    cancelled = "Enqueue operation was cancelled"
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        super().__init__()
+        self.elements, self.position = elements, 0
+
+    def attempt(self, queue: Queue) -> int:
+        if queue.closed:
+            self.error = errors.CancelledError(
+                None, None, f"{queue.kind} '{queue.name}' is closed."
+            )
+            return DONE
+        room = queue.capacity - queue.count()
+        if room <= 0:
+            return WAIT
+        taken = self.elements[self.position : self.position + room]
+        queue.push(taken)
+        self.position += len(taken)
+        return DONE if self.position == len(self.elements) else PROGRESS
+
+
+class Close(Waiter):
+    """Closes the queue after the elements that were waiting to get in before it."""
+
+    cancelled = "Enqueue operation was cancelled"
+
+    def attempt(self, queue: Queue) -> int:
+        if queue.closed:
+            self.error = errors.CancelledError(
+                None, None, f"Queue '{queue.name}' is already closed."
+            )
+        queue.closed = True
+        return DONE
+
+
+class Take(Waiter):
+    """Elements to be removed: `wanted` of them, or what is left at the end if `small` will do."""
+
+    cancelled = "Dequeue operation was cancelled"
+
+    def __init__(self, queue: Queue, wanted: int, small: bool = False) -> None:
+        super().__init__()
+        self.queue, self.wanted, self.small = queue, wanted, small
+        self.taken: list[Element] = []
+
+    def attempt(self, queue: Queue) -> int:
+        missing = self.wanted - len(self.taken)
+        if queue.closed and queue.count() < missing:
+            size = queue.count()
+            self.withdrawn(queue)
+            if not (self.small and queue.count()):
+                self.error = errors.OutOfRangeError(
+                    None, None, f"{queue.kind} '{queue.name}' is closed and has insufficient"
+                    f" elements (requested {missing}, current size {size})",
+                )  # fmt: skip
+                return DONE
+            missing = self.wanted = queue.count()
+        ready = min(missing, queue.available())
+        if ready <= 0:
+            return WAIT
+        self.taken += queue.pop(ready)
+        return DONE if ready == missing else PROGRESS
+
+    def withdrawn(self, queue: Queue) -> None:
+        queue.put_back(self.taken)
+        self.taken = []
+
+    def outputs(self) -> Sequence[Any]:
+        return self.taken[0]
+
+
+class TakeBatch(Take):
+    def outputs(self) -> Sequence[Any]:
+        return self.queue.batch(self.taken)
+
+
+# ---- queues --------------------------------------------------------------------------------------
+
+_PUTS, _TAKES = 0, 1
+
+
+class Queue(Monitor):
+    """Elements in the order they came. Subclasses choose another order or another batching.
+
+    `shapes` is None when the components may have any shape, and may differ between elements.
+    Subclasses keep elements by `push`, `pop`, `put_back` and `count`, all under the lock.
+    """
+
+    kind = "FIFOQueue"
+
+    def __init__(
+        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
+    ) -> None:
+        super().__init__(lines=2)
+        self.name, self.dtypes = name, list(dtypes)
+        self.shapes = list(shapes) if shapes else None
+        self.capacity = capacity if capacity >= 0 else UNBOUNDED
+        self.closed = False
+        self.elements: Any = deque()
+        if not self.dtypes:
+            raise invalid(f"Empty component types for queue {name}")
+        if self.shapes is not None and len(self.shapes) != len(self.dtypes):
+            raise invalid(
+                f"Different number of component types.  Types: {show_types(self.dtypes)}, Shapes:"
+                f" {show_shapes(self.shapes)}"
+            )
+
+    # ---- what operations do ----
+
+    def enqueue(self, components: Sequence[Any]) -> Any:
+        self._check(components, self.shapes)
+        return self.submit(_PUTS, Put([tuple(map(owned, components))]))
+
+    def enqueue_many(self, components: Sequence[Any]) -> Any:
+        """Adds every row of the components as an element."""
+        self._check_many(components)
+        if not len(components[0]):
+            return ()
+        return self.submit(_PUTS, Put(list(zip(*map(rows, components), strict=True))))
+
+    def dequeue(self) -> Any:
+        return self.submit(_TAKES, Take(self, 1))
+
+    def dequeue_many(self, count: int, allow_small: bool = False) -> Any:
+        """Removes `count` elements as one batch; `allow_small`: the last batch may be smaller."""
+        if self.shapes is None:
+            raise invalid(
+                f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have"
+                " specified shapes."
+            )
+        if count == 0:
+            return self.batch([])
+        return self.submit(_TAKES, TakeBatch(self, count, allow_small))
+
+    def close(self, cancel_pending: bool = False) -> Any:
+        """No more elements after those that wait to get in; with `cancel_pending`, not even those."""
+        if not cancel_pending:
+            return self.submit(_PUTS, Close())
+        self.change(self._close_now)
+        return ()
+
+    def _close_now(self) -> list[Waiter]:
+        self.closed = True
+        ended = list(self.lines[_PUTS])
+        self.lines[_PUTS].clear()
+        for waiter in ended:
+            waiter.error = errors.CancelledError(None, None, waiter.cancelled)
+        return ended
+
+    def size(self) -> int:
+        with self.lock:
+            return self.count()
+
+    # ---- how elements are kept ----
+
+    def count(self) -> int:
+        return len(self.elements)
+
+    def available(self) -> int:
+        """How many elements may be taken now."""
+        return self.count()
+
+    def push(self, elements: Iterable[Element]) -> None:
+        self.elements.extend(elements)
+
+    def pop(self, count: int) -> list[Element]:
+        take = self.elements.popleft
+        return [take() for _ in range(count)]
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        self.elements.extendleft(reversed(elements))
+
+    def batch(self, elements: Sequence[Element]) -> list[np.ndarray]:
+        assert self.shapes is not None
+        columns = zip(*elements, strict=True) if elements else [()] * len(self.dtypes)
+        return [
+            stacked(column, dims, dtype)  # type: ignore[arg-type]
+            for column, dims, dtype in zip(columns, self.shapes, self.dtypes, strict=True)
+        ]
+
+    # ---- checks ----
+
+    def _check(self, components: Sequence[Any], shapes: Sequence[Dims] | None) -> None:
+        if len(components) != len(self.dtypes):
+            raise invalid(
+                f"Wrong number of components in tuple. Expected {len(self.dtypes)}, got"
+                f" {len(components)}"
+            )
+        for i, value in enumerate(components if shapes is not None else ()):
+            assert shapes is not None
+            if value.shape != shapes[i] and not fits(shapes[i], value.shape):
+                raise invalid(
+                    f"Shape mismatch in tuple component {i}. Expected {s.show(shapes[i])}, got"
+                    f" {s.show(value.shape)}"
+                )
+
+    def _check_many(self, components: Sequence[Any]) -> None:
+        if not components[0].ndim:
+            raise invalid("Elements to enqueue must have at least one dimension, got a scalar")
+        size = len(components[0])
+        if self.shapes is not None:
+            self._check(components, [s.concat((size,), dims) for dims in self.shapes])
+            return
+        self._check(components, None)
+        for i, value in enumerate(components):
+            if not value.ndim or len(value) != size:
+                raise invalid(
+                    "All input tensors must have the same size in the 0th dimension. Component"
+                    f" {i} has {len(value) if value.ndim else 0}, and should have {size}"
+                )
+
+    def check_same(
+        self, op: str, dtypes: Sequence[DType], shapes: Sequence[Dims], capacity: int
+    ) -> None:
+        """Whether a node that names this queue asks for one like it."""
+        if op.removesuffix("V2") != self.kind:
+            raise invalid(f"Expected {self.kind}, found {op}")
+        wanted = capacity if capacity >= 0 else UNBOUNDED
+        self._same("capacity", self.capacity, wanted)
+        self._same("component types", show_types(self.dtypes), show_types(dtypes))
+        if not self._same_shapes(shapes):
+            self._same("component shapes", show_shapes(self.shapes or ()), show_shapes(shapes))
+
+    def _same_shapes(self, shapes: Sequence[Dims]) -> bool:
+        return list(shapes) == (self.shapes or [])
+
+    def _same(self, what: str, have: Any, wanted: Any) -> None:
+        if have != wanted:
+            were = "were" if what.endswith("s") else "was"
+            raise invalid(
+                f"Shared queue '{self.name}' has {what} {have} but requested {what} {were} {wanted}"
+            )
+
+
+class PaddingFIFOQueue(Queue):
+    """Shapes may be partly unknown; batches are padded with zeros to the largest element."""
+
+    kind = "PaddingFIFOQueue"
+
+    def __init__(
+        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
+    ) -> None:
+        if len(shapes or ()) != len(dtypes):
+            raise invalid(
+                "Shapes must be provided for all components, but received"
+                f" {len(dtypes)} dtypes and {len(shapes or ())} shapes."
+            )
+        super().__init__(name, dtypes, shapes, capacity)
+
+    def batch(self, elements: Sequence[Element]) -> list[np.ndarray]:
+        assert self.shapes is not None
+        columns = zip(*elements, strict=True) if elements else [()] * len(self.dtypes)
+        return [
+            (stacked if s.known(dims) else padded)(column, dims, dtype)  # type: ignore[operator]
+            for column, dims, dtype in zip(columns, self.shapes, self.dtypes, strict=True)
+        ]
+
+    def _same_shapes(self, shapes: Sequence[Dims]) -> bool:
+        assert self.shapes is not None
+        if len(shapes) != len(self.shapes):
+            return False
+        try:
+            for ours, theirs in zip(self.shapes, shapes, strict=True):
+                s.merge(ours, theirs)
+        except ValueError:
+            return False
+        return True
+
+
+class RandomShuffleQueue(Queue):
+    """Elements in random order; at least `min_after_dequeue` stay behind until the queue closes."""
+
+    kind = "RandomShuffleQueue"
+
+    def __init__(
+        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int,
+        min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(name, dtypes, shapes, capacity)
+        if min_after_dequeue < 0:
+            raise invalid(f"min_after_dequeue {min_after_dequeue} must be >= 0")
+        if min_after_dequeue >= self.capacity:
+            raise invalid(
+                f"min_after_dequeue {min_after_dequeue} must be < capacity {self.capacity}"
+            )
+        self.min_after_dequeue, self.seeds = min_after_dequeue, (seed, seed2)
+        self.elements = []
+        self._state = philox.initial_state(seed, seed2)
+        self._words: list[int] = []
+
+    def available(self) -> int:
+        return self.count() - (0 if self.closed else self.min_after_dequeue)
+
+    def pop(self, count: int) -> list[Element]:
+        taken = []
+        elements = self.elements
+        for _ in range(count):
+            i = self._word() % len(elements)
+            taken.append(elements[i])
+            elements[i] = elements[-1]
+            elements.pop()
+        return taken
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        self.elements.extend(reversed(elements))
+
+    def _word(self) -> int:
+        if not self._words:
+            words = np.stack(philox.blocks(np, self._state, _WORD_BLOCKS), axis=1)
+            self._words = words.ravel()[::-1].tolist()
+            self._state = philox.advance(self._state, _WORD_BLOCKS)
+        return self._words.pop()
+
+    def check_same_order(self, min_after_dequeue: int, seed: int, seed2: int) -> None:
+        if min_after_dequeue != self.min_after_dequeue:
+            raise invalid(
+                f"Shared queue '{self.name}' has min_after_dequeue {self.min_after_dequeue} but"
+                f" requested min_after_dequeue was {min_after_dequeue}."
+            )
+        if (seed or seed2) and (seed, seed2) != self.seeds:
+            raise invalid(
+                f"Shared queue '{self.name}' has random seeds ({self.seeds[0]}, {self.seeds[1]})"
+                f" but requested seeds are ({seed}, {seed2})."
+            )
+
+
+class PriorityQueue(Queue):
+    """Elements in the order of their first component; those of one priority as they came."""
+
+    kind = "PriorityQueue"
+
+    def __init__(
+        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
+    ) -> None:
+        super().__init__(name, dtypes, shapes, capacity)
+        if self.dtypes[0].name != "int64":
+            raise invalid(
+                "PriorityQueue priority index component must be type int64, but dtype is:"
+                f" {show_types(self.dtypes[:1])}"
+            )
+        if self.shapes is not None and self.shapes[0] != ():
+            raise invalid(
+                "PriorityQueue priority index component must be a scalar, but shape is:"
+                f" {s.show(self.shapes[0])}"
+            )
+        self.elements = []
+        self._order = itertools.count()
+
+    def push(self, elements: Iterable[Element]) -> None:
+        for element in elements:
+            heapq.heappush(self.elements, (int(element[0]), next(self._order), element))
+
+    def pop(self, count: int) -> list[Element]:
+        return [heapq.heappop(self.elements)[2] for _ in range(count)]
+
+    def put_back(self, elements: Sequence[Element]) -> None:
+        self.push(elements)
+
+    def _check(self, components: Sequence[Any], shapes: Sequence[Dims] | None) -> None:
+        super()._check(components, shapes)
+        if shapes is self.shapes and components[0].ndim:
+            raise invalid(
+                "Expected the priority element to be a scalar, but received shape:"
+                f" {s.show(components[0].shape)}"
+            )
+
+    def _check_many(self, components: Sequence[Any]) -> None:
+        super()._check_many(components)
+        if components[0].ndim != 1:
+            raise invalid(
+                "Expected the priority element to be a vector, but received shape:"
+                f" {s.show(components[0].shape)}"
+            )
+
+
+def show_types(dtypes: Sequence[DType]) -> str:
+    short = {"float32": "float", "float64": "double", "float16": "half"}
+    return ", ".join(short.get(d.name, d.name) for d in dtypes)
+
+
+def show_shapes(shapes: Sequence[Dims]) -> str:
+    return "[" + ", ".join(map(s.show, shapes)) + "]"

@@ -1,0 +1,144 @@
+"""What queues, barriers, accumulators and staging areas have in common: requests that wait.
+
+A `Waiter` is a request on a shared object that is tried until it is done; a `Monitor` is such an
+object. Nobody blocks: a request that cannot be met now stays in a line, and whoever changes the
+object tries the lines again and delivers what became possible.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from weft.core import errors
+from weft.core.deferred import Deferred
+
+# What an attempt at a request came to.
+WAIT, PROGRESS, DONE = range(3)
+
+
+class Waiter:
+    """A request. `attempt(owner)` is called with the owner's lock held, until it returns DONE.
+
+    It leaves its outcome in `error`, or in whatever `outputs()` makes the outputs from; that is
+    called without the lock, by the step that asked.
+    """
+
+    cancelled = "Operation was cancelled"
+
+    def __init__(self) -> None:
+        self.deferred: Deferred | None = None
+        self.error: BaseException | None = None
+        self.done = False
+
+    def attempt(self, owner: Any) -> int:
+        raise NotImplementedError
+
+    def outputs(self) -> Any:
+        return ()
+
+    def withdrawn(self, owner: Any) -> None:
+        """The request goes before it was met: gives back what it held. Under the owner's lock."""
+
+    def _deliver(self) -> None:
+        assert self.deferred is not None
+        if self.error is not None:
+            self.deferred.fail(self.error)
+        else:
+            self.deferred.complete(())
+
+
+Line = deque[Waiter]
+
+
+class Monitor:
+    """An object with a lock and lines of waiters. `lines` are served in order, each from its head.
+
+    With `in_turn`, a waiter that cannot proceed keeps those behind it waiting; otherwise every
+    waiter of a line is tried.
+    """
+
+    in_turn = True
+
+    def __init__(self, lines: int = 1) -> None:
+        self.lock = threading.Lock()
+        self.lines: tuple[Line, ...] = tuple(deque() for _ in range(lines))
+
+    def waiting(self) -> int:
+        """How many requests wait."""
+        with self.lock:
+            return sum(map(len, self.lines))
+
+    def submit(self, line: int, waiter: Waiter) -> Any:
+        """The outputs of the request if it can be met at once, else a `Deferred`."""
+        with self.lock:
+            self.lines[line].append(waiter)
+            finished = self._serve()
+            deferred = None
+            if not waiter.done:
+                deferred = waiter.deferred = Deferred(
+                    on_cancel=partial(self._withdraw, line, waiter),
+                    then=lambda _: waiter.outputs(),
+                )
+        self._deliver(finished)
+        if deferred is not None:
+            return deferred
+        if waiter.error is not None:
+            raise waiter.error
+        return waiter.outputs()
+
+    def change(self, action: Callable[[], Iterable[Waiter] | None]) -> None:
+        """Runs `action` with the lock held, then serves the lines.
+
+        Waiters that `action` returns were ended by it, with an error.
+        """
+        with self.lock:
+            ended = list(action() or ())
+            for waiter in ended:
+                waiter.done = True
+            ended += self._serve()
+        self._deliver(ended)
+
+    def _withdraw(self, line: int, waiter: Waiter) -> None:
+        def withdraw() -> list[Waiter]:
+            if waiter.done:
+                return []
+            self.lines[line].remove(waiter)
+            waiter.withdrawn(self)
+            waiter.error = errors.CancelledError(None, None, waiter.cancelled)
+            return [waiter]
+
+        self.change(withdraw)
+
+    def _serve(self) -> list[Waiter]:
+        finished: list[Waiter] = []
+        progress = True
+        while progress:
+            progress = False
+            for line in self.lines:
+                if line and self._serve_line(line, finished):
+                    progress = True
+        return finished
+
+    def _serve_line(self, line: Line, finished: list[Waiter]) -> bool:
+        progress = False
+        for waiter in list(line) if not self.in_turn or len(line) > 1 else (line[0],):
+            came_to = waiter.attempt(self)
+            if came_to == DONE:
+                waiter.done = progress = True
+                line.remove(waiter)
+                finished.append(waiter)
+            elif came_to == PROGRESS:
+                progress = True
+            if came_to != DONE and self.in_turn:
+                break
+        return progress
+
+    @staticmethod
+    def _deliver(finished: list[Waiter]) -> None:
+        for waiter in finished:
+            if waiter.deferred is not None:
+                waiter._deliver()
