@@ -199,15 +199,15 @@ class _Walk:
                 for i, g in enumerate(sums)
             ]
             found = function(op, *out)
-        found = list(found) if isinstance(found, (list, tuple)) else [found]
-        if len(found) != len(op.inputs):
-            raise ValueError(
-                f"Num gradients {len(found)} generated for op {op.node_def} do not match num inputs"
-                f" {len(op.inputs)}"
-            )
-        found = [_unwrap(g) for g in found]
-        if self.gate and sum(g is not None for g in found) > 1:
-            found = _gated(found)
+            found = list(found) if isinstance(found, (list, tuple)) else [found]
+            if len(found) != len(op.inputs):
+                raise ValueError(
+                    f"Num gradients {len(found)} generated for op {op.node_def} do not match num"
+                    f" inputs {len(op.inputs)}"
+                )
+            found = [_unwrap(g) for g in found]
+            if self.gate and sum(g is not None for g in found) > 1:
+                found = _gated(found)
         for tensor, grad in zip(op.inputs, found, strict=True):
             if grad is not None and tensor.op in between:
                 self.grads.setdefault(tensor, []).append(_checked(op, tensor, grad))

@@ -81,7 +81,7 @@ def op_outputs_tuple(definition: OpDef) -> Any:
 def add_node(definition: OpDef, given: dict[str, Any], name: str | None) -> Any:
     graph = _graph_for(definition, given)
     attrs = _given_attrs(definition, given)
-    base = definition.name if name is None else name
+    base = name or definition.name
     if _all_tensors(definition, given):
         inputs = [given[arg.name] for arg in definition.input_args]
         bind_types(definition, inputs, attrs)

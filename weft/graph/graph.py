@@ -148,7 +148,7 @@ class Graph:
             op_name, _, index = name.partition(":")
             if not index.isdigit():
                 raise ValueError(
-                    f"The name {name!r} looks like a Tensor name, but is not a valid one. {form}"
+                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. {form}"
                 )
             op = self._by_name.get(op_name)
             missing = f"The name {name!r} refers to a Tensor which does not exist. The operation,"
@@ -243,7 +243,8 @@ class Graph:
             if name in self._by_name:
                 name = self._unique_full_name(name)
         else:
-            if not _VALID_OP_NAME(name):
+            # Below a scope a name may start with any of the allowed characters.
+            if not (_VALID_SCOPE_NAME if self._scopes.name else _VALID_OP_NAME)(name):
                 raise ValueError(f"'{name}' is not a valid node name")
             name = self.unique_name(name)
         scopes = self._scopes
@@ -387,6 +388,8 @@ class Graph:
         else:
             ops: dict[Operation, None] = {}
             for item in control_inputs:
+                if isinstance(item, str | bytes):
+                    item = self.as_graph_element(item)
                 ops[_operation_of(self, item)] = None
             scopes.controllers = [*scopes.controllers, _Controller(list(ops))]
         try:

@@ -123,18 +123,11 @@ class Tensor:
 
     def set_shape(self, shape: Any) -> None:
         """Adds what `shape` says to what is known; ValueError if they contradict."""
-        new = dims_of(shape)
-        try:
-            self.dims = shape_fn.merge(self.dims, new)
-        except ValueError as error:
-            raise ValueError(
-                f"{error}. Tensor '{self.name}' has shape {self.shape}, which is not compatible"
-                f" with {TensorShape.from_dims(new)}"
-            ) from None
+        self.dims = shape_fn.merge(self.dims, dims_of(shape))
 
     def consumers(self) -> list[Operation]:
-        """The operations that take this tensor as an input, each once."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that take this tensor as an input, once for every input that it is."""
+        return list(self._consumers)
 
     def eval(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> Any:
         """Runs this tensor in `session` (the default session if None)."""

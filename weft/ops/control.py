@@ -95,7 +95,7 @@ def tuple_(
     tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None
 ) -> list[Any]:
     """`tensors`, none of which is available before all of them are computed."""
-    with name_scope(name, "tuple", tensors) as scope:
+    with name_scope(name, "tuple", tensors):
         gating = [
             t.op if isinstance(t, (Tensor, IndexedSlices)) else t for t in tensors if t is not None
         ]
@@ -108,8 +108,7 @@ def tuple_(
         gating = sorted(set(gating), key=lambda o: o._id)
         if not gating:
             raise ValueError(f"Must have at least one Tensor: {tensors}")
-        with control_dependencies(gating):
-            gate = no_op(name=scope + "group_deps" if scope.endswith("/") else scope)
+        gate = group(*gating)
         found: list[Any] = []
         for item in tensors:
             if item is None or isinstance(item, Operation):

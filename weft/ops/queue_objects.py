@@ -437,33 +437,35 @@ class PriorityQueue(Queue):
                 f" {s.show(self.shapes[0])}"
             )
         self.elements = []
-        self._order = itertools.count()
+        # Places among elements of one priority: behind all others, and before them.
+        self._last, self._first = itertools.count(), itertools.count(-1, -1)
 
     def push(self, elements: Iterable[Element]) -> None:
         for element in elements:
-            heapq.heappush(self.elements, (int(element[0]), next(self._order), element))
+            heapq.heappush(self.elements, (int(element[0]), next(self._last), element))
 
     def pop(self, count: int) -> list[Element]:
         return [heapq.heappop(self.elements)[2] for _ in range(count)]
 
     def put_back(self, elements: Sequence[Element]) -> None:
-        self.push(elements)
+        for element in reversed(elements):
+            heapq.heappush(self.elements, (int(element[0]), next(self._first), element))
 
-    def _check(self, components: Sequence[Any], shapes: Sequence[Dims] | None) -> None:
-        super()._check(components, shapes)
-        if shapes is self.shapes and components[0].ndim:
+    def enqueue(self, components: Sequence[Any]) -> Any:
+        if components[0].ndim:
             raise invalid(
                 "Expected the priority element to be a scalar, but received shape:"
                 f" {s.show(components[0].shape)}"
             )
+        return super().enqueue(components)
 
-    def _check_many(self, components: Sequence[Any]) -> None:
-        super()._check_many(components)
+    def enqueue_many(self, components: Sequence[Any]) -> Any:
         if components[0].ndim != 1:
             raise invalid(
                 "Expected the priority element to be a vector, but received shape:"
                 f" {s.show(components[0].shape)}"
             )
+        return super().enqueue_many(components)
 
 
 def show_types(dtypes: Sequence[DType]) -> str:

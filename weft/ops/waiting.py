@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -41,7 +41,7 @@ class Waiter:
         return ()
 
     def withdrawn(self, owner: Any) -> None:
-        """The request goes before it was met: gives back what it held. Under the owner's lock."""
+        """Nobody wants the request any more: gives back what it got. Under the owner's lock."""
 
     def _deliver(self) -> None:
         assert self.deferred is not None
@@ -105,6 +105,8 @@ class Monitor:
     def _withdraw(self, line: int, waiter: Waiter) -> None:
         def withdraw() -> list[Waiter]:
             if waiter.done:
+                if waiter.error is None:
+                    waiter.withdrawn(self)  # nobody saw what it was granted
                 return []
             self.lines[line].remove(waiter)
             waiter.withdrawn(self)
@@ -125,14 +127,13 @@ class Monitor:
 
     def _serve_line(self, line: Line, finished: list[Waiter]) -> bool:
         progress = False
-        for waiter in list(line) if not self.in_turn or len(line) > 1 else (line[0],):
+        for waiter in list(line) if not self.in_turn else _heads(line):
             came_to = waiter.attempt(self)
             if came_to == DONE:
-                waiter.done = progress = True
+                waiter.done = True
                 line.remove(waiter)
                 finished.append(waiter)
-            elif came_to == PROGRESS:
-                progress = True
+            progress = progress or came_to != WAIT
             if came_to != DONE and self.in_turn:
                 break
         return progress
@@ -142,3 +143,9 @@ class Monitor:
         for waiter in finished:
             if waiter.deferred is not None:
                 waiter._deliver()
+
+
+def _heads(line: Line) -> Iterator[Waiter]:
+    """The first of the line, as long as whoever iterates removes it."""
+    while line:
+        yield line[0]

@@ -1,0 +1,638 @@
+"""Gradients through conds and loops.
+
+For every loop that gradients pass through there is a *backward loop*, which runs as often as the
+loop did and takes its iterations in reverse. What an iteration's gradient needs of the forward
+loop is kept on stacks: a push in the forward loop, a pop in the backward one. Counters on both
+sides, and control edges to them, keep pushes and pops in the order of the iterations.
+
+A gradient is that of a *gradient call*; `LoopGradients` is what one call knows about its loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.constant import constant
+from weft.graph.constant_value import constant_value
+from weft.graph.graph import (
+    Operation,
+    Tensor,
+    colocate_with,
+    control_dependencies,
+    get_default_graph,
+)
+from weft.graph.op_def import raw, register_gradient
+from weft.graph.slices import IndexedSlices, SparseTensor
+from weft.ops import array, elementwise, routing
+from weft.ops.cond import CondContext
+from weft.ops.control_flow_context import (
+    ControlFlowContext,
+    containing_loop,
+    is_loop_switch,
+    kind_of,
+    loop_constant_enter,
+    output_context,
+    while_context,
+)
+from weft.ops.while_loop import WhileContext, add_back_edge
+
+
+def _in(context: ControlFlowContext | None) -> AbstractContextManager[Any]:
+    return nullcontext() if context is None else context
+
+
+@contextmanager
+def _out_of(context: ControlFlowContext) -> Iterator[None]:
+    """Leaves the current context for a while."""
+    context.Exit()
+    try:
+        yield
+    finally:
+        context.Enter()
+
+
+class LoopGradient:
+    """A forward loop, its backward loop, and what passes between them."""
+
+    def __init__(self, forward: WhileContext, outer: LoopGradient | None) -> None:
+        self.forward_context, self.outer = forward, outer
+        # Forward values by name -> what gives them in the backward loop.
+        self.history: dict[str, Tensor] = {}
+        # Switches of loop variables -> the Merge their gradients meet in.
+        self.switches: dict[Operation, Any] = {}
+        self.unused_exits: list[Tensor] = []
+        self.deferred_exits: list[Tensor] = []
+        self.forward_exits = list(forward.loop_exits)
+        self.pending_exits = len(forward.loop_exits)
+        self._forward_sync: Operation | None = None
+        self._backward_sync: Operation | None = None
+        around_forward = forward.outer_context if outer is None else outer.forward_context
+        with _in(around_forward):
+            count, self.forward_index = _add_forward_counter(forward, outer)
+        if outer is None:
+            with _in(around_forward):
+                self.context = self._new_context()
+                self.backward_index = _add_backward_counter(self.context, count, None)
+        else:
+            # The inner loop may run differently often each time: its counts are history as well.
+            outer.forward_context.AddName(count.name)
+            history = outer.save(count)
+            with outer.context:
+                self.context = self._new_context()
+                count = outer.load(history, count)
+                self.backward_index = _add_backward_counter(self.context, count, outer)
+
+    def _new_context(self) -> WhileContext:
+        forward = self.forward_context
+        return WhileContext(
+            maximum_iterations=forward.maximum_iterations,
+            parallel_iterations=forward.parallel_iterations,
+            back_prop=forward.back_prop,
+            swap_memory=forward.swap_memory,
+            name=forward.name,
+            grad_state=self,
+        )
+
+    @property
+    def forward_sync(self) -> Operation:
+        """Runs after all pushes of an iteration that conds guard; the next iteration waits."""
+        if self._forward_sync is None:
+            with control_dependencies(None):
+                self._forward_sync = raw.ControlTrigger(name="f_sync")
+            self._forward_sync._set_control_flow_context(self.forward_context)
+            self.forward_index.op._add_control_input(self._forward_sync)
+        return self._forward_sync
+
+    @property
+    def backward_sync(self) -> Operation:
+        """Runs after all pops of an iteration; the next iteration waits."""
+        if self._backward_sync is None:
+            with control_dependencies(None):
+                self._backward_sync = raw.ControlTrigger(name="b_sync")
+            self._backward_sync._set_control_flow_context(self.context)
+            self.backward_index.op._add_control_input(self._backward_sync)
+            if self.context.outer_context is not None:
+                self.context.outer_context.AddInnerOp(self._backward_sync)
+        return self._backward_sync
+
+    # ---- history ----
+
+    def save(self, value: Tensor, dead_branch: bool = False) -> Tensor:
+        """A stack that `value`, of the forward loop, is pushed on in every iteration.
+
+        Called in the context of the gradient call. `dead_branch`: the value belongs to the branch
+        of a cond that is not taken.
+        """
+        current = get_default_graph()._get_control_flow_context()
+        with control_dependencies(None):
+            with _in(current), colocate_with(value):
+                limit = constant(-1, dtypes.int32)
+                stack = raw.StackV2(limit, elem_type=value.dtype.base_dtype, name="f_acc")
+            inside = self.forward_context.AddValue(stack)
+            push = self._push(inside, value, dead_branch)
+            # Not before the counter of this iteration, so after all pushes of the one before.
+            push._add_control_input(self.forward_index.op.inputs[0].op)
+        return stack
+
+    def _push(self, stack: Tensor, value: Tensor, dead_branch: bool) -> Operation:
+        def push(context: ControlFlowContext) -> Operation:
+            with context:
+                swap = self.forward_context.swap_memory
+                return raw.StackPushV2(stack, value, swap_memory=swap).op
+
+        context = output_context(value.op)
+        if context is self.forward_context:
+            pushed = push(context)
+            self.forward_index.op._add_control_input(pushed)
+            return pushed
+        if not isinstance(context, CondContext):
+            raise TypeError(f"value_ctxt is not a CondContext: {context}")
+        if dead_branch:
+            assert context.outer_context is not None
+            pushed = push(context.outer_context)
+            pushed._set_control_flow_context(context)
+        else:
+            pushed = push(context)
+        self.forward_sync._add_control_input(pushed)
+        return pushed
+
+    def load(self, stack: Tensor, value: Tensor, dead_branch: bool = False) -> Tensor:
+        """What `save(value)` pushed in the iteration whose gradient is being computed."""
+        guard = _guarding_cond(value.op, stack.op._get_control_flow_context())
+        with control_dependencies(None), self.context:
+            if guard is not None:
+                branch = 1 - guard.branch if dead_branch else guard.branch
+                stack = routing.switch_beside(stack, self._saved_pred(guard))[branch]
+            pop = raw.StackPopV2(stack, elem_type=value.dtype.base_dtype)
+            pop.set_shape(value.shape)
+        if self.context.parallel_iterations > 1:
+            self.backward_sync._add_control_input(pop.op)
+        return pop
+
+    def _saved_pred(self, cond: CondContext) -> Tensor:
+        state: LoopGradient | None = self
+        while state is not None:
+            if cond.pred.name in state.history:
+                return state.history[cond.pred.name]
+            state = state.outer
+        return cond.pred
+
+    def real_value(self, value: Tensor) -> Tensor:
+        """`value` of the forward loop as the backward loop, the current context, may use it."""
+        if value.name not in self.history:
+            self.history[value.name] = self._real_value(value)
+        return self.history[value.name]
+
+    def _real_value(self, value: Tensor) -> Tensor:
+        state: LoopGradient | None = self
+        while (enter := loop_constant_enter(value)) is not None:
+            # Invariants need no history; those of all loops are there anyway.
+            value, state = enter.inputs[0], state.outer  # type: ignore[union-attr]
+            if state is None:
+                return self.context.AddValue(value)
+        assert state is not None
+        if value.op.type == "Const":
+            return constant(constant_value(value), dtype=value.dtype)
+        with _out_of(self.context):
+            stack = state.save(value)
+        loaded = state.load(stack, value)
+        return loaded if state is self else self.context.AddValue(loaded)
+
+    def pred_of(self, cond: CondContext) -> Tensor:
+        """The predicate of a cond in the forward loop, in the iteration at hand."""
+        name = cond.pred.name
+        if name not in self.history:
+            with _out_of(self.context):
+                stack = self.save(cond.pred)
+            self.history[name] = self.load(stack, cond.pred)
+        return self.history[name]
+
+
+def _guarding_cond(op: Operation, until: ControlFlowContext | None) -> CondContext | None:
+    """The innermost cond that decides whether `op` runs, inside the context `until`."""
+    context = op._get_control_flow_context()
+    while context is not None and context is not until:
+        if isinstance(context, CondContext):
+            return context
+        context = context.outer_context
+    return None
+
+
+# ---- counters and accumulators: small loops beside the others ----------------------------------
+
+
+def _add_variable(context: WhileContext, start: Tensor, name: str, **enter: Any) -> Any:
+    """Enter and Merge of a new variable of `context`, the current context."""
+    context.AddName(start.name)
+    entered = context._enter(start, is_constant=False, name=name, **enter)
+    context.loop_enters.append(entered)
+    return entered
+
+
+def _leave(context: WhileContext, value: Tensor, name: str) -> Tensor:
+    left = routing.exit(value, name=name)
+    context.loop_exits.append(left)
+    context.ExitResult([left])
+    return left
+
+
+def _add_forward_counter(
+    context: WhileContext, outer: LoopGradient | None
+) -> tuple[Tensor, Tensor]:
+    """n = 0; in every iteration n += 1. Returns the total, and n for the next iteration."""
+    start = constant(0, name="f_count")
+    if outer is not None:
+        # Pushes of one run of an inner loop come before those of its next run.
+        start.op._add_control_input(outer.forward_index.op.inputs[0].op)
+    with context:
+        entered = _add_variable(context, start, "f_count")
+        merged = routing.merge([entered, entered])[0]
+        on_exit, on_body = routing.switch(merged, context.pivot)
+        following = routing.next_iteration(elementwise.add(on_body, 1))
+        merged.op._update_input(1, following)
+        return _leave(context, on_exit, "f_count"), following
+
+
+def _add_backward_counter(
+    context: WhileContext, count: Tensor, outer: LoopGradient | None
+) -> Tensor:
+    """n = count; while n >= 1, n -= 1: this is what makes the backward loop a loop."""
+    one = constant(1, name="b_count")
+    with context:
+        entered = _add_variable(context, count, "b_count")
+        merged = routing.merge([entered, entered])[0]
+        context._pivot_for_pred = merged
+        context._pivot = raw.LoopCond(elementwise.greater_equal(merged, one), name="b_count")
+        on_exit, on_body = routing.switch(merged, context._pivot)
+        index = elementwise.subtract(on_body, one)
+        context._pivot_for_body = index
+        following = routing.next_iteration(index)
+        merged.op._update_input(1, following)
+        zero = _leave(context, on_exit, "b_count")
+        if outer is not None:
+            # Pops of one run of an inner loop come before those of its next run.
+            outer.backward_sync._add_control_input(zero.op)
+        return following
+
+
+def _accumulated(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
+    """The sum over all iterations of `grad`, the gradient of the invariant that `op` enters."""
+    with _out_of(context):
+        start = _zero_gradient(context, op, grad)
+    entered = _add_variable(context, start, "b_acc")
+    merged = routing.merge([entered, entered], name="b_acc")[0]
+    on_exit, on_body = routing.switch(merged, context.pivot)
+    following = routing.next_iteration(elementwise.add(on_body, grad))
+    merged.op._update_input(1, following)
+    return _leave(context, on_exit, "b_acc")
+
+
+def _zero_gradient(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
+    """Zeros of the shape of `grad`, around the backward loop `context`."""
+    outer = context.outer_context
+    if grad.shape.is_fully_defined():
+        with _in(outer):
+            return constant(0, grad.dtype, shape=grad.shape, name="b_acc")
+    value = op.inputs[0]
+    if isinstance(outer, WhileContext) and outer.grad_state is not None:
+        with _in(context.grad_state.forward_context.outer_context):
+            shape = _shape_of(value)
+        state = context.grad_state.outer
+        stack = state.save(shape)
+        with outer:
+            return array.zeros(state.load(stack, shape), grad.dtype)
+    with _in(outer):
+        return array.zeros(_shape_of(value), grad.dtype)
+
+
+def _shape_of(value: Tensor) -> Tensor:
+    """The shape of `value`, or of the variable that it is a handle of."""
+    if value.dtype == dtypes.resource:
+        return raw.VariableShape(value)
+    return array.shape_internal(value, optimize=False)
+
+
+def _accumulated_slices(
+    context: WhileContext, op: Operation, grad: IndexedSlices
+) -> IndexedSlices:
+    """`_accumulated` for rows: those of all iterations, one after the other."""
+    shape = grad.dense_shape
+    with _out_of(context), _in(context.outer_context):
+        values = _one_zero_row(op, grad.values)
+        starts = [constant([0], grad.indices.dtype), values]
+        if shape is not None:
+            starts.append(_zero_shape(op, shape))
+    for start in starts:
+        context.AddName(start.name)
+    enters = [
+        context._enter(start, is_constant=False, use_input_shape=False, name="b_acc")
+        for start in starts
+    ]
+    # The number of rows grows; the rest of the shapes stays.
+    enters[0].set_shape([None])
+    if values.shape.ndims is not None:
+        enters[1].set_shape([None, *values.shape.as_list()[1:]])
+    context.loop_enters.extend(enters)
+    merges = [routing.merge([x, x], name="b_acc")[0] for x in enters]
+    switches = [routing.switch(x, context.pivot) for x in merges]
+    following = [
+        array.concat([on_body, new], 0)
+        for (_, on_body), new in zip(switches[:2], (grad.indices, grad.values), strict=True)
+    ]
+    if shape is not None:
+        following.append(elementwise.maximum(shape, switches[2][1]))
+    following = [routing.next_iteration(x) for x in following]
+    for merge, value in zip(merges, following, strict=True):
+        merge.op._update_input(1, value)
+    exits = [routing.exit(on_exit, name="b_acc") for on_exit, _ in switches]
+    context.loop_exits.extend(exits)
+    context.ExitResult(exits)
+    return IndexedSlices(exits[1], exits[0], None if shape is None else exits[2])
+
+
+def _one_zero_row(op: Operation, values: Tensor) -> Tensor:
+    if values.shape.is_fully_defined():
+        dims = [1, *values.shape.as_list()[1:]]
+        return constant(0, values.dtype, shape=dims, name="b_acc")
+    rest = _shape_of(op.inputs[0])[1:]
+    return array.zeros(array.concat([[1], rest], 0), values.dtype)
+
+
+def _zero_shape(op: Operation, shape: Tensor) -> Tensor:
+    if shape.shape.is_fully_defined():
+        return constant(0, shape.dtype, shape=shape.shape)
+    dims = array.shape_internal(op.inputs[0], optimize=False, out_type=shape.dtype)
+    return array.zeros_like(dims, optimize=False)
+
+
+# ---- the loops of one gradient call -----------------------------------------------------------
+
+
+class LoopGradients:
+    """The loops that one call of `gradients` passes through."""
+
+    def __init__(self) -> None:
+        self._map: dict[WhileContext, LoopGradient] = {}
+
+    def state_of(self, context: ControlFlowContext | None) -> LoopGradient | None:
+        loop = containing_loop(context)
+        return None if loop is None else self._map.get(loop)
+
+    def add_loop(self, exit_op: Operation) -> list[Operation]:
+        """Makes the backward loop of the loop that `exit_op` leaves, unless it is there.
+
+        Returns the other exits: gradients must pass through all of them or none.
+        """
+        loop = while_context(exit_op)
+        if loop in self._map:
+            return []
+        state = LoopGradient(loop, self.state_of(loop.outer_context))
+        self._map[loop] = state
+        return [tensor.op for tensor in state.forward_exits]
+
+    def backward_context(self, op: Operation, before: bool) -> AbstractContextManager[Any]:
+        """Where gradients of `op` are computed. `before`: those of its outputs."""
+        context = output_context(op) if before else op._get_control_flow_context()
+        state = self.state_of(context)
+        return nullcontext() if state is None else state.context
+
+    def unused_exits(
+        self, pending: dict[Operation, int], done: set[Operation]
+    ) -> list[Tensor]:
+        """Exits that no y depends on, of loops with no other exit still to come.
+
+        The variables that leave by them may still matter inside the loop.
+        """
+        found: list[Tensor] = []
+        for state in self._map.values():
+            for tensor in state.forward_exits:
+                if pending.get(tensor.op, 0) == 0:
+                    state.pending_exits -= 1
+                    if tensor.op not in done:
+                        state.unused_exits.append(tensor)
+                    if state.pending_exits == 0:
+                        found.extend(state.unused_exits)
+            for tensor in state.forward_context.loop_enters:
+                if pending.get(tensor.op, 0) == 0:
+                    pending[tensor.op] = 1
+        return found
+
+    def exit_ready(self, tensor: Tensor, has_gradient: Any) -> tuple[list[Tensor], list[Tensor]]:
+        """An exit has got all its gradients. Once all exits of its loop have, they go on:
+        returns (exits to go on with, those of them that need a zero gradient).
+        """
+        state = self.state_of(tensor.op._get_control_flow_context())
+        assert state is not None
+        state.deferred_exits.append(tensor)
+        state.pending_exits -= 1
+        if state.pending_exits:
+            return [], []
+        used = [t for t in state.deferred_exits if has_gradient(t.op)]
+        state.unused_exits.extend(t for t in state.deferred_exits if t not in used)
+        return [*used, *state.unused_exits], state.unused_exits if used else []
+
+    # ---- zeros ----
+
+    def zeros_for_exit(self, tensor: Tensor) -> Tensor:
+        """A zero gradient for a loop variable that nothing outside uses."""
+        around = tensor.op._get_control_flow_context().outer_context
+        outer = self.state_of(around)
+        if outer is None:
+            if tensor.shape.is_fully_defined():
+                return array.zeros(tensor.shape, tensor.dtype)
+            return array.zeros_like(tensor, optimize=False)
+        if tensor.shape.is_fully_defined():
+            with outer.context:
+                return array.zeros(tensor.shape, tensor.dtype)
+        with around:
+            shape = array.shape_internal(tensor, optimize=False)
+        stack = outer.save(shape)
+        with outer.context:
+            return array.zeros(outer.load(stack, shape), tensor.dtype)
+
+    def zeros_like(self, op: Operation, index: int) -> Tensor | None:
+        """Zeros for output `index` of `op`, in its backward context, which is the current one."""
+        if is_loop_switch(op):
+            return None
+        state = self.state_of(op._get_control_flow_context())
+        if state is None:
+            return zeros_outside_loop(op, index)
+        value, cond = op.outputs[index], op._get_control_flow_context()
+        # A Switch sends nothing to the branch that is not taken: zeros stand in there.
+        dead_branch = kind_of(op) == "switch"
+        if value.shape.is_fully_defined():
+            zeros = constant(0, value.dtype.base_dtype, shape=value.shape)
+            if dead_branch:
+                pred = state.history.get(cond.pred.name, cond.pred)
+                return routing.switch_beside(zeros, pred)[1 - cond.branch]
+            return zeros
+        shape = _untaken_shape(op, cond) if dead_branch else _shape_inside(value, cond)
+        with _out_of(state.context):
+            stack = state.save(shape, dead_branch=dead_branch)
+        return array.zeros(state.load(stack, shape, dead_branch), value.dtype)
+
+    def finish(self) -> None:
+        """Closes backward loops of variables that an iteration sets without looking at them."""
+        for state in self._map.values():
+            for merge in state.switches.values():
+                first, second = merge.op.inputs
+                if first is second:
+                    # From the second backward iteration on, their gradient is zero.
+                    merge.op._update_input(1, _zero_from_now_on(state.context, first))
+
+
+def _untaken_shape(op: Operation, cond: CondContext) -> Tensor:
+    with _in(cond.outer_context):
+        other = routing.switch_beside(op.inputs[0], cond.pred)[1 - cond.branch]
+        shape = array.shape_internal(other, optimize=False)
+    for made in (other.op, shape.op):
+        made._set_control_flow_context(cond)
+    return shape
+
+
+def _shape_inside(value: Tensor, context: ControlFlowContext) -> Tensor:
+    with context:
+        return array.shape_internal(value, optimize=False)
+
+
+def _zero_from_now_on(context: WhileContext, entered: Tensor) -> Tensor:
+    if entered.shape.is_fully_defined():
+        with context:
+            return routing.next_iteration(constant(0, entered.dtype, shape=entered.shape))
+    with _in(context.outer_context):
+        shape = array.shape_internal(entered.op.inputs[0], optimize=False)
+        zeros = array.zeros(shape, entered.dtype)
+    with context:
+        return routing.next_iteration(zeros)
+
+
+def zeros_outside_loop(op: Operation, index: int) -> Tensor:
+    """Zeros for output `index` of `op`, which is in no loop of this gradient call."""
+    value = op.outputs[index]
+    context = op._get_control_flow_context() if kind_of(op) == "switch" else None
+    if context is None:
+        return _zeros_of(value)
+    # Made only when the branch is not taken, from what the Switch got.
+    other = routing.switch(op.inputs[0], context.pred)[1 - context.branch]
+    pivot = raw.Identity(other)
+    if value.dtype == dtypes.resource:
+        with control_dependencies([pivot]):
+            return array.zeros(raw.VariableShape(other), _zeros_dtype(value))
+    shape = array.shape_internal(other, optimize=False)
+    with control_dependencies([pivot]):
+        return array.zeros(shape, value.dtype)
+
+
+def _zeros_of(value: Tensor) -> Tensor:
+    if value.dtype == dtypes.resource:
+        return array.zeros(raw.VariableShape(value), _zeros_dtype(value))
+    return array.zeros_like(value, optimize=False)
+
+
+def _zeros_dtype(handle: Tensor) -> dtypes.DType:
+    """The type of the variable that `handle` stands for."""
+    op = handle.op
+    while op.inputs and "dtype" not in op.attrs:
+        op = op.inputs[0].op
+    return op.attrs.get("dtype", dtypes.float32)
+
+
+# ---- gradients of the nodes -------------------------------------------------------------------
+
+
+def _current() -> Any:
+    return get_default_graph()._get_control_flow_context()
+
+
+def _switch_grad(op: Operation, *grads: Any) -> tuple[Any, None]:
+    context = op._get_control_flow_context()
+    if isinstance(context, WhileContext):
+        return _loop_switch_grad(op, *grads), None
+    if isinstance(context, CondContext):
+        taken, other = grads[context.branch], grads[1 - context.branch]
+        if other is not None:
+            return routing.merge(grads, name="cond_grad")[0], None
+        if op.inputs[0].dtype == dtypes.resource:
+            return routing.merge([taken, taken], name="cond_resource_grad")[0], None
+        return None, None
+    no = routing.switch(grads[0], op.inputs[1])[0]
+    yes = routing.switch(grads[1], op.inputs[1])[1]
+    return routing.merge([no, yes])[0], None
+
+
+def _loop_switch_grad(op: Operation, from_exit: Any, from_body: Any) -> Any:
+    """A loop's Switch is met twice: coming from its Exit, then from the body."""
+    state = _current().grad_state
+    merged = state.switches.get(op)
+    if merged is not None:
+        if from_body is not None:
+            add_back_edge(merged, from_body, enforce_shape_invariant=False)
+        return None
+    if from_exit is None:
+        return None
+    # The second input is set when the Switch is met again.
+    merged = routing.merge([from_exit, from_exit], name="b_switch")[0]
+    state.switches[op] = merged
+    return merged
+
+
+def _merge_grad(op: Operation, grad: Any, _: Any) -> Any:
+    context, current = output_context(op.inputs[0].op), _current()
+    if isinstance(context, WhileContext):
+        return routing.switch_beside(grad, current.pivot)
+    if isinstance(context, CondContext):
+        pred = context.pred
+        if current is not None and current.grad_state is not None:
+            pred = current.grad_state.pred_of(context)
+        return routing.switch_beside(grad, pred, name="cond_grad")
+    which = [elementwise.equal(op.outputs[1], i) for i in range(len(op.inputs))]
+    return [routing.switch_beside(grad, this)[1] for this in which]
+
+
+def _exit_grad(op: Operation, grad: Any) -> Any:
+    context = _current()
+    if not context.back_prop:
+        return None
+    if op._get_control_flow_context().grad_state is not None:
+        raise TypeError("Second-order gradient for while loops not supported.")
+    if not isinstance(grad, (Tensor, IndexedSlices, SparseTensor)):
+        raise TypeError(f"Type {type(grad)} not supported")
+    parts = [grad] if isinstance(grad, Tensor) else grad._composite_components()
+    for part in parts:
+        context.AddName(part.name)
+    with context:
+        entered = context._enter(grad, is_constant=False, name="b_exit")
+    context.loop_enters.append(entered)
+    return entered
+
+
+def _enter_grad(op: Operation, grad: Any) -> Any:
+    context = _current()
+    if not context.back_prop or context.grad_state is None:
+        return grad
+    if op.attrs["is_constant"]:
+        if isinstance(grad, Tensor):
+            return _accumulated(context, op, grad)
+        if isinstance(grad, IndexedSlices):
+            return _accumulated_slices(context, op, grad)
+        raise TypeError(f"Type {type(grad)} not supported")
+    left = routing.exit(grad)
+    context.loop_exits.append(left)
+    context.ExitResult([left])
+    return left
+
+
+def _next_iteration_grad(op: Operation, grad: Any) -> Any:
+    # The Switch adds the backward NextIteration.
+    return grad
+
+
+for _name, _function in (
+    ("Switch", _switch_grad), ("Merge", _merge_grad), ("Exit", _exit_grad),
+    ("Enter", _enter_grad), ("NextIteration", _next_iteration_grad),
+):  # fmt: skip
+    register_gradient(_name, _function)
+    register_gradient(f"Ref{_name}", _function)

@@ -1,0 +1,33 @@
+"""How a node finds the object it stands for, by container and shared name."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+_serial = itertools.count()
+
+
+def find_or_make(
+    ctx: Any, kind: str, container: str, shared_name: str, make: Callable[[str], Any]
+) -> tuple[Any, bool]:
+    """The resource of this node, and whether it was there before.
+
+    Without a shared name it belongs to the node, under a name of its own.
+    """
+    made: list[Any] = []
+
+    def create() -> Any:
+        made.append(make(shared_name or f"_{next(_serial)}_{ctx.node.name}"))
+        return made[0]
+
+    key = shared_name or f"{ctx.node.name} (private)"
+    return ctx.resources.get_or_make(container, kind, key, create), not made
+
+
+def named_or_node(
+    ctx: Any, kind: str, container: str, shared_name: str, make: Callable[[], Any]
+) -> Any:
+    """As above where the node's name stands in for a missing shared name."""
+    return ctx.resources.get_or_make(container, kind, shared_name or ctx.node.name, make)

@@ -1,0 +1,1 @@
+"""What programs have around their graphs: flags, an entry point, logging, tests, versions."""
