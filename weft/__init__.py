@@ -37,10 +37,20 @@ from tensorboard.compat.proto.summary_pb2 import (
 from weft.autodiff.accumulate import (
     AggregationMethod as AggregationMethod,
 )
+from weft.autodiff.custom_gradient import (
+    custom_gradient as custom_gradient,
+    grad_pass_through as grad_pass_through,
+    recompute_grad as recompute_grad,
+)
 from weft.autodiff.gradients import (
     gradients as gradients,
     hessians as hessians,
     UnconnectedGradients as UnconnectedGradients,
+)
+from weft.autodiff.registration import (
+    NoGradient as NoGradient,
+    NotDifferentiable as NotDifferentiable,
+    RegisterGradient as RegisterGradient,
 )
 from weft.client.session import (
     InteractiveSession as InteractiveSession,
@@ -143,6 +153,14 @@ from weft.graph.tensor import (
 from weft.graph.tensor_proto import (
     make_ndarray as make_ndarray,
     make_tensor_proto as make_tensor_proto,
+)
+from weft.graph.tensor_util import (
+    is_tensor as is_tensor,
+)
+from weft.ops.accumulators import (
+    ConditionalAccumulator as ConditionalAccumulator,
+    ConditionalAccumulatorBase as ConditionalAccumulatorBase,
+    SparseConditionalAccumulator as SparseConditionalAccumulator,
 )
 from weft.ops.array_fill import (
     broadcast_dynamic_shape as broadcast_dynamic_shape,
@@ -281,6 +299,9 @@ from weft.ops.control import (
     py_func as py_func,
     tuple_ as tuple,
 )
+from weft.ops.critical_section import (
+    CriticalSection as CriticalSection,
+)
 from weft.ops.decompose import (
     cholesky_solve as cholesky_solve,
     eye as eye,
@@ -319,6 +340,12 @@ from weft.ops.elementwise import (
     subtract as subtract,
     truncatediv as truncatediv,
     truncatemod as truncatemod,
+)
+from weft.ops.functional import (
+    foldl as foldl,
+    foldr as foldr,
+    map_fn as map_fn,
+    scan as scan,
 )
 from weft.ops.gather import (
     batch_gather as batch_gather,
@@ -397,6 +424,13 @@ from weft.ops.quantize import (
     fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
     quantize as quantize,
     quantize_v2 as quantize_v2,
+)
+from weft.ops.queues import (
+    FIFOQueue as FIFOQueue,
+    PaddingFIFOQueue as PaddingFIFOQueue,
+    PriorityQueue as PriorityQueue,
+    QueueBase as QueueBase,
+    RandomShuffleQueue as RandomShuffleQueue,
 )
 from weft.ops.random import (
     multinomial as multinomial,
@@ -573,14 +607,54 @@ from weft.ops.variables import (
 from weft.ops.while_loop import (
     while_loop as while_loop,
 )
+from weft.platform.behavior import (
+    control_flow_v2_enabled as control_flow_v2_enabled,
+    disable_control_flow_v2 as disable_control_flow_v2,
+    disable_eager_execution as disable_eager_execution,
+    disable_tensor_equality as disable_tensor_equality,
+    disable_v2_behavior as disable_v2_behavior,
+    disable_v2_tensorshape as disable_v2_tensorshape,
+    enable_control_flow_v2 as enable_control_flow_v2,
+    enable_eager_execution as enable_eager_execution,
+    enable_tensor_equality as enable_tensor_equality,
+    enable_v2_behavior as enable_v2_behavior,
+    enable_v2_tensorshape as enable_v2_tensorshape,
+    executing_eagerly as executing_eagerly,
+    GradientTape as GradientTape,
+)
+from weft.platform.load_library import (
+    load_file_system_library as load_file_system_library,
+    load_library as load_library,
+    load_op_library as load_op_library,
+)
+from weft.platform.module import (
+    Module as Module,
+)
+from weft.platform.tf_logging import (
+    get_logger as get_logger,
+)
+from weft.platform.versions import (
+    COMPILER_VERSION as COMPILER_VERSION,
+    CXX11_ABI_FLAG as CXX11_ABI_FLAG,
+    GIT_VERSION as GIT_VERSION,
+    GRAPH_DEF_VERSION as GRAPH_DEF_VERSION,
+    GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER,
+    GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER,
+    MONOLITHIC_BUILD as MONOLITHIC_BUILD,
+    VERSION as VERSION,
+)
+from weft.api import app as app
 from weft.api import bitwise as bitwise
+from weft.platform import compat as compat
 from weft.api import data as data
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
 from weft.core import errors as errors
+from weft.platform import flags as flags
 from weft.api import graph_util as graph_util
 from weft.api import image as image
 from weft.api import initializers as initializers
+from weft.api import io as io
 from weft.api import layers as layers
 from weft.api import linalg as linalg
 from weft.api import logging as logging
@@ -589,16 +663,23 @@ from weft.api import math as math
 from weft.core import nest as nest
 from weft.api import nn as nn
 from weft.api import quantization as quantization
+from weft.api import queue as queue
 from weft.api import ragged as ragged
 from weft.api import random as random
+from weft.api import resource_loader as resource_loader
 from weft.api import sets as sets
 from weft.api import sparse as sparse
 from weft.api import strings as strings
 from weft.api import summary as summary
+from weft.api import sysconfig as sysconfig
+from weft.platform import test as test
 from weft.api import train as train
+from weft.api import version as version
 from weft.graph.op_def import raw as raw_ops
-
-__version__ = "1.15.0"
-VERSION = __version__
-GIT_VERSION = "weft"
-GRAPH_DEF_VERSION = 134
+from weft.platform.versions import (
+    __compiler_version__ as __compiler_version__,
+    __cxx11_abi_flag__ as __cxx11_abi_flag__,
+    __git_version__ as __git_version__,
+    __monolithic_build__ as __monolithic_build__,
+    __version__ as __version__,
+)

@@ -1,4 +1,4 @@
-"""Linear algebra beyond single samples: what decompositions multiply to, failures, public functions."""
+"""Linear algebra beyond samples: what decompositions multiply to, failures, public functions."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_gradient_of_eigenvalues() -> None:
 
 def test_gradients_that_are_not_defined() -> None:
     def gradient_of(y: Any, x: Any) -> None:
-        tf.gradients(y, x)
+        tf.gradients(y, x, grad_ys=y)
 
     complex_one = tf.constant(MATRICES["complex"])
     with pytest.raises(NotImplementedError, match="not implemented for complex types"):

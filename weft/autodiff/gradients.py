@@ -5,13 +5,14 @@ The loop knows no op by name: what an op's gradient is stands in `op_def.GRADIEN
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from enum import Enum
 from typing import Any
 
 from weft.autodiff.accumulate import AggregationMethod, accumulate
+from weft.autodiff.loops import LoopGradients, zeros_outside_loop
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph.convert import constant, convert_to_tensor
@@ -21,6 +22,7 @@ from weft.graph.operation import Operation
 from weft.graph.slices import IndexedSlices
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
+from weft.ops.control_flow_context import is_loop_switch, kind_of
 
 Gradient = Tensor | IndexedSlices | None
 
@@ -111,6 +113,8 @@ class _Walk:
         self.graph, self.scope = graph, scope
         self.colocate, self.gate, self.method = colocate, gate, method
         self.grads: dict[Tensor, list[Any]] = {}
+        self.summed: set[Tensor] = set()
+        self.loops: LoopGradients | None = None
 
     def run(
         self,
@@ -121,29 +125,92 @@ class _Walk:
         unconnected: UnconnectedGradients,
     ) -> list[Gradient]:
         if len(ys) != len(grad_ys):
-            raise ValueError("Must specify a grad_y for every y in ys")
-        between = _between([y.op for y in ys], [x.op for x in xs], stops)
-        stop_ops = {t.op for t in stops}
+            raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
         for i, (y, grad) in enumerate(zip(ys, grad_ys, strict=True)):
-            self.grads.setdefault(y, []).append(self._start(y, grad, i))
+            self._add(y, self._start(y, grad, i))
+        sources = [x.op for x in xs]
+        between = _between([y.op for y in ys], sources)
+        self._add_loops(between)
         pending = _pending(between)
         ready = deque(dict.fromkeys(y.op for y in ys if y.op in between and not pending[y.op]))
-        final = {x.op for x in xs}
+        if self.loops is not None:
+            for tensor in self.loops.unused_exits(pending, set(ready)):
+                if is_trainable(tensor.dtype):
+                    self._add(tensor, self.loops.zeros_for_exit(tensor))
+                    ready.append(tensor.op)
+        stop_ops = _frontier(sources, pending) | {t.op for t in stops}
         while ready:
             op = ready.popleft()
-            sums = self._collect(op)
-            if any(g is not None for g in sums) and op not in stop_ops and op.inputs:
-                self._backprop(op, sums, between)
-            if op in final:
-                for tensor, total in zip(op.outputs, sums, strict=True):
-                    if total is not None:
-                        self.grads[tensor] = [total]
-            for source in {t.op for t in op.inputs}:
-                if source in pending:
-                    pending[source] -= sum(t.op is source for t in op.inputs)
-                    if not pending[source]:
-                        ready.append(source)
+            with self._beside(op):
+                with self._context(op, before=True):
+                    sums = self._collect(op)
+                if any(g is not None for g in sums) and op not in stop_ops:
+                    with self._context(op, before=False):
+                        self._check_not_initial_value(op, sources)
+                        self._backprop(op, sums)
+            self._note_done(op, pending, ready)
+        if self.loops is not None:
+            self.loops.finish()
         return [self._result(x, unconnected) for x in xs]
+
+    def _add_loops(self, between: dict[Operation, None]) -> None:
+        """Makes backward loops; gradients pass through all exits of a loop, or none."""
+        for op in (queue := list(between)):
+            if kind_of(op) == "exit":
+                if self.loops is None:
+                    self.loops = LoopGradients()
+                with self._beside(op):
+                    exits = self.loops.add_loop(op)
+                queue.extend(other for other in exits if other not in between)
+                between.update(dict.fromkeys(exits))
+
+    def _context(self, op: Operation, before: bool) -> Any:
+        return nullcontext() if self.loops is None else self.loops.backward_context(op, before)
+
+    def _check_not_initial_value(self, op: Operation, sources: list[Operation]) -> None:
+        """Inside a loop, gradients do not reach back to the iterations before."""
+        context = op._get_control_flow_context()
+        if kind_of(op) != "switch" or context is None or not context.IsWhileContext():
+            return
+        if context is self.graph._get_control_flow_context():
+            reached = _between([op], sources)
+            target = next((source for source in sources if source in reached), op)
+            raise ValueError(
+                f"Cannot compute gradient inside while loop with respect to op '{target.name}'. We"
+                " do not support taking the gradient wrt or through the initial value of a loop"
+                " variable. Gradients can be computed through loop invariants or wrt the input"
+                " parameters to the loop body."
+            )
+
+    def _note_done(
+        self, op: Operation, pending: dict[Operation, int], ready: deque[Operation]
+    ) -> None:
+        """Counts down what the sources of `op` wait for; those that wait no more are ready."""
+        for tensor in op.inputs:
+            source = tensor.op
+            pending[source] -= 1
+            if pending[source] == 0 and kind_of(source) == "exit":
+                assert self.loops is not None
+                exits, unused = self.loops.exit_ready(tensor, self._has_gradient)
+                for unneeded in unused:
+                    if is_trainable(unneeded.dtype):
+                        self._add(unneeded, self.loops.zeros_for_exit(unneeded))
+                ready.extend(t.op for t in exits)
+            elif pending[source] == 0:
+                ready.append(source)
+            elif pending[source] > 0 and self.loops is not None and is_loop_switch(source):
+                # Its gradients from the exit and from the body go different ways.
+                ready.append(source)
+
+    def _has_gradient(self, op: Operation) -> bool:
+        return any(self.grads.get(tensor) for tensor in op.outputs)
+
+    def _add(self, tensor: Tensor, grad: Any) -> None:
+        # Only the Switch of a loop is met again after its gradients were summed.
+        if tensor in self.summed:
+            self.grads[tensor] = [grad]
+        else:
+            self.grads.setdefault(tensor, []).append(grad)
 
     def _start(self, y: Tensor, grad: Any, i: int) -> Any:
         if grad is None:
@@ -151,14 +218,9 @@ class _Walk:
                 raise TypeError(
                     f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
                 )
-            if not is_trainable(y.dtype):
-                raise TypeError(
-                    f"Cannot compute gradient of {y.name!r}: its type {y.dtype.name} is not"
-                    " floating point"
-                )
             with self._beside(y.op):
-                one = constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}")
-                return raw.Fill(_shape_of(y), one)
+                shape = _shape_of(y)
+                return raw.Fill(shape, constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}"))
         if not isinstance(grad, IndexedSlices):
             grad = convert_to_tensor(grad, name=f"grad_ys_{i}")
         if y.dtype.is_floating or y.dtype.is_integer:
@@ -181,23 +243,22 @@ class _Walk:
         found = []
         for tensor in op.outputs:
             arrived = self.grads.get(tensor)
-            if not arrived:
-                found.append(None)
-                continue
-            with self._beside(op):
-                found.append(accumulate(arrived, self.method, self.scope))
-            self.grads[tensor] = [found[-1]]
+            total = accumulate(arrived, self.method, self.scope) if arrived else None
+            if total is not None:
+                self.grads[tensor] = [total]
+            self.summed.add(tensor)
+            found.append(total)
         return found
 
-    def _backprop(self, op: Operation, sums: list[Any], between: set[Operation]) -> None:
+    def _backprop(self, op: Operation, sums: list[Any]) -> None:
         function = gradient_function(op)
         if function is None:
             return
-        with self._beside(op), name_scope(op.name + "_grad"):
-            out = [
-                _zeros(op, i) if g is None and is_trainable(op.outputs[i].dtype) else g
-                for i, g in enumerate(sums)
-            ]
+        out = [
+            self._zeros(op, i) if g is None and is_trainable(op.outputs[i].dtype) else g
+            for i, g in enumerate(sums)
+        ]
+        with name_scope(op.name + "_grad"):
             found = function(op, *out)
             found = list(found) if isinstance(found, (list, tuple)) else [found]
             if len(found) != len(op.inputs):
@@ -208,9 +269,14 @@ class _Walk:
             found = [_unwrap(g) for g in found]
             if self.gate and sum(g is not None for g in found) > 1:
                 found = _gated(found)
-        for tensor, grad in zip(op.inputs, found, strict=True):
-            if grad is not None and tensor.op in between:
-                self.grads.setdefault(tensor, []).append(_checked(op, tensor, grad))
+        for i, (tensor, grad) in enumerate(zip(op.inputs, found, strict=True)):
+            if grad is not None:
+                self._add(tensor, _checked(op, i, tensor, grad))
+
+    def _zeros(self, op: Operation, i: int) -> Any:
+        if self.loops is None:
+            return zeros_outside_loop(op, i)
+        return self.loops.zeros_like(op, i)
 
     def _result(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient:
         arrived = self.grads.get(x)
@@ -225,8 +291,8 @@ class _Walk:
         return self.graph.colocate_with(op) if self.colocate else nullcontext()
 
 
-def _between(ys: list[Operation], xs: list[Operation], stops: list[Tensor]) -> set[Operation]:
-    """Operations on a path from an x to a y."""
+def _between(ys: list[Operation], xs: list[Operation]) -> dict[Operation, None]:
+    """Operations on a path from an x to a y, those nearest to the ys first."""
     reached: set[Operation] = set()
     stack = list(xs)
     while stack:
@@ -236,25 +302,31 @@ def _between(ys: list[Operation], xs: list[Operation], stops: list[Tensor]) -> s
             for tensor in op.outputs:
                 if is_trainable(tensor.dtype):
                     stack.extend(tensor._consumers)
-    between: set[Operation] = set()
-    stack = [y for y in ys if y in reached]
-    while stack:
-        op = stack.pop()
-        if op in between:
-            continue
-        between.add(op)
-        stack.extend(t.op for t in op.inputs if t.op in reached)
+    between: dict[Operation, None] = {}
+    queue = deque(ys)
+    while queue:
+        op = queue.popleft()
+        if op in reached and op not in between:
+            between[op] = None
+            queue.extend(tensor.op for tensor in op.inputs)
     return between
 
 
-def _pending(between: set[Operation]) -> dict[Operation, int]:
+def _pending(between: Iterable[Operation]) -> dict[Operation, int]:
     """How many edges inside `between` each operation still awaits gradients from."""
-    counts = dict.fromkeys(between, 0)
+    counts: dict[Operation, int] = defaultdict(int)
     for op in between:
         for tensor in op.inputs:
-            if tensor.op in counts:
+            if tensor.op in between:
                 counts[tensor.op] += 1
     return counts
+
+
+def _frontier(sources: list[Operation], pending: dict[Operation, int]) -> set[Operation]:
+    """The sources that no other source feeds: nothing behind them is asked for."""
+    return {
+        op for op in sources if all(pending.get(tensor.op, 0) <= 0 for tensor in op.inputs)
+    }
 
 
 def gradient_function(op: Operation) -> Callable[..., Any] | None:
@@ -280,16 +352,22 @@ def _unwrap(grad: Any) -> Any:
     )
 
 
-def _checked(op: Operation, tensor: Tensor, grad: Any) -> Any:
-    if isinstance(grad, Tensor):
-        if tensor.dtype is not dtypes.resource and grad.dtype.base_dtype != tensor.dtype.base_dtype:
+def _checked(op: Operation, i: int, tensor: Tensor, grad: Any) -> Any:
+    if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
+        if grad.dtype.base_dtype != tensor.dtype.base_dtype:
             if is_trainable(grad.dtype) and is_trainable(tensor.dtype):
                 raise ValueError(
                     f"Gradient of type {grad.dtype.name} generated by {op.type} {op.name!r} for"
                     f" {tensor.name} of type {tensor.dtype.name}"
                 )
-        if tensor.dtype is not dtypes.resource and grad.dims is None and tensor.dims is not None:
+        try:
             grad.set_shape(tensor.shape)
+        except ValueError:
+            raise ValueError(
+                "Incompatible shapes between op input and calculated input gradient.  Forward"
+                f" operation: {op.name}.  Input index: {i}. Original input shape: {tensor.shape}.  "
+                f"Calculated input gradient shape: {grad.shape}"
+            ) from None
     return grad
 
 
@@ -306,10 +384,6 @@ def _shape_of(tensor: Tensor) -> Tensor:
     from weft.ops import array
 
     return array.shape(tensor)
-
-
-def _zeros(op: Operation, i: int) -> Tensor:
-    return _zeros_of(op.outputs[i])
 
 
 def _zeros_of(tensor: Tensor) -> Any:

@@ -99,7 +99,9 @@ def is_exported(item: Any, export_scope: str | None, excluded: frozenset[str]) -
         return True
     if name in excluded:
         return False
-    return name.startswith(UNBOUND) or not export_scope or name.startswith(export_scope)
+    if name.lstrip("^").startswith(UNBOUND):
+        return True
+    return not export_scope or name.startswith(export_scope)
 
 
 # ---- writing --------------------------------------------------------------------------------

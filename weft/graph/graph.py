@@ -573,6 +573,8 @@ def _operation_of(graph: Graph, item: Any) -> Operation:
         op = item
     elif isinstance(item, Tensor):
         op = item.op
+    elif isinstance(handle := getattr(item, "handle", None), Tensor):
+        op = handle.op  # what a resource variable stands for is its handle, not a value of it
     else:
         convert = getattr(item, "_as_graph_element", None)
         found = convert() if convert is not None else item

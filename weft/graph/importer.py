@@ -383,7 +383,7 @@ def _input_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
         if arg.type_list_attr is not None:
             found += attrs.get(arg.type_list_attr, ())
             continue
-        kind = arg.type if arg.type is not None else attrs.get(arg.type_attr)
+        kind = arg.type if arg.type is not None else attrs.get(arg.type_attr or "")
         if kind is not None:
             found += [kind] * (attrs.get(arg.number_attr, 0) if arg.number_attr else 1)
     return found

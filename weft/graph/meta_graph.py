@@ -348,7 +348,7 @@ def _content(filename: str) -> bytes:
             import fsspec
 
             with fsspec.open(filename, "rb") as file:
-                return file.read()
+                return bytes(file.read())
         with open(filename, "rb") as file:
             return file.read()
     except FileNotFoundError:

@@ -1,6 +1,7 @@
 """What can be in a graph: importing this package registers every operation."""
 
 from weft.ops import (  # noqa: F401
+    accumulators,
     array,
     array_fill,
     array_join,
@@ -8,6 +9,7 @@ from weft.ops import (  # noqa: F401
     array_pass,
     array_sets,
     array_shape,
+    barrier,
     batch_norm,
     bins,
     blocks,
@@ -21,6 +23,7 @@ from weft.ops import (  # noqa: F401
     control_nodes,
     conv,
     conv_lowering,
+    critical_section,
     decompose,
     diag,
     edit_distance,
@@ -42,6 +45,8 @@ from weft.ops import (  # noqa: F401
     philox,
     pooling,
     quantize,
+    queue_ops,
+    queues,
     random,
     reduce,
     ref_variable,
@@ -54,6 +59,7 @@ from weft.ops import (  # noqa: F401
     sequence,
     special,
     stacks,
+    staging,
     state,
     strided,
     template,

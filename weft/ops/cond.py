@@ -257,9 +257,10 @@ def cond(
         context_f, original_f, result_f = _build_branch(pred, pivots[1], 0, false_fn, "false_fn")
         if not strict:
             original_t, original_f = _unpacked(original_t), _unpacked(original_f)
-        _check_same_structure((original_t, original_f), (result_t, result_f))
+        _check_same_structure(original_t, original_f)
         if not result_t:
             raise ValueError("true_fn and false_fn must return at least one result.")
+        _unify_index_types(result_t, result_f)
         merged = _merged(result_t, result_f)
         if context_t.outer_context is None:
             # Contexts inside others travel with those.
@@ -296,27 +297,22 @@ def _unpacked(result: Any) -> Any:
     return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
 
 
-def _check_same_structure(originals: tuple[Any, Any], results: tuple[Any, Any]) -> None:
+def _check_same_structure(original_t: Any, original_f: Any) -> None:
     try:
-        nest.assert_same_structure(*originals, expand_composites=True)
-    except (TypeError, ValueError):
-        nest.map_structure(_same_index_type, *originals)
-        nest.map_structure(_same_index_type, *results)
-        try:
-            nest.assert_same_structure(*originals, expand_composites=True)
-        except TypeError as error:
-            raise TypeError(f"Incompatible return types of true_fn and false_fn: {error}") from None
-        except ValueError as error:
-            raise ValueError(
-                f"Incompatible return values of true_fn and false_fn: {error}"
-            ) from None
+        nest.assert_same_structure(original_t, original_f, expand_composites=True)
+    except TypeError as error:
+        raise TypeError(f"Incompatible return types of true_fn and false_fn: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"Incompatible return values of true_fn and false_fn: {error}") from None
 
 
-def _same_index_type(a: Any, b: Any) -> None:
-    both = isinstance(a, IndexedSlices) and isinstance(b, IndexedSlices)
-    if both and a.indices.dtype != b.indices.dtype:
-        a._indices = raw.Cast(a.indices, DstT=dtypes.int64)
-        b._indices = raw.Cast(b.indices, DstT=dtypes.int64)
+def _unify_index_types(result_t: Any, result_f: Any) -> None:
+    """Slices from the two branches must have indices of one type: int64 if they differ."""
+    for t, f in zip(nest.flatten(result_t), nest.flatten(result_f), strict=True):
+        if isinstance(t, IndexedSlices) and t.indices.dtype != f.indices.dtype:
+            for slices in (t, f):
+                if slices.indices.dtype != dtypes.int64:
+                    slices._indices = raw.Cast(slices.indices, DstT=dtypes.int64)
 
 
 def _merged(result_t: Any, result_f: Any) -> list[Any]:

@@ -66,11 +66,8 @@ def _batch_shape(c: s.ShapeContext) -> s.Dims:
 def _solution(matrix: s.Dims, rhs: s.Dims, square: bool) -> s.Dims:
     rhs = s.with_rank_at_least(rhs, 2)
     matrix = _square(matrix) if square else s.with_rank_at_least(matrix, 2)
-    left, right = (None, None), (None, None)
-    if matrix is not None:
-        left = matrix[-2:]
-    if rhs is not None:
-        right = rhs[-2:]
+    left = (None, None) if matrix is None else matrix[-2:]
+    right = (None, None) if rhs is None else rhs[-2:]
     batch = s.merge(matrix and matrix[:-2], rhs and rhs[:-2])
     rows = s.merge_dim(left[0], right[0])
     return s.concat(batch, (s.merge_dim(rows, left[1]) if square else left[1], right[1]))

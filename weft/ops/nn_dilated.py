@@ -151,7 +151,7 @@ def convolution(
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
         axes = range(2, count + 2) if channel == 1 else range(1, count + 1)
-        return with_space_to_batch(
+        result = with_space_to_batch(
             input,
             np.array(inner(rates), np.int32),
             padding,
@@ -160,6 +160,10 @@ def convolution(
             spatial_dims=axes,
             data_format=data_format,
         )
+        if channel == 1 and result.dims is not None and filter.dims is not None:
+            # batch_to_space cannot tell the channels from the axes it puts together.
+            result.set_shape([result.dims[0], filter.dims[-1], *result.dims[2:]])
+        return result
 
 
 def _static_dims(x: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors
+from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
@@ -56,7 +56,7 @@ def rows(batch: np.ndarray) -> list[Any]:
 
 def stacked(values: Sequence[Any], dims: tuple[int, ...], dtype: DType) -> np.ndarray:
     """Arrays of one shape along a new first axis."""
-    if not dims and dtype.np_storage != object:
+    if not dims and dtype is not dtypes.string:
         return np.array(values, dtype.np_storage)
     out = np.empty((len(values), *dims), dtype.np_storage)
     for i, value in enumerate(values):
@@ -65,13 +65,13 @@ def stacked(values: Sequence[Any], dims: tuple[int, ...], dtype: DType) -> np.nd
 
 
 def padded(values: Sequence[Any], dims: Dims, dtype: DType) -> np.ndarray:
-    """Arrays of one rank along a new first axis; unknown `dims` grow to the largest, zero-filled."""
+    """Arrays of one rank along a new first axis; unknown `dims` are zero-padded to the largest."""
     assert dims is not None
     sizes = [
         max((v.shape[axis] for v in values), default=0) if d is None else d
         for axis, d in enumerate(dims)
     ]
-    fill = b"" if dtype.np_storage == object else 0
+    fill = b"" if dtype is dtypes.string else 0
     out = np.full((len(values), *sizes), fill, dtype.np_storage)
     for i, value in enumerate(values):
         out[(i, *(slice(n) for n in value.shape))] = value
@@ -182,10 +182,10 @@ class Queue(Monitor):
     kind = "FIFOQueue"
 
     def __init__(
-        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
+        self, name: str, types: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
     ) -> None:
         super().__init__(lines=2)
-        self.name, self.dtypes = name, list(dtypes)
+        self.name, self.dtypes = name, list(types)
         self.shapes = list(shapes) if shapes else None
         self.capacity = capacity if capacity >= 0 else UNBOUNDED
         self.closed = False
@@ -226,7 +226,7 @@ class Queue(Monitor):
         return self.submit(_TAKES, TakeBatch(self, count, allow_small))
 
     def close(self, cancel_pending: bool = False) -> Any:
-        """No more elements after those that wait to get in; with `cancel_pending`, not even those."""
+        """Nothing is added after what waits to be; with `cancel_pending`, not even that."""
         if not cancel_pending:
             return self.submit(_PUTS, Close())
         self.change(self._close_now)
@@ -303,14 +303,14 @@ class Queue(Monitor):
                 )
 
     def check_same(
-        self, op: str, dtypes: Sequence[DType], shapes: Sequence[Dims], capacity: int
+        self, op: str, types: Sequence[DType], shapes: Sequence[Dims], capacity: int
     ) -> None:
         """Whether a node that names this queue asks for one like it."""
         if op.removesuffix("V2") != self.kind:
             raise invalid(f"Expected {self.kind}, found {op}")
         wanted = capacity if capacity >= 0 else UNBOUNDED
         self._same("capacity", self.capacity, wanted)
-        self._same("component types", show_types(self.dtypes), show_types(dtypes))
+        self._same("component types", show_types(self.dtypes), show_types(types))
         if not self._same_shapes(shapes):
             self._same("component shapes", show_shapes(self.shapes or ()), show_shapes(shapes))
 
@@ -325,20 +325,20 @@ class Queue(Monitor):
             )
 
 
-class PaddingFIFOQueue(Queue):
+class PaddingQueue(Queue):
     """Shapes may be partly unknown; batches are padded with zeros to the largest element."""
 
     kind = "PaddingFIFOQueue"
 
     def __init__(
-        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
+        self, name: str, types: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
     ) -> None:
-        if len(shapes or ()) != len(dtypes):
+        if len(shapes or ()) != len(types):
             raise invalid(
                 "Shapes must be provided for all components, but received"
-                f" {len(dtypes)} dtypes and {len(shapes or ())} shapes."
+                f" {len(types)} dtypes and {len(shapes or ())} shapes."
             )
-        super().__init__(name, dtypes, shapes, capacity)
+        super().__init__(name, types, shapes, capacity)
 
     def batch(self, elements: Sequence[Element]) -> list[np.ndarray]:
         assert self.shapes is not None
@@ -360,16 +360,16 @@ class PaddingFIFOQueue(Queue):
         return True
 
 
-class RandomShuffleQueue(Queue):
+class ShufflingQueue(Queue):
     """Elements in random order; at least `min_after_dequeue` stay behind until the queue closes."""
 
     kind = "RandomShuffleQueue"
 
     def __init__(
-        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int,
+        self, name: str, types: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int,
         min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(name, dtypes, shapes, capacity)
+        super().__init__(name, types, shapes, capacity)
         if min_after_dequeue < 0:
             raise invalid(f"min_after_dequeue {min_after_dequeue} must be >= 0")
         if min_after_dequeue >= self.capacity:
@@ -417,15 +417,15 @@ class RandomShuffleQueue(Queue):
             )
 
 
-class PriorityQueue(Queue):
+class HeapQueue(Queue):
     """Elements in the order of their first component; those of one priority as they came."""
 
     kind = "PriorityQueue"
 
     def __init__(
-        self, name: str, dtypes: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
+        self, name: str, types: Sequence[DType], shapes: Sequence[Dims] | None, capacity: int
     ) -> None:
-        super().__init__(name, dtypes, shapes, capacity)
+        super().__init__(name, types, shapes, capacity)
         if self.dtypes[0].name != "int64":
             raise invalid(
                 "PriorityQueue priority index component must be type int64, but dtype is:"
@@ -452,6 +452,7 @@ class PriorityQueue(Queue):
             heapq.heappush(self.elements, (int(element[0]), next(self._first), element))
 
     def enqueue(self, components: Sequence[Any]) -> Any:
+        self._check(components, self.shapes)
         if components[0].ndim:
             raise invalid(
                 "Expected the priority element to be a scalar, but received shape:"
@@ -460,6 +461,7 @@ class PriorityQueue(Queue):
         return super().enqueue(components)
 
     def enqueue_many(self, components: Sequence[Any]) -> Any:
+        self._check_many(components)
         if components[0].ndim != 1:
             raise invalid(
                 "Expected the priority element to be a vector, but received shape:"
@@ -468,9 +470,9 @@ class PriorityQueue(Queue):
         return super().enqueue_many(components)
 
 
-def show_types(dtypes: Sequence[DType]) -> str:
+def show_types(types: Sequence[DType]) -> str:
     short = {"float32": "float", "float64": "double", "float16": "half"}
-    return ", ".join(short.get(d.name, d.name) for d in dtypes)
+    return ", ".join(short.get(d.name, d.name) for d in types)
 
 
 def show_shapes(shapes: Sequence[Dims]) -> str:

@@ -16,10 +16,10 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.queue_objects import (
-    PaddingFIFOQueue,
-    PriorityQueue,
+    HeapQueue,
+    PaddingQueue,
     Queue,
-    RandomShuffleQueue,
+    ShufflingQueue,
     invalid,
     show_types,
 )
@@ -88,7 +88,7 @@ def padding_fifo_queue(
     xp: Any, ctx: Any, *, component_types: Any, shapes: Any, capacity: int, container: str,
     shared_name: str,
 ) -> Queue:  # fmt: skip
-    return _queue(PaddingFIFOQueue, ctx, component_types, shapes, capacity, container, shared_name)
+    return _queue(PaddingQueue, ctx, component_types, shapes, capacity, container, shared_name)
 
 
 @handle_op(
@@ -100,10 +100,10 @@ def random_shuffle_queue(
     seed: int, seed2: int, container: str, shared_name: str,
 ) -> Queue:  # fmt: skip
     queue = _queue(
-        RandomShuffleQueue, ctx, component_types, shapes, capacity, container, shared_name,
+        ShufflingQueue, ctx, component_types, shapes, capacity, container, shared_name,
         min_after_dequeue=min_after_dequeue, seed=seed, seed2=seed2,
     )  # fmt: skip
-    assert isinstance(queue, RandomShuffleQueue)
+    assert isinstance(queue, ShufflingQueue)
     queue.check_same_order(min_after_dequeue, seed, seed2)
     return queue
 
@@ -118,7 +118,7 @@ def priority_queue(
 ) -> Queue:  # fmt: skip
     types = [dtypes.int64, *component_types]
     shapes = [(), *shapes] if shapes else []
-    return _queue(PriorityQueue, ctx, types, shapes, capacity, container, shared_name)
+    return _queue(HeapQueue, ctx, types, shapes, capacity, container, shared_name)
 
 
 @op(
@@ -136,7 +136,12 @@ _DEQUEUE = "component_types: list(type) >= 1, timeout_ms: int = -1"
 
 
 def _check_signature(
-    ctx: Any, queue: Queue, timeout_ms: int, types: Sequence[DType], enqueues: bool, inputs: str = ""
+    ctx: Any,
+    queue: Queue,
+    timeout_ms: int,
+    types: Sequence[DType],
+    enqueues: bool,
+    inputs: str = "",
 ) -> None:
     if timeout_ms != -1:
         raise invalid("Timeout not supported yet.")

@@ -100,7 +100,8 @@ class QueueBase:
             raise TypeError("Queues do not have matching component names.")
         columns = zip(*(q.shapes for q in queues), strict=True)
         shapes = [functools.reduce(_common_shape, column) for column in columns]
-        from weft.ops.array import gather, stack
+        from weft.ops.array import stack
+        from weft.ops.gather import gather
 
         chosen = gather(stack([q.queue_ref for q in queues]), index)
         return QueueBase(first.dtypes, shapes, first.names, chosen)

@@ -48,6 +48,10 @@ class Layout:
     roots: dict[Edge, Edge]
 
 
+# A level, and which waiting nodes come before: nodes with one place make one region.
+Place = tuple[int, int]
+
+
 def is_cell(edge: Edge) -> bool:
     dtype = edge[0].dtypes[edge[1]]
     return dtype._is_ref_dtype or dtype is dtypes.resource
@@ -64,16 +68,18 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
     running = [n for n in order if n not in settled]
     on_device = {n for n in running if n not in on_host and _compiles(n, roots)}
     objects = _object_users(running)
+    awaited = _awaited(running)
     while True:
         known = _known_nodes(running, on_device)
         levels = _levels(running, settled, on_device, known)
+        places = {n: (levels[n], awaited[n]) for n in running}
         # What lives in a program cannot leave it: all users of an object run in one region.
-        split = [u for u in objects if u & on_device and not _together(u, on_device, levels)]
+        split = [u for u in objects if u & on_device and not _together(u, on_device, places)]
         if not split:
             break
         for users in split:
             on_device -= users
-    units = _units(running, on_device, levels)
+    units = _units(running, on_device, places)
     known_keys = {cell_key(h): (h, 0) for h in [*inner, *handles]}
     _wire(units, graph, known_keys, roots)
     canonical = {edge[0] for edge in known_keys.values()}
@@ -114,8 +120,8 @@ def _object_users(running: list[Node]) -> list[set[Node]]:
     return list(found.values())
 
 
-def _together(users: set[Node], on_device: set[Node], levels: dict[Node, int]) -> bool:
-    return users <= on_device and len({levels[n] for n in users}) == 1
+def _together(users: set[Node], on_device: set[Node], places: dict[Node, Place]) -> bool:
+    return users <= on_device and len({places[n] for n in users}) == 1
 
 
 def schedule(graph: ClientGraph) -> list[Node]:
@@ -329,16 +335,29 @@ def _can_be_known(node: Node, on_device: set[Node], known: set[Node]) -> bool:
     return True
 
 
-def _units(running: list[Node], on_device: set[Node], levels: dict[Node, int]) -> list[Unit]:
-    # Where something may wait, host nodes stay apart: none waits for what it does not need.
-    apart = any(n.definition.blocking for n in running)
-    by_level: dict[int, list[Unit]] = {}
+def _awaited(running: list[Node]) -> dict[Node, int]:
+    """Which waiting nodes each node comes after, as a set of bits."""
+    bits = {n: 1 << i for i, n in enumerate(n for n in running if n.definition.blocking)}
+    awaited: dict[Node, int] = {}
     for node in running:
-        units = by_level.setdefault(levels[node], [])
+        mask = bits.get(node, 0)
+        for source in [n for n, _ in node.inputs] + node.controls if bits else ():
+            mask |= awaited.get(source, 0)
+        awaited[node] = mask
+    return awaited
+
+
+def _units(running: list[Node], on_device: set[Node], places: dict[Node, Place]) -> list[Unit]:
+    # Where something may wait, nothing waits for what it does not need: host nodes stay apart, and
+    # so do the parts of a level that come after different waiting nodes.
+    apart = any(n.definition.blocking for n in running)
+    by_place: dict[Place, list[Unit]] = {}
+    for node in running:
+        units = by_place.setdefault(places[node], [])
         if not units or (apart and node not in on_device):
             units.append(Unit(node in on_device))
         units[-1].nodes.append(node)
-    return [unit for level in sorted(by_level) for unit in by_level[level]]
+    return [unit for place in sorted(by_place) for unit in by_place[place]]
 
 
 def _wire(
@@ -401,6 +420,7 @@ def _inner_cells(node: Node) -> list[tuple[Node, bool]]:
         for inner in graph.nodes:
             found += [(roots[e][0], writes(inner)) for e in inner.inputs if e in roots]
             found += _inner_cells(inner)
+        found += [(roots[e][0], False) for e in graph.fetches if e in roots]
     return found
 
 

@@ -130,7 +130,7 @@ class _Subgraph:
             new.inputs = [self._edge(e) for e in old.inputs]
             new.controls = [self.made[c] for c in old.controls if c in self.made]
         outs = [self._edge(e) for e in fetches]
-        nodes = [*self.args.values(), *self.nodes, *(self.made[n] for n in order if n in self.made)]
+        nodes = [*self.args.values(), *self.nodes, *(self.made[n] for n in order if n in needed)]
         feeds = [(a, 0) for a in self.args.values()]
         return ClientGraph(nodes, feeds, outs, [self.made[t] for t in targets])
 
@@ -490,24 +490,31 @@ class _Level:
         found: dict[Edge, None] = {}
         for node in [n for n in self.order if n in self.inner] + self.joined:
             for edge in node.inputs:
-                if edge[0] in self.taken:
-                    found[edge[0].inputs[0]] = None
-                elif edge[0] not in self.gone and not is_settled(edge[0]):
-                    found[edge] = None
+                switched = edge[0] in self.taken
+                source = self._switched(edge)
+                if source[0] not in self.gone and (switched or not is_settled(source[0])):
+                    found[source] = None
         for edge in self.exports:
             if edge[0] in self.taken:
-                found[edge[0].inputs[0]] = None
+                found[self._switched(edge)] = None
         return list(found)
+
+    def _switched(self, edge: Edge) -> Edge:
+        """What goes into the switches that `edge` comes out of."""
+        while edge[0] in self.taken:
+            edge = edge[0].inputs[0]
+        return edge
 
     def side_graph(
         self, name: str, side: int, captured: list[Edge]
     ) -> tuple[_Subgraph, ClientGraph]:
         part = _Subgraph(f"{name}/{'then' if side else 'else'}")
         for edge in captured:
-            if is_settled(_origin(edge)[0]):
-                part.alias[edge] = _origin(edge)
-            else:
+            origin = _origin(edge)
+            if not is_settled(origin[0]):
                 part.add_arg(edge)
+            elif origin != edge:
+                part.alias[edge] = origin
         for switch in self.taken:
             part.alias[switch, side] = switch.inputs[0]
         wanted = [_from_side(m, side, self.branch, self.taken) for m in self.joined]

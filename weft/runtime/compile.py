@@ -69,6 +69,7 @@ class Program:
     call: Callable[..., Any]
     rng_blocks: list[int]
     reshapes: bool  # whether a variable's shape differs after the call
+    waits: bool  # whether a step without fetches waits for the host to finish computing
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec) -> Program:
             executable = lowered.compile()
         except Exception as error:
             raise translate(error) from error
-    return Program(executable, trace.rng_blocks, trace.reshapes)
+    on_host = jax.default_backend() == "cpu"
+    return Program(executable, trace.rng_blocks, trace.reshapes, waits=on_host)
 
 
 def _abstract(jax: Any, spec: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors
+from weft.core import dtypes, errors
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.runtime.frames import DEAD, Frame, Iteration
@@ -64,6 +64,8 @@ class TaskGraph:
         for index in self.merges:
             self.pending[index] -= tasks[index].data_inputs
         self.roots = [t for t in tasks if not self.pending[t.index] and t.index not in self.merges]
+        # Merges with an input that is there from the start, and its position.
+        self.settled_merges: list[tuple[Task, int]] = []
         self.enters: dict[str, int] = {}
         for task in tasks:
             if task.kind == "enter":
@@ -77,6 +79,7 @@ def build_tasks(
     template: list[Any], store: ResourceStore,
 ) -> TaskGraph:  # fmt: skip
     """One task per node: the general form, for graphs whose control flow has no structure."""
+    check_frames(graph, settled)
     tasks: dict[Node, Task] = {}
     for node in graph.nodes:
         if node in settled:
@@ -88,14 +91,48 @@ def build_tasks(
         if task.kind == "plain":
             task.run = node_runner(items[node], store)
         tasks[node] = task
+    settled_merges = []
     for node, task in tasks.items():
         for position, (source, i) in enumerate(node.inputs):
             if source in tasks:
                 tasks[source].outs[i].append((task, position))
+            elif task.kind == "merge":
+                settled_merges.append((task, position))
         for control in node.controls:
             if control in tasks:
                 tasks[control].control_outs.append(task)
-    return TaskGraph(list(tasks.values()), template)
+    task_graph = TaskGraph(list(tasks.values()), template)
+    task_graph.settled_merges = settled_merges
+    return task_graph
+
+
+def check_frames(graph: ClientGraph, settled: set[Node]) -> None:
+    """A node whose inputs come from different loops would never run: that is an error."""
+    frame: dict[Node, str] = {}  # where the outputs of a node are; nodes that may be anywhere: none
+    outer: dict[str, str] = {}
+    for node in graph.nodes:
+        sources = dict.fromkeys([n for n, _ in node.inputs] + node.controls)
+        known = [n for n in sources if n in frame]
+        for other in known[1:]:
+            if frame[other] != frame[known[0]]:
+                raise errors.InvalidArgumentError(
+                    None, node.op,
+                    f"{node.name} has inputs from different frames. The input {known[0].name} is in"
+                    f" frame '{frame[known[0]]}'. The input {other.name} is in frame"
+                    f" '{frame[other]}'.",
+                )  # fmt: skip
+        kind = node.definition.control_flow
+        if kind == "enter":
+            frame[node] = node.attrs["frame_name"]
+            if known:
+                outer[frame[node]] = frame[known[0]]
+        elif kind == "exit" and known:
+            if frame[known[0]] in outer:
+                frame[node] = outer[frame[known[0]]]
+        elif known:
+            frame[node] = frame[known[0]]
+        elif node not in settled:
+            frame[node] = ""
 
 
 def node_runner(item: HostNode, store: ResourceStore) -> Callable[[list[Any]], Deferred | None]:
@@ -145,6 +182,9 @@ class Executor:
         try:
             for task in self.graph.roots:
                 self._push(task, self.root, self.first, False)
+            for merge, position in self.graph.settled_merges:
+                if self.first.alive.setdefault(merge.index, position) == position:
+                    self._merge_ready(merge, self.root, self.first)
             while self.ready or self.waiting:
                 if self.ready and not self.stopped:
                     self._step(*self.ready.popleft())
@@ -200,7 +240,7 @@ class Executor:
             values[task.out_slots[1 - taken]] = DEAD
         elif kind == "merge":
             position = iteration.alive[task.index]
-            values[task.out_slots[0]] = values[task.in_slots[position]]
+            values[task.out_slots[0]] = _merged(task.node, values[task.in_slots[position]])
             values[task.out_slots[1]] = np.array(position, np.int32)
         elif task.out_slots:
             values[task.out_slots[0]] = values[task.in_slots[0]]
@@ -441,6 +481,13 @@ class Executor:
             self._deliver(self.graph.tasks[index], frame.parent, outer, DEAD)
         outer.child_frames -= 1
         self._tidy(frame.parent, outer)
+
+
+def _merged(node: Node | None, value: Any) -> Any:
+    """What a merge passes on. One of values, not references, may be given a reference."""
+    assert node is not None
+    dtype = node.dtypes[0]
+    return value if dtype._is_ref_dtype or dtype is dtypes.resource else _read(value)
 
 
 def _read(value: Any) -> Any:

@@ -74,7 +74,7 @@ def _no_kernel(xp: Any, inputs: Sequence[Any], *extra: Any) -> Sequence[Any]:
 
 def _derefs(node: Node) -> tuple[int, ...]:
     """Positions where a reference arrives but a value is wanted."""
-    refs = [i for i, edge in enumerate(node.inputs) if edge[0].dtypes[edge[1]]._is_ref_dtype]
+    refs = [i for i, edge in enumerate(node.inputs) if _is_reference(edge)]
     if not refs:
         return ()
     from weft.graph.kernel_call import flat_arg_names
@@ -82,6 +82,14 @@ def _derefs(node: Node) -> tuple[int, ...]:
     names = flat_arg_names(node.definition, node.attrs)
     wants_ref = {arg.name for arg in node.definition.input_args if arg.is_ref}
     return tuple(i for i in refs if names[i] not in wants_ref)
+
+
+def _is_reference(edge: Edge) -> bool:
+    """Whether a reference arrives by `edge`, if only through nodes that choose where it goes."""
+    node, i = edge
+    while node.definition.control_flow in ("switch", "enter", "exit", "next_iteration"):
+        node, i = node.inputs[0]
+    return node.dtypes[i]._is_ref_dtype
 
 
 def run_nodes(nodes: Sequence[HostNode], values: list[Any], store: ResourceStore) -> None:

@@ -1,4 +1,4 @@
-"""Samples of conv.py, pooling.py and morphology.py.
+"""Samples of conv.py, pooling.py, morphology.py and data_format.py.
 
 TensorFlow's CPU kernels want channels last; tests/ops/test_conv.py compares the other layouts with
 these. Values are small fractions, so that sums are exact in half precision, too.
@@ -341,4 +341,16 @@ MORPHOLOGY: list[Sample] = [
     Sample("Dilation2D", some(f32, 1, 3, 3, 2), some(f32, 2, 2, 3), **GRAY),
 ]
 
-SAMPLES: list[Sample | Skip] = [*CONVOLUTIONS, *POOLING, *MORPHOLOGY]
+FORMATS: list[Sample] = [
+    Sample("DataFormatDimMap", i32([-4, -1, 0, 1, 2, 3])),
+    Sample("DataFormatDimMap", i64([[1], [3]]), src_format="NHWC", dst_format="HWNC"),
+    Sample("DataFormatDimMap", i32([4, -2]), src_format="NDHWC", dst_format="NCDHW"),
+    Sample("DataFormatDimMap", i32([0]), src_format="NHWC", dst_format="NHHC"),
+    Sample("DataFormatVecPermute", i32([7, 4, 9, 3])),
+    Sample("DataFormatVecPermute", i64([[7, 4], [9, 3], [4, 5], [5, 1]])),
+    Sample("DataFormatVecPermute", i32([7, 4, 9, 3]), src_format="NCHW", dst_format="HWCN"),
+    Sample("DataFormatVecPermute", i32([7, 4])),
+    Sample("DataFormatVecPermute", i32([7, 4, 9])),
+]
+
+SAMPLES: list[Sample | Skip] = [*CONVOLUTIONS, *POOLING, *MORPHOLOGY, *FORMATS]

@@ -1,0 +1,270 @@
+"""The signature language, the registry, and what calling an op checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core.errors import NotFoundError
+from weft.graph import shape_fn as s
+from weft.graph.graph_def import op_def_proto
+from weft.graph.op_def import (
+    GRADIENTS,
+    REGISTRY,
+    FuncRef,
+    OpDef,
+    lookup,
+    op,
+    raw,
+    register_gradient,
+    signature,
+)
+
+
+@pytest.fixture(autouse=True)
+def registry_as_it_was() -> Iterator[None]:
+    ops, gradients = dict(REGISTRY), dict(GRADIENTS)
+    yield
+    for registry, saved in ((REGISTRY, ops), (GRADIENTS, gradients)):
+        registry.clear()
+        registry.update(saved)  # type: ignore[arg-type]
+
+
+def declare(name: str, inputs: str = "", outputs: str = "", attrs: str = "", **more: Any) -> OpDef:
+    names = [part.split(":")[0].strip() for part in inputs.split(",") if part.strip()]
+    kernel = eval(f"lambda {', '.join(['xp', *names])}: None")
+    more.setdefault("shape", lambda c: [None] * c.num_outputs)
+    return op(name, inputs=inputs, outputs=outputs, attrs=attrs, **more)(kernel)
+
+
+# ---- the signature language -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "inputs, outputs, attrs, shown",
+    [
+        ("", "", "", "Test() -> ()"),
+        ("a: int32", "b: float", "", "Test(a: DT_INT32) -> (b: DT_FLOAT)"),
+        ("a: half, b: double", "c: string", "",
+         "Test(a: DT_HALF, b: DT_DOUBLE) -> (c: DT_STRING)"),
+        ("a: T", "b: T", "T: type", "Test(a: T) -> (b: T) | T: type"),
+        ("a: ref(T)", "b: ref(T)", "T: type", "Test(a: Ref(T)) -> (b: Ref(T)) | T: type"),
+        ("a: N * T", "b: T", "N: int >= 2, T: type",
+         "Test(a: N*T) -> (b: T) | N: int >= 2; T: type"),
+        ("a: list(T)", "b: T", "T: list(type) >= 1",
+         "Test(a: list(T)) -> (b: list(T)) | T: list(type) >= 1"),
+        ("a: T", "", "T: {int32, float} = float",
+         "Test(a: T) -> () | T: type in {DT_INT32, DT_FLOAT} = DT_FLOAT"),
+        ("", "", 'p: {"SAME", "VALID"} = "SAME"',
+         'Test() -> () | p: string in {"SAME", "VALID"} = "SAME"'),
+        ("", "", "i: int = 3, f: float = 1e-05, b: bool = true",
+         "Test() -> () | b: bool = true; f: float = 1e-05; i: int = 3"),
+        ("", "", "l: list(int) = [1, 2], e: list(string) = []",
+         "Test() -> () | e: list(string) = []; l: list(int) = [1, 2]"),
+        ("", "", 's: string = "a, b: c"', 'Test() -> () | s: string = "a, b: c"'),
+    ],
+)  # fmt: skip
+def test_signatures(inputs: str, outputs: str, attrs: str, shown: str) -> None:
+    assert signature(OpDef("Test", inputs, outputs, attrs)) == shown
+
+
+def test_parameters_come_in_tensorflows_order() -> None:
+    definition = OpDef("Test", "x: T, y: int32", "z: T", "a: int = 1, T: type, b: string")
+    assert definition.params == ["x", "y", "b", "a"]  # inputs, attrs without and with default
+    assert definition.inferred_attrs == {"T"}
+
+
+def test_shape_and_function_attrs() -> None:
+    definition = OpDef("Test", "", "", "s: shape = [2, ?], u: shape = unknown, f: func")
+    assert definition.attrs["s"].default == (2, None)
+    assert definition.attrs["u"].default is None and definition.attrs["u"].has_default
+    assert definition.attrs["f"].kind == "func" and not definition.attrs["f"].has_default
+
+
+@pytest.mark.parametrize(
+    "inputs, attrs, message",
+    [
+        ("a: nonsense", "", "nonsense"),
+        ("a: N * T", "T: type", "unknown attr 'N'"),
+        ("a: list(T)", "", "unknown attr 'T'"),
+        ("", "a: nonsense", "unknown kind 'nonsense'"),
+        ("", "a", "cannot parse attr 'a'"),
+    ],
+)
+def test_signatures_that_do_not_parse(inputs: str, attrs: str, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        OpDef("Test", inputs, "", attrs)
+
+
+def test_op_def_message() -> None:
+    definition = declare(
+        "Test", "a: ref(T), b: N * int32", "c: T", "T: {int32, float} = float, N: int >= 1",
+        stateful=True, commutative=True,
+    )  # fmt: skip
+    message = op_def_proto(definition)
+    a, b = message.input_arg
+    assert a.is_ref and a.type_attr == "T" and b.number_attr == "N" and b.type == 3
+    kind, count = sorted(message.attr, key=lambda attr: attr.name != "T")
+    assert list(kind.allowed_values.list.type) == [3, 1] and kind.default_value.type == 1
+    assert count.has_minimum and count.minimum == 1
+    assert message.is_stateful and message.is_commutative and not message.is_aggregate
+
+
+# ---- the registry -----------------------------------------------------------------------------
+
+
+def test_registry() -> None:
+    definition = declare("Test", "x: float", "y: float")
+    assert lookup("Test") is definition is raw.Test
+    assert "Test" in dir(raw)
+    with pytest.raises(ValueError, match="op Test is declared twice"):
+        declare("Test")
+
+
+def test_look_up_names_the_closest() -> None:
+    with pytest.raises(NotFoundError, match="'MatMull'; did you mean 'MatMul'"):
+        lookup("MatMull")
+    with pytest.raises(AttributeError, match="has no attribute 'NoSuchOp'"):
+        _ = raw.NoSuchOp
+
+
+def test_kernels_must_fit_the_signature() -> None:
+    with pytest.raises(TypeError, match="first parameter must be xp"):
+        op("Test", inputs="x: float")(lambda x: x)
+    with pytest.raises(TypeError, match=r"kernel takes \['y'\], the signature says \['x'\]"):
+        op("Test", inputs="x: float")(lambda xp, y: y)
+
+    def wants_more(xp: Any, x: Any, *, axis: int) -> Any:
+        return x
+
+    with pytest.raises(TypeError, match="wants attr 'axis', which is not declared"):
+        op("Test", inputs="x: float")(wants_more)
+    with pytest.raises(ValueError, match="static inputs \\['y'\\] are not inputs"):
+        op("Test", inputs="x: float", static="y")(lambda xp, x: x)
+    assert "Test" not in REGISTRY
+
+
+def test_gradients_register_once() -> None:
+    definition = declare("Test", "x: float", "y: float")
+    definition.gradient(lambda op, grad: grad)
+    with pytest.raises(KeyError, match="two gradient with name 'Test'"):
+        register_gradient("Test", None)
+    declare("Flat", "x: float", "y: float", differentiable=False)
+    assert GRADIENTS["Flat"] is None
+
+
+def test_what_a_declaration_says() -> None:
+    plain = declare("Plain", "x: float", "y: float")
+    assert plain.traceable and plain.single_output and not plain.has_list_input
+    assert not declare("Host", "x: float", "y: float", runs_on="host").traceable
+    drawn = op("Drawn", inputs="shape: int32", outputs="y: float", random=lambda dims, attrs: 1)(
+        lambda xp, rng, shape: shape
+    )
+    assert drawn.stateful and drawn.takes_rng
+
+
+# ---- calling an op ----------------------------------------------------------------------------
+
+
+def test_types_are_inferred() -> None:
+    declare("Test", "x: T, y: T, n: int32", "z: T", "T: type")
+    z = raw.Test(tf.constant(1.0), 2, 3, name="t")
+    assert z.dtype == tf.float32 and z.op.get_attr("T") == tf.float32
+    assert [t.name for t in z.op.inputs] == ["Const:0", "t/y:0", "t/n:0"]
+    z = raw.Test(x=np.int64(1), y=2, n=3)
+    assert z.dtype == tf.int64
+
+
+def test_default_types_are_a_preference() -> None:
+    declare("Test", "x: T", "z: T", "T: {int64, float} = int64")
+    assert raw.Test([1, 2]).dtype == tf.int64
+    assert raw.Test([1.5]).dtype == tf.float32
+
+
+def test_list_inputs() -> None:
+    declare("Same", "x: N * T", "z: N * T", "N: int >= 2, T: type")
+    declare("Mixed", "x: list(T)", "z: list(T)", "T: list(type)")
+    first, second = raw.Same([1.0, tf.constant(2.0)])
+    assert first.op.get_attr("N") == 2 and second.dtype == tf.float32
+    mixed = raw.Mixed([1.0, 2, b"a"])
+    assert [t.dtype for t in mixed] == [tf.float32, tf.int32, tf.string]
+    with pytest.raises(TypeError, match="Expected list for 'x' argument to 'Same' Op"):
+        raw.Same(1.0)
+    with pytest.raises(ValueError, match="length 1 shorter than minimum length 2"):
+        raw.Same([1.0])
+    with pytest.raises(TypeError, match="that don't all match"):
+        raw.Same([tf.constant(1.0), tf.constant(1)])
+
+
+def test_several_outputs_have_names() -> None:
+    declare("Test", "x: float", "first: float, second: float")
+    found = raw.Test(1.0)
+    assert found.second is found[1] and len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments, keywords, error, message",
+    [
+        ([1.0], {}, TypeError, "No argument for input y of Op Test"),
+        ([1.0, 2.0, 3, "n", 5], {}, TypeError, "takes 3 arguments but 5 were given"),
+        ([1.0], {"x": 1.0}, TypeError, "multiple values for argument 'x'"),
+        ([1.0, 2.0], {"k": 1, "zz": 2}, TypeError, "unexpected keyword argument 'zz'"),
+        ([1.0, 2.0], {}, TypeError, "No argument for attr k of Op Test"),
+        ([1.0, 2.0], {"k": "a"}, TypeError, "Expected int for argument 'k' not 'a'"),
+        ([1.0, 2.0], {"k": 0}, ValueError, "passed 0 less than minimum 1"),
+        ([b"a", b"b"], {"k": 1}, TypeError, "DataType string not in list of allowed values"),
+    ],
+)
+def test_calls_that_do_not_fit(
+    arguments: list[Any], keywords: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    declare("Test", "x: T, y: T", "z: T", "T: {float, int32}, k: int >= 1")
+    with pytest.raises(error, match=message):
+        raw.Test(*arguments, **keywords)
+
+
+def test_inputs_of_other_types() -> None:
+    declare("Test", "x: T, y: T, n: int32", "z: T", "T: type")
+    with pytest.raises(
+        TypeError, match="Input 'y' of 'Test' Op has type int32 that does not match"
+    ):
+        raw.Test(tf.constant(1.0), tf.constant(1), 3)
+    with pytest.raises(TypeError, match="Expected int32 passed to parameter 'n' of op 'Test'"):
+        raw.Test(1.0, 1.0, "three")
+    declare("Writes", "v: ref(float)", "")
+    with pytest.raises(TypeError, match="requires that input 'v' be a mutable tensor"):
+        raw.Writes(tf.constant(1.0))
+
+
+def test_attr_values() -> None:
+    declare(
+        "Test", "", "",
+        's: string = "a", l: list(int) = [1], h: shape = unknown, t: type = int32,'
+        ' p: {"X", "Y"} = "X", f: func = "g"',
+    )  # fmt: skip
+    node = raw.Test(s=b"\xff", l=(np.int32(1), 2), h=tf.TensorShape([2, None]), t=np.float32, f="h")
+    assert node.get_attr("s") == b"\xff" and node.get_attr("l") == [1, 2]
+    assert [d.size for d in node.get_attr("h").dim] == [2, -1]
+    assert node.get_attr("t") == tf.float32 and node.attrs["f"] == FuncRef("h")
+    assert raw.Test().get_attr("h").unknown_rank
+    with pytest.raises(ValueError, match="string 'Z' not in"):
+        raw.Test(p="Z")
+    with pytest.raises(TypeError, match="Expected list for attr l"):
+        raw.Test(l=3)
+
+
+def test_shape_errors_name_the_node() -> None:
+    def square(c: s.ShapeContext) -> s.Dims:
+        return s.with_rank(c.dims(0), 2)
+
+    declare("Test", "x: float", "y: float", shape=square)
+    assert raw.Test(tf.placeholder(tf.float32)).shape.as_list() == [None, None]
+    with pytest.raises(
+        ValueError,
+        match=r"Shape must be rank 2 but is rank 1 for 't' \(op: 'Test'\) with input shapes: \[3\]",
+    ):
+        raw.Test(tf.zeros([3]), name="t")

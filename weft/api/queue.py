@@ -1,0 +1,9 @@
+"""tf.queue: public names, re-exported from where they are made."""
+
+from weft.ops.queues import (
+    FIFOQueue as FIFOQueue,
+    PaddingFIFOQueue as PaddingFIFOQueue,
+    PriorityQueue as PriorityQueue,
+    QueueBase as QueueBase,
+    RandomShuffleQueue as RandomShuffleQueue,
+)

@@ -1,0 +1,78 @@
+"""Switches between TensorFlow 1 and 2: weft is 1, with graphs and sessions.
+
+A switch to what weft does anyway is taken and changes nothing. A switch to what it does not do is
+refused at once, where the program asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+def executing_eagerly() -> bool:
+    """False: operations build a graph, which a session runs."""
+    return False
+
+
+def _refuse(what: str, instead: str) -> NoReturn:
+    raise RuntimeError(
+        f"{what} is not part of weft, which runs TensorFlow 1 graphs in sessions. {instead}"
+    )
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> NoReturn:
+    """Refused: there is no eager execution."""
+    _refuse("Eager execution", "Build the graph first, then run it with tf.Session().run(...).")
+
+
+def disable_eager_execution() -> None:
+    """Nothing to do: execution is never eager."""
+
+
+def enable_v2_behavior() -> NoReturn:
+    """Refused: it would turn on eager execution."""
+    _refuse("TensorFlow 2 behavior", "Leave out tf.enable_v2_behavior() and run a tf.Session().")
+
+
+def disable_v2_behavior() -> None:
+    """Nothing to do: the behavior is that of TensorFlow 1."""
+
+
+def enable_v2_tensorshape() -> NoReturn:
+    """Refused: dimensions of shapes are `tf.Dimension` objects."""
+    _refuse("TensorShape with plain integers", "Use tf.compat.dimension_value(shape[i]).")
+
+
+def disable_v2_tensorshape() -> None:
+    """Nothing to do: dimensions of shapes are `tf.Dimension` objects."""
+
+
+def enable_tensor_equality() -> NoReturn:
+    """Refused: tensors are equal when they are the same tensor."""
+    _refuse("Comparing tensors by value with ==", "Use tf.equal(a, b).")
+
+
+def disable_tensor_equality() -> None:
+    """Nothing to do: tensors are equal when they are the same tensor."""
+
+
+def control_flow_v2_enabled() -> bool:
+    """False: loops and conditionals are Switch and Merge nodes."""
+    return False
+
+
+def enable_control_flow_v2() -> None:
+    """Changes nothing: it chooses between two forms of the same loop, and weft has one."""
+
+
+def disable_control_flow_v2() -> None:
+    """Changes nothing: see `enable_control_flow_v2`."""
+
+
+class GradientTape:
+    """Refused: a tape records eager execution."""
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        _refuse("tf.GradientTape", "Use tf.gradients(ys, xs) on the tensors of the graph.")
