@@ -26,7 +26,16 @@ ABOVE = {
     "cluster": ("runtime",),
     "client": ("cluster",),
 }
-BUILT_ON_THE_API = ("train", "data", "layers", "estimator", "summary", "serving", "contrib")
+BUILT_ON_THE_API = (
+    "train",
+    "data",
+    "layers",
+    "estimator",
+    "summary",
+    "serving",
+    "contrib",
+    "platform",
+)
 ABOVE |= {layer: ("client", "autodiff", *BUILT_ON_THE_API) for layer in BUILT_ON_THE_API}
 ABOVE |= {"api": ("client", "autodiff", *BUILT_ON_THE_API)}
 # The package itself, and programs on top of it.

@@ -24,7 +24,9 @@ ROOT = "tensorflow"
 _MISSING = object()
 
 # Attributes of the package `weft` that are how it is built, not part of TensorFlow's API.
-_OWN = frozenset("api autodiff cli client cluster core graph ops passes protos runtime".split())
+_OWN = frozenset(
+    "api autodiff cli client cluster core graph ops passes platform protos runtime".split()
+)
 
 # Internal modules import one another, and programs take them from wherever they showed
 # (`tensorflow.python.ops.rnn.rnn_cell_impl`): last part of the name -> module.

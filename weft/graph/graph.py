@@ -286,7 +286,9 @@ class Graph:
         if scopes.devices:
             self._apply_devices(op)
         if scopes.colocated:
-            groups = set(op.attrs.get("_class", ()))
+            # Colocation replaces what an attribute scope says of it.
+            given = scopes.attrs.get("_class", ())
+            groups = {g for g in op.attrs.get("_class", ()) if g not in given}
             for other in scopes.colocated:
                 groups.update(group.decode() for group in other.colocation_groups())
                 if other.device:
@@ -369,6 +371,7 @@ class Graph:
         saved = scopes.colocated, scopes.devices
         if ignore_existing:
             scopes.colocated = []
+            scopes.devices = []
         if op is not None:
             scopes.colocated = [*scopes.colocated, _operation_of(self, op)]
             # Colocation replaces the enclosing device scopes.
@@ -574,7 +577,8 @@ def _operation_of(graph: Graph, item: Any) -> Operation:
     elif isinstance(item, Tensor):
         op = item.op
     elif isinstance(handle := getattr(item, "handle", None), Tensor):
-        op = handle.op  # what a resource variable stands for is its handle, not a value of it
+        # A resource variable stands for its handle; the result of assigning to it, for that.
+        op = item.op
     else:
         convert = getattr(item, "_as_graph_element", None)
         found = convert() if convert is not None else item

@@ -210,12 +210,15 @@ class _Importer:
             for op in self.made.values():
                 added = graph._controls_for(op.inputs)
                 op._control_inputs += [c for c in added if c not in op._control_inputs]
+        for controller in scopes.controllers:
+            controller.seen.update(self.made.values())
+        if scopes.context is None:
+            return
+        # All of them first: an imported loop has edges back to nodes that come later.
         for op in self.made.values():
-            if scopes.context is not None:
-                op._control_flow_context = scopes.context
-                scopes.context.AddOp(op)
-            for controller in scopes.controllers:
-                controller.seen.add(op)
+            op._control_flow_context = scopes.context
+        for op in self.made.values():
+            scopes.context.AddOp(op)
 
     def _check_ops(self) -> None:
         missing = sorted({n.op for n in self.nodes.values() if n.op not in REGISTRY})

@@ -415,7 +415,7 @@ def import_scoped_meta_graph_with_return_elements(
     """As `import_scoped_meta_graph`; also returns the elements that `return_elements` names."""
     is_message = hasattr(meta_graph_or_file, "graph_def")
     message = meta_graph_or_file if is_message else read_meta_graph_file(meta_graph_or_file)
-    if unbound_inputs_col_name in message.collection_def:
+    if unbound_inputs_col_name and unbound_inputs_col_name in message.collection_def:
         _check_bound(message.collection_def[unbound_inputs_col_name], input_map)
     graph = checked_graph(graph)
     with graph.as_default():

@@ -138,8 +138,9 @@ def barrier(
     xp: Any, ctx: Any, *, component_types: Any, shapes: Any, capacity: int, container: str,
     shared_name: str,
 ) -> BarrierObject:  # fmt: skip
-    if len(shapes) != len(component_types) or not all(map(s.known, shapes)):
+    if len(shapes) != len(component_types):
         raise invalid("All of the component shapes must be specified")
+    shapes = [() if dims is None else dims for dims in shapes]  # unknown means scalar here
     if capacity != -1:
         raise invalid(
             "Barrier only accepts capacity=-1.  Feed the inputs to your Barrier through a queue to"

@@ -96,9 +96,11 @@ def tuple_(
 ) -> list[Any]:
     """`tensors`, none of which is available before all of them are computed."""
     with name_scope(name, "tuple", tensors):
-        gating = [
-            t.op if isinstance(t, (Tensor, IndexedSlices)) else t for t in tensors if t is not None
+        tensors = [
+            t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t)
+            for t in tensors
         ]
+        gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
             if isinstance(item, Tensor):
                 item = item.op
@@ -111,8 +113,11 @@ def tuple_(
         gate = group(*gating)
         found: list[Any] = []
         for item in tensors:
-            if item is None or isinstance(item, Operation):
-                found.append(None if item is None else with_dependencies([gate], item.outputs[0]))
+            if item is None:
+                found.append(None)
+            elif isinstance(item, Operation):
+                with control_dependencies([gate]):
+                    found.append(group(item))
             else:
                 found.append(with_dependencies([gate], item))
         return found

@@ -14,6 +14,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.ops.kernels import as_array, blank
 
 _FLOW = np.float32(0)
 
@@ -23,87 +24,130 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 
 
 class TensorArrayValue:
-    """The array itself. Elements are written once, unless it accumulates (gradients do)."""
+    """The array itself. Elements are written once, unless it accumulates (gradients do).
+
+    `element_dims` is what all elements must fit; with `identical` the first one written settles it.
+    """
 
     def __init__(
         self, name: str, size: int, dtype: DType, element_dims: Dims, dynamic_size: bool,
-        clear_after_read: bool, accumulates: bool = False,
+        clear_after_read: bool, identical: bool = False, accumulates: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.dtype, self.element_dims = name, dtype, element_dims
         self.dynamic_size, self.clear_after_read = dynamic_size, clear_after_read
-        self.accumulates = accumulates
+        self.identical, self.accumulates = identical, accumulates
         self.items: list[Any] = [None] * size
+        # Shapes of elements by index where no value is held: zeros of that shape stand there.
+        self.blanks: dict[int, tuple[int, ...]] = {}
         self.was_read: set[int] = set()
         self.gradients: dict[str, TensorArrayValue] = {}
-        self.source: TensorArrayValue | None = None
         self.closed = False
 
-    def _check(self, index: int, verb: str) -> int:
+    def _invalid(self, message: str) -> errors.InvalidArgumentError:
+        return _invalid(f"TensorArray {self.name}: {message}")
+
+    def _check_open(self) -> None:
         if self.closed:
             raise _invalid(f"TensorArray {self.name} has already been closed.")
-        if index < 0 or (index >= len(self.items) and not (verb == "write" and self.dynamic_size)):
-            what = "Tried to write to index" if verb == "write" else "Tried to read from index"
-            resize = " but array is not resizeable and size is:" if verb == "write" else ""
-            raise _invalid(
-                f"TensorArray {self.name}: {what} {index}{resize or ' but array size is:'}"
-                f" {len(self.items)}"
-            )
-        return index
 
-    def write(self, index: int, value: Any) -> None:
-        index = self._check(int(index), "write")
-        if not _fits(self.element_dims, np.shape(value)):
-            raise _invalid(
-                f"TensorArray {self.name}: Could not write to TensorArray index {index} because the"
-                f" value shape is {list(np.shape(value))} which is incompatible with the"
-                f" TensorArray's inferred element shape: {s.show(self.element_dims)} (consider"
-                " setting infer_shape=False)."
-            )
-        while index >= len(self.items):
-            self.items.append(None)
-        held = self.items[index]
-        if held is not None and self.accumulates:
-            value = np.add(held, value)
-        elif held is not None or index in self.was_read:
-            read = (
-                "because it has already been read"
-                if index in self.was_read
-                else ("because it has already been written to")
-            )
-            raise _invalid(
-                f"TensorArray {self.name}: Could not write to TensorArray index {index} {read}."
-            )
-        self.element_dims = common_known(self.element_dims, np.shape(value))
-        self.items[index] = value
+    def check_dtype(self, dtype: DType, verb: str) -> None:
+        if dtype != self.dtype:
+            raise _invalid(f"TensorArray dtype is {self.dtype.name} but Op {verb} {dtype.name}.")
 
-    def read(self, index: int) -> Any:
-        index = self._check(int(index), "read")
+    def write(self, index: Any, value: Any) -> None:
+        self._check_open()
+        index = int(index)
+        items = self.items
+        if index < 0 or (index >= len(items) and not self.dynamic_size):
+            raise self._invalid(
+                f"Tried to write to index {index} but array is not resizeable and size is:"
+                f" {len(items)}"
+            )
+        shape = np.shape(value)
+        if not _fits(self.element_dims, shape):
+            raise self._invalid(
+                f"Could not write to TensorArray index {index} because the value shape is"
+                f" {_shown(shape)} which is incompatible with the TensorArray's inferred element"
+                f" shape: {s.show(self.element_dims)} (consider setting infer_shape=False)."
+            )
+        if index >= len(items):
+            items.extend([None] * (index + 1 - len(items)))
+        if index in self.was_read:
+            raise self._invalid(
+                f"Could not write to TensorArray index {index} because it has already been read."
+            )
+        held = items[index]
+        if held is not None:
+            value = self._sum(index, held, value)
+        elif self.identical:
+            self.element_dims = shape
+        items[index] = value
+
+    def _sum(self, index: int, held: Any, value: Any) -> Any:
+        if not self.accumulates:
+            raise self._invalid(
+                f"Could not write to TensorArray index {index} because it has already been written"
+                " to."
+            )
+        if np.shape(held) != np.shape(value):
+            raise self._invalid(
+                f"Could not aggregate to TensorArray index {index} because the existing shape is"
+                f" {_shown(np.shape(held))} but the new input shape is {_shown(np.shape(value))}."
+            )
+        return np.add(held, value)
+
+    def read(self, index: Any) -> Any:
+        self._check_open()
+        index = int(index)
+        if not 0 <= index < len(self.items):
+            raise self._invalid(
+                f"Tried to read from index {index} but array size is: {len(self.items)}"
+            )
         value = self.items[index]
         if value is None:
-            if index in self.was_read:
-                raise _invalid(
-                    f"TensorArray {self.name}: Could not read index {index} twice because it was"
-                    " cleared after a previous read (perhaps try setting clear_after_read = false?)"
-                )
-            if s.known(self.element_dims):
-                return np.zeros(self.element_dims, self.dtype.np_storage)  # type: ignore[arg-type]
-            raise _invalid(
-                f"TensorArray {self.name}: Could not read from TensorArray index {index}."
-                "  Furthermore, the element shape is not fully defined:"
-                f" {s.show(self.element_dims)}. It is possible you are working with a resizeable"
-                " TensorArray and stop_gradients is not allowing the gradients to be written. If"
-                " you set the full element_shape property on the forward TensorArray, the proper"
-                " all-zeros tensor will be returned instead of incurring this error."
-            )
+            value = self._blank(index)
         if self.clear_after_read:
             self.items[index] = None
-            self.was_read.add(index)
+        self.was_read.add(index)
         return value
 
+    def _blank(self, index: int) -> Any:
+        """What stands where nothing was written."""
+        if self.clear_after_read and index in self.was_read:
+            raise self._invalid(
+                f"Could not read index {index} twice because it was cleared after a previous read"
+                " (perhaps try setting clear_after_read = false?)."
+            )
+        dims: Any = self.blanks.get(index, self.element_dims)
+        if not s.known(dims):
+            raise self._invalid(
+                f"Could not read from TensorArray index {index}.  Furthermore, the element shape is"
+                f" not fully defined: {s.show(dims)}. It is possible you are working with a"
+                " resizeable TensorArray and stop_gradients is not allowing the gradients to be"
+                " written. If you set the full element_shape property on the forward TensorArray,"
+                " the proper all-zeros tensor will be returned instead of incurring this error."
+            )
+        return np.full(dims, blank(self.dtype.np_storage), self.dtype.np_storage)
+
     def gather(self, indices: Any, element_dims: Dims) -> Any:
-        values = [self.read(i) for i in np.asarray(indices).tolist()]
-        if values:
-            return np.stack(values)
+        indices = np.asarray(indices)
+        if indices.ndim != 1:
+            raise _invalid(
+                f"Expected indices to be a vector, but received shape: {_shown(indices.shape)}"
+            )
+        if not indices.size:
+            return self._nothing(element_dims)
+        values = [self.read(i) for i in indices.tolist()]
+        first = np.shape(values[0])
+        for i, value in enumerate(values):
+            if np.shape(value) != first:
+                raise _invalid(
+                    f"TensorArray has inconsistent shapes.  Index 0 has shape: {_shown(first)} but"
+                    f" index {i} has shape: {_shown(np.shape(value))}"
+                )
+        return np.stack(values)
+
+    def _nothing(self, element_dims: Dims) -> Any:
         dims = self.element_dims if self.element_dims is not None else element_dims
         if not s.known(dims):
             raise _invalid(
@@ -114,31 +158,67 @@ class TensorArrayValue:
         return np.zeros((0, *dims), self.dtype.np_storage)  # type: ignore[arg-type]
 
     def scatter(self, indices: Any, value: Any) -> None:
-        for i, index in enumerate(np.asarray(indices).tolist()):
-            self.write(index, value[i])
+        indices = np.asarray(indices)
+        if indices.ndim != 1:
+            raise _invalid(
+                f"Expected indices to be a vector, but received shape: {_shown(indices.shape)}"
+            )
+        if not np.ndim(value):
+            raise _invalid("Expected value to be at least a vector, but received shape: []")
+        if len(indices) != len(value):
+            raise _invalid(
+                "Expected len(indices) == values.shape[0], but saw:"
+                f" {len(indices)} vs. {len(value)}"
+            )
+        largest = int(indices.max()) if indices.size else -1
+        if not self.dynamic_size and largest >= len(self.items):
+            raise _invalid(
+                f"Max scatter index must be < array size ({largest} vs. {len(self.items)})"
+            )
+        for i, index in enumerate(indices.tolist()):
+            self.write(index, as_array(value[i]))
 
     def concat(self, element_dims: Dims) -> tuple[Any, Any]:
         values = [self.read(i) for i in range(len(self.items))]
-        lengths = np.array([len(v) for v in values], np.int64)
         if not values:
             dims = element_dims if s.known(element_dims) else ()
+            lengths = np.zeros(0, np.int64)
             return np.zeros((0, *dims), self.dtype.np_storage), lengths  # type: ignore[misc]
-        if any(v.shape[1:] != values[0].shape[1:] for v in values):
-            raise _invalid(
-                f"TensorArray {self.name} has inconsistent shapes: cannot concatenate elements of"
-                f" shapes {[list(v.shape) for v in values]}"
-            )
-        return np.concatenate(values), lengths
+        first = np.shape(values[0])[1:]
+        for i, value in enumerate(values):
+            if not np.ndim(value):
+                raise _invalid(
+                    f"Concat saw a scalar shape at index {i} but requires at least vectors.  Did"
+                    " you mean to call pack?"
+                )
+            if np.shape(value)[1:] != first:
+                raise _invalid(
+                    "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0)"
+                    f" shape: {_shown(first)} but index {i} has (excepting dimension 0) shape:"
+                    f" {_shown(np.shape(value)[1:])}"
+                )
+        return np.concatenate(values), np.array([len(v) for v in values], np.int64)
 
     def split(self, value: Any, lengths: Any) -> None:
-        sizes = np.asarray(lengths).tolist()
-        if sum(sizes) != len(value):
+        lengths = np.asarray(lengths)
+        if lengths.ndim != 1:
+            raise _invalid(
+                f"Expected lengths to be a vector, received shape: {_shown(lengths.shape)}"
+            )
+        if not np.ndim(value):
+            raise _invalid("Expected value to be at least a vector, but received shape: []")
+        if lengths.sum() != len(value):
             raise _invalid(
                 "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is"
-                f" {sum(sizes)} and value's shape is: {list(np.shape(value))}"
+                f" {lengths.sum()} and value's shape is: {_shown(np.shape(value))} "
+            )
+        if len(lengths) != len(self.items) and not self.dynamic_size:
+            raise _invalid(
+                f"TensorArray's size is not equal to the size of lengths ({len(self.items)} vs."
+                f" {len(lengths)}), and the TensorArray is not marked as dynamically resizeable"
             )
         start = 0
-        for index, size in enumerate(sizes):
+        for index, size in enumerate(lengths.tolist()):
             self.write(index, value[start : start + size])
             start += size
 
@@ -147,22 +227,27 @@ class TensorArrayValue:
         self.items = []
 
     def size(self) -> Any:
+        self._check_open()
         return np.array(len(self.items), np.int32)
 
-    def gradient(self, source: str) -> TensorArrayValue:
+    def gradient(self, source: str, prepended: tuple[int, ...] = ()) -> TensorArrayValue:
+        """The array of gradients for `source`; its elements have `prepended` more dimensions."""
+        self._check_open()
         found = self.gradients.get(source)
         if found is None:
+            # From now on the size is final: the array of gradients has the same.
+            self.dynamic_size = False
+            dims = None if self.element_dims is None else (*prepended, *self.element_dims)
             found = TensorArrayValue(
-                f"{self.name}@{source}", len(self.items), self.dtype, self.element_dims, False,
-                False, accumulates=True,
+                f"{self.name}@{source}", len(self.items), self.dtype, dims, False, False,
+                self.identical, accumulates=True,
             )  # fmt: skip
-            found.source = self
+            for i, value in enumerate(self.items):
+                shape = self.blanks.get(i) if value is None else np.shape(value)
+                if shape is not None:
+                    found.blanks[i] = (*prepended, *shape)
             self.gradients[source] = found
         return found
-
-
-def common_known(a: Dims, b: Dims) -> Dims:
-    return b if a is None else a
 
 
 def _fits(dims: Dims, shape: tuple[int, ...]) -> bool:
@@ -171,6 +256,10 @@ def _fits(dims: Dims, shape: tuple[int, ...]) -> bool:
     return len(dims) == len(shape) and all(
         d is None or d == n for d, n in zip(dims, shape, strict=True)
     )
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, shape))}]"
 
 
 _UNKNOWN = "shape = unknown"
@@ -189,12 +278,15 @@ def _handle_and_flow(c: ShapeContext) -> list[Dims]:
 )  # fmt: skip
 def tensor_array_v3(
     xp: Any, ctx: Any, size: Any, *, dtype: DType, element_shape: Dims, dynamic_size: bool,
-    clear_after_read: bool, tensor_array_name: str,
+    clear_after_read: bool, identical_element_shapes: bool, tensor_array_name: str,
 ) -> Any:  # fmt: skip
     if int(size) < 0:
         raise _invalid(f"Size should be >= 0.  Received size: {int(size)}")
     name = tensor_array_name or ctx.node.name
-    array = TensorArrayValue(name, int(size), dtype, element_shape, dynamic_size, clear_after_read)
+    array = TensorArrayValue(
+        name, int(size), dtype, element_shape, dynamic_size, clear_after_read,
+        identical_element_shapes,
+    )  # fmt: skip
     return array, _FLOW
 
 
@@ -212,8 +304,9 @@ def tensor_array_grad_v3(xp: Any, handle: TensorArrayValue, flow_in: Any, *, sou
     outputs="flow_out: float", attrs="T: type", shape=s.scalar, stateful=True, runs_on="host",
 )  # fmt: skip
 def tensor_array_write_v3(
-    xp: Any, handle: TensorArrayValue, index: Any, value: Any, flow_in: Any
+    xp: Any, handle: TensorArrayValue, index: Any, value: Any, flow_in: Any, *, T: DType
 ) -> Any:
+    handle.check_dtype(T, "is trying to write dtype")
     handle.write(index, value)
     return flow_in
 
@@ -222,7 +315,10 @@ def tensor_array_write_v3(
     "TensorArrayReadV3", inputs="handle: resource, index: int32, flow_in: float",
     outputs="value: dtype", attrs="dtype: type", shape=s.unknown, stateful=True, runs_on="host",
 )  # fmt: skip
-def tensor_array_read_v3(xp: Any, handle: TensorArrayValue, index: Any, flow_in: Any) -> Any:
+def tensor_array_read_v3(
+    xp: Any, handle: TensorArrayValue, index: Any, flow_in: Any, *, dtype: DType
+) -> Any:
+    handle.check_dtype(dtype, "requested dtype")
     return handle.read(index)
 
 
@@ -242,8 +338,9 @@ def tensor_array_gather_v3(
     outputs="flow_out: float", attrs="T: type", shape=s.scalar, stateful=True, runs_on="host",
 )  # fmt: skip
 def tensor_array_scatter_v3(
-    xp: Any, handle: TensorArrayValue, indices: Any, value: Any, flow_in: Any
+    xp: Any, handle: TensorArrayValue, indices: Any, value: Any, flow_in: Any, *, T: DType
 ) -> Any:
+    handle.check_dtype(T, "is trying to write dtype")
     handle.scatter(indices, value)
     return flow_in
 
@@ -266,8 +363,9 @@ def tensor_array_concat_v3(
     attrs="T: type", shape=s.scalar, stateful=True, runs_on="host",
 )  # fmt: skip
 def tensor_array_split_v3(
-    xp: Any, handle: TensorArrayValue, value: Any, lengths: Any, flow_in: Any
+    xp: Any, handle: TensorArrayValue, value: Any, lengths: Any, flow_in: Any, *, T: DType
 ) -> Any:
+    handle.check_dtype(T, "is trying to write dtype")
     handle.split(value, lengths)
     return flow_in
 
@@ -299,7 +397,7 @@ for _op in (
 @tensor_array_v3.traced
 def _(
     xp: Any, ctx: Any, size: Any, *, dtype: DType, element_shape: Dims, dynamic_size: bool,
-    clear_after_read: bool, tensor_array_name: str,
+    clear_after_read: bool, identical_element_shapes: bool, tensor_array_name: str,
 ) -> Any:  # fmt: skip
     if dynamic_size:
         raise NotImplementedError("an array that grows cannot be compiled")
@@ -320,10 +418,19 @@ class TracedTensorArray:
     def _blank(self, dims: tuple[int, ...]) -> Any:
         return self.xp.zeros((self.length, *dims), self.dtype.np_storage)
 
+    def check_dtype(self, dtype: DType, verb: str) -> None:
+        if dtype != self.dtype:
+            raise NotImplementedError("an array is used with another type than its own")
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if self.state is None:
+            self.state = self._blank(shape)
+        elif tuple(self.state.shape[1:]) != shape:
+            raise NotImplementedError("the elements of an array differ in shape")
+
     def write(self, index: Any, value: Any) -> None:
         value = self.xp.asarray(value)
-        if self.state is None:
-            self.state = self._blank(value.shape)
+        self._check_shape(value.shape)
         rows = self.xp.asarray(self.state).at[index]
         self.state = rows.add(value) if self.accumulates else rows.set(value)
 
@@ -343,8 +450,7 @@ class TracedTensorArray:
 
     def scatter(self, indices: Any, value: Any) -> None:
         value = self.xp.asarray(value)
-        if self.state is None:
-            self.state = self._blank(value.shape[1:])
+        self._check_shape(value.shape[1:])
         rows = self.xp.asarray(self.state).at[self.xp.asarray(indices)]
         self.state = rows.add(value) if self.accumulates else rows.set(value)
 

@@ -193,9 +193,8 @@ class Region:
                 kept = [cell.value for cell in self.kept]
                 outputs, new = self._call(program, donated, kept, inputs, rngs)
                 self._store(program, new)
-            if program.waits and new and not outputs:
-                # Nobody will look at a result, and a step is over only when it has been computed.
-                new[-1].block_until_ready()
+        if len(outputs) > len(self.out_slots):
+            outputs.pop().block_until_ready()
         for slot, value in zip(self.out_slots, outputs, strict=True):
             values[slot] = value
 
