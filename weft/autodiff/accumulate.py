@@ -8,6 +8,7 @@ from weft.core import dtypes
 from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
+from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
 
 
@@ -35,7 +36,20 @@ def accumulate(grads: list[Any], method: int | None = None, scope: str = "") -> 
             for grad in dense[1:]:
                 total = raw.AddN([total, grad])
             return total
-    return raw.AddN(dense)
+    return _sum_by_device(dense)
+
+
+def _sum_by_device(grads: list[Tensor]) -> Tensor:
+    """Adds up what is on one device there, then the sums of the devices."""
+    devices: dict[str, list[Tensor]] = {}
+    for grad in grads:
+        devices.setdefault(grad.device, []).append(grad)
+    sums = []
+    for device in sorted(devices):
+        group = devices[device]
+        with get_default_graph().colocate_with(group[0].op, ignore_existing=True):
+            sums.append(raw.AddN(group) if len(group) > 1 else group[0])
+    return raw.AddN(sums) if len(sums) > 1 else sums[0]
 
 
 def to_dense(grad: Any) -> Tensor:

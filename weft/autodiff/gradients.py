@@ -422,7 +422,9 @@ def hessians(
             if count is None:
                 raise ValueError(f"hessians needs the static size of {x}; its shape is {x.shape}")
             rows = [gradients(flat[j], x, **options)[0] for j in range(count)]
-            stacked = array.stack([array.zeros_like(x) if r is None else r for r in rows])
+            if any(row is None for row in rows):
+                raise ValueError(f"The gradient does not depend on {x}: there is no Hessian.")
+            stacked = array.stack(rows)
             shape = array.shape(x)
             found.append(array.reshape(stacked, array.concat([shape, shape], 0)))
     return found

@@ -47,6 +47,8 @@ def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:
     if dtype in (dtypes.resource, dtypes.variant):
         return value
     if dtype is dtypes.string:
+        if isinstance(value, (bool, int, float)):
+            raise _wrong_type(tensor, dtype, value)
         return _to_bytes(np.asarray(value, dtype=object))
     if isinstance(value, int) and dtype.is_integer and not isinstance(value, bool):
         _check_range(tensor, dtype, value)

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core import nest
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.slices import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
@@ -134,6 +135,9 @@ def feed_items(key: Any, value: Any) -> list[tuple[Any, Any]]:
     for kind, _, expand in _expansions:
         if isinstance(key, kind) and expand is not None:
             return expand(key, value)
+    if isinstance(key, tuple):
+        pairs = nest.flatten_dict_items({key: value}).items()
+        return [pair for inner, item in pairs for pair in feed_items(inner, item)]
     return [(key, value)]
 
 
@@ -143,7 +147,8 @@ def _fetch_sparse(fetch: SparseTensor) -> Any:
 
 def _feed_sparse(fetch: SparseTensor, value: Any) -> Any:
     parts = [fetch.indices, fetch.values, fetch.dense_shape]
-    return list(zip(parts, value, strict=True))
+    # A shape that is a constant need not be fed.
+    return list(zip(parts, value, strict=False))
 
 
 def _fetch_slices(fetch: IndexedSlices) -> Any:

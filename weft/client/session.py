@@ -34,9 +34,9 @@ class BaseSession:
             raise ValueError("A session needs a graph")
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
         if self._target not in ("", "local"):
-            raise errors.UnimplementedError(
-                None, None, f"No session factory for target {self._target!r}: weft runs in this"
-                " process only, use ''",
+            raise errors.NotFoundError(
+                None, None, "No session factory registered for the given session options: target"
+                f" {self._target!r}. weft runs in this process only, use ''",
             )  # fmt: skip
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
@@ -56,7 +56,8 @@ class BaseSession:
 
     @property
     def graph_def(self) -> Any:
-        return self._graph.as_graph_def(add_shapes=False)
+        shapes = self._config is not None and self._config.graph_options.infer_shapes
+        return self._graph.as_graph_def(add_shapes=shapes)
 
     @property
     def sess_str(self) -> str:
@@ -103,6 +104,10 @@ class BaseSession:
         """
         if self._closed:
             self._check_open()
+        if not self._graph.version:
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling run()."
+            )
         handler = self._handler(fetches)
         keys: tuple[Tensor, ...] = ()
         values: list[Any] = []
@@ -181,6 +186,10 @@ class BaseSession:
         """Declares what a sequence of `partial_run` calls will fetch and feed."""
         self._check_open()
         handler = Fetches(self._graph, fetches)
+        if not handler.tensors and not handler.targets:
+            raise errors.InvalidArgumentError(
+                None, None, "PRunSetup: specify at least one target to fetch or execute."
+            )
         tensors = [self._feed_tensor(f) for key in feeds or () for f, _ in _expand_key(key)]
         run = PartialRun(self._runner, handler.tensors, handler.targets, tensors)
         with self._lock:

@@ -280,6 +280,8 @@ class _Importer:
             try:
                 tensor.dims = merge(tensor.dims, dims)
             except ValueError as error:
+                if tensor.dtype._is_ref_dtype:
+                    continue  # TensorFlow has changed its mind about the shapes of handles
                 raise ValueError(
                     f"Node '{op.name}' has an _output_shapes attribute inconsistent with the"
                     f" GraphDef for output #{i}: {error}"

@@ -5,6 +5,7 @@ The array is an object of the step; the `flow` that every operation passes on on
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kernels import as_array, blank
 
 _FLOW = np.float32(0)
+# Every run of the op makes another array, with a name of its own.
+_numbers = itertools.count()
 
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
@@ -52,7 +55,8 @@ class TensorArrayValue:
 
     def check_dtype(self, dtype: DType, verb: str) -> None:
         if dtype != self.dtype:
-            raise _invalid(f"TensorArray dtype is {self.dtype.name} but Op {verb} {dtype.name}.")
+            own, other = _type_name(self.dtype), _type_name(dtype)
+            raise _invalid(f"TensorArray dtype is {own} but Op {verb} {other}.")
 
     def write(self, index: Any, value: Any) -> None:
         self._check_open()
@@ -258,6 +262,10 @@ def _fits(dims: Dims, shape: tuple[int, ...]) -> bool:
     )
 
 
+def _type_name(dtype: DType) -> str:
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
+
+
 def _shown(shape: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, shape))}]"
 
@@ -282,7 +290,7 @@ def tensor_array_v3(
 ) -> Any:  # fmt: skip
     if int(size) < 0:
         raise _invalid(f"Size should be >= 0.  Received size: {int(size)}")
-    name = tensor_array_name or ctx.node.name
+    name = f"{tensor_array_name or ctx.node.name}_{next(_numbers)}"
     array = TensorArrayValue(
         name, int(size), dtype, element_shape, dynamic_size, clear_after_read,
         identical_element_shapes,
@@ -297,6 +305,18 @@ def tensor_array_v3(
 )  # fmt: skip
 def tensor_array_grad_v3(xp: Any, handle: TensorArrayValue, flow_in: Any, *, source: str) -> Any:
     return handle.gradient(source), flow_in
+
+
+@op(
+    "TensorArrayGradWithShape",
+    inputs="handle: resource, flow_in: float, shape_to_prepend: int32",
+    outputs="grad_handle: resource, flow_out: float", attrs="source: string",
+    shape=lambda c: [(2,), ()], stateful=True, runs_on="host", differentiable=False,
+)  # fmt: skip
+def tensor_array_grad_with_shape(
+    xp: Any, handle: TensorArrayValue, flow_in: Any, shape_to_prepend: Any, *, source: str
+) -> Any:
+    return handle.gradient(source, tuple(np.asarray(shape_to_prepend).tolist())), flow_in
 
 
 @op(

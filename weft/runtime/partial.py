@@ -34,6 +34,7 @@ class PartialRun:
         self.fetches = {t.name: edge for t, edge in zip(fetches, graph.fetches, strict=True)}
         self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}
         self.waiting = {t.name: edge for t, edge in zip(feeds, graph.feeds, strict=True)}
+        self.known = {t.name for t in (*fetches, *targets, *feeds)}
         self.values = self.plan.template.copy()
         self.done: set[Node] = {*self.plan.layout.handles, *self.plan.layout.constants}
         self.lock = threading.Lock()
@@ -49,25 +50,22 @@ class PartialRun:
     ) -> list[Any]:
         with self.lock:
             for tensor, value in zip(feeds, values, strict=True):
-                edge = self.waiting.pop(tensor.name, None)
-                if edge is None:
-                    raise errors.InvalidArgumentError(
-                        None, None, f"The feed {tensor.name} was not specified in"
-                        " partial_run_setup, or has already been fed.",
-                    )  # fmt: skip
+                edge = self._take(self.waiting, tensor.name, "fed")
                 self.values[self.plan.slots[edge]] = value
                 self.done.add(edge[0])
-            edges = [self._take(self.fetches, t.name) for t in fetches]
-            wanted = [n for n, _ in edges] + [self._take(self.targets, op.name) for op in targets]
+            edges = [self._take(self.fetches, t.name, "fetched") for t in fetches]
+            wanted = [n for n, _ in edges]
+            wanted += [self._take(self.targets, op.name, "fetched") for op in targets]
             run_nodes(self._needed(wanted), self.values, self.plan.store)
             return [self._to_user(self.values[self.plan.slots[edge]]) for edge in edges]
 
-    @staticmethod
-    def _take(table: dict[str, Any], name: str) -> Any:
+    def _take(self, table: dict[str, Any], name: str, done: str) -> Any:
         if name not in table:
+            what = {"fed": "feed", "fetched": "fetch"}[done]
+            why = f"has already been {done}." if name in self.known else "was not specified in"
             raise errors.InvalidArgumentError(
-                None, None, f"The fetch {name} was not specified in partial_run_setup, or has"
-                " already been fetched.",
+                None, None, f"The {what} {name} {why}"
+                + ("" if name in self.known else " partial_run_setup."),
             )  # fmt: skip
         return table.pop(name)
 
