@@ -511,6 +511,7 @@ from weft.ops.special import (
     zeta as zeta,
 )
 from weft.ops.strided import (
+    newaxis as newaxis,
     slice as slice,
     strided_slice as strided_slice,
 )
@@ -651,6 +652,7 @@ from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
 from weft.core import errors as errors
 from weft.platform import flags as flags
+from weft.api import gfile as gfile
 from weft.api import graph_util as graph_util
 from weft.api import image as image
 from weft.api import initializers as initializers
@@ -662,6 +664,7 @@ from weft.api import manip as manip
 from weft.api import math as math
 from weft.core import nest as nest
 from weft.api import nn as nn
+from weft.api import python_io as python_io
 from weft.api import quantization as quantization
 from weft.api import queue as queue
 from weft.api import ragged as ragged

@@ -121,13 +121,15 @@ def slicing(tf: Any) -> list[Step]:
 def strings(tf: Any) -> list[Step]:
     words = tf.placeholder(tf.string, [None], name="words")
     constant = tf.constant([[b"left", b"right"], [b"\x00\xff", b""]])
-    joined = tf.string_join([words, "x"], separator="-")
-    shown = tf.as_string(tf.constant([1.5, -2.0]), precision=2)
-    number = tf.string_to_number(tf.constant(["3.5", "-7"]))
+    kept = tf.Variable([b"kept"], name="kept")
+    same = [tf.equal(words, "weft"), tf.where(tf.not_equal(words, "weft"), words, words[::-1])]
+    joined = tf.concat([words, constant[:, 0], kept], 0)
     feeds = {words: np.array([b"warp", b"weft"], object)}
     return [
-        Step([joined, constant, shown, number, tf.equal(words, "weft")], feeds),
-        Step([tf.reshape(constant, [4])[1:], tf.concat([words, words], 0)], feeds),
+        Step([tf.global_variables_initializer()]),
+        Step([constant, *same, joined], feeds),
+        Step([tf.reshape(constant, [4])[1:], tf.gather(joined, [4, 0]), tf.shape(joined)], feeds),
+        Step([tf.assign(kept, [b"new"]), tf.transpose(tf.tile(constant, [1, 2]))]),
     ]
 
 

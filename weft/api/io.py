@@ -3,9 +3,16 @@
 from weft.graph.graph_io import (
     write_graph as write_graph,
 )
+from weft.io.tf_record import (
+    tf_record_iterator as tf_record_iterator,
+    TFRecordCompressionType as TFRecordCompressionType,
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
+)
 from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,
     PriorityQueue as PriorityQueue,
     QueueBase as QueueBase,
     RandomShuffleQueue as RandomShuffleQueue,
 )
+from weft.api import io_gfile as gfile

@@ -225,6 +225,11 @@ class Session(BaseSession):
         self._contexts: list[tuple[Any, Any]] = []
 
     def __enter__(self) -> Session:
+        if self._contexts:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you"
+                " want to enter a session multiple times."
+            )
         graph = self._graph.as_default()
         session = self.as_default()
         graph.__enter__()

@@ -89,6 +89,12 @@ CHECK_NUMERICS = _bool(
     False,
     "Run node by node and stop at the first node that makes a NaN or an infinity.",
 )
+CONTROL_FLOW = _str(
+    "WEFT_CONTROL_FLOW",
+    "whole",
+    "How loops and conditionals run: `whole` compiles them whole where it can, `bodies` only what "
+    "is inside them, `nodes` runs them node by node in the executor.",
+)
 XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
 CACHE = _str(
     "WEFT_CACHE",

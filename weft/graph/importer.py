@@ -275,6 +275,8 @@ class _Importer:
         if self.legacy and node.op == "Placeholder" and attrs.get("shape") == ():
             attrs["shape"] = None
         op = self._create(definition, node, inputs, attrs)
+        if later:
+            op.outputs[0].dims = None  # what comes round may have another shape
         op._control_inputs = list(dict.fromkeys(controls))
         for i, (tensor, dims) in enumerate(zip(op.outputs, shapes or (), strict=False)):
             try:

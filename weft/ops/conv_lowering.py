@@ -5,12 +5,13 @@ gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. O
 uses a single core for up to 64 output channels and is several times slower still for the gradient
 of the filter, so there a convolution becomes matrix products: at once (1x1 windows, windows as
 large as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
-`benchmarks/convolution.py` measures them against each other.
+`benchmarks/bench_convolution.py` measures them against each other.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +77,7 @@ def convolve_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
 # ---- the CPU's choices ------------------------------------------------------------------------
 
 MATMUL, WINOGRAD, PATCHES, XLA = "matmul", "winograd", "patches", "xla"
+MOST_PATCHES = 2**26  # numbers in an array of patches; more would not pay for their memory
 
 
 def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
@@ -86,11 +88,22 @@ def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
         return WINOGRAD
     if task == "filter":
         return PATCHES if o >= 8 or c < 8 else XLA
+    return PATCHES if _worth_patches(task, window, batch, c, o) else XLA
+
+
+def _worth_patches(task: str, window: Window, batch: int, c: int, o: int) -> bool:
+    """Patches take up to twice the work, but that of all cores.
+
+    XLA's own convolution uses them all only with many output channels for the positions there are.
+    """
     positions = batch * math.prod(window.output)
-    channels_out = o if task == "forward" else c
-    # XLA's own convolution splits the work over cores by output channels, 64 or more to a core.
-    crowded = channels_out >= 128 or positions <= 32 * channels_out
-    return XLA if crowded or channels_out < 16 else PATCHES
+    inner, outer = (c, o) if task == "forward" else (o, c)
+    if outer >= 128 or outer < 16 or positions <= 32 * outer:
+        return False
+    if positions * math.prod(window.size) * c > MOST_PATCHES:
+        return False
+    strided = any(step > 1 for step in window.stride)
+    return strided or inner < 8 or (os.cpu_count() or 1) >= 4
 
 
 def winograd_tile(window: Window, batch: int, c: int, o: int) -> tuple[int, int] | None:

@@ -26,8 +26,8 @@ from weft.ops.queue_objects import invalid
 from weft.ops.resource_names import named_or_node
 from weft.ops.waiting import DONE, WAIT, Monitor, Waiter
 
-_SECTIONS = "critical_sections"
-_EXECUTIONS = "critical_section_executions"
+CRITICAL_SECTIONS = "critical_sections"
+CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
 
 
 class Lock(Waiter):
@@ -143,7 +143,7 @@ class CriticalSection:
         with name_scope(name, "CriticalSection", []) as scope, init_scope():
             shared_name = scope if shared_name is None else shared_name
             self._handle = raw.MutexV2(shared_name=shared_name, name=scope)
-        add_to_collections(_SECTIONS, self)
+        add_to_collections(CRITICAL_SECTIONS, self)
 
     @property
     def name(self) -> str:
@@ -179,7 +179,8 @@ class CriticalSection:
             with control_dependencies([leave]):
                 outputs = nest.map_structure(_identity, result)
             add_to_collections(
-                _EXECUTIONS, _Execution(lock.op, self._handle, resources, exclusive_resource_access)
+                CRITICAL_SECTION_EXECUTIONS,
+                _Execution(lock.op, self._handle, resources, exclusive_resource_access),
             )
             return outputs
 
@@ -189,7 +190,7 @@ class CriticalSection:
                 "The function fn attempts to directly access the CriticalSection in which it would"
                 " be running.  This is illegal and would cause deadlocks."
             )
-        for other in get_collection(_EXECUTIONS):
+        for other in get_collection(CRITICAL_SECTION_EXECUTIONS):
             if self._is_own(other.handle):
                 continue
             if not (exclusive or other.exclusive_resource_access):

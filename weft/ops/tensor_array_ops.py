@@ -45,6 +45,8 @@ class TensorArrayValue:
         self.was_read: set[int] = set()
         self.gradients: dict[str, TensorArrayValue] = {}
         self.closed = False
+        # How many elements `split` wrote: as many as its gradient joins, if the array grew since.
+        self.split_size = size
 
     def _invalid(self, message: str) -> errors.InvalidArgumentError:
         return _invalid(f"TensorArray {self.name}: {message}")
@@ -183,7 +185,8 @@ class TensorArrayValue:
             self.write(index, as_array(value[i]))
 
     def concat(self, element_dims: Dims) -> tuple[Any, Any]:
-        values = [self.read(i) for i in range(len(self.items))]
+        count = self.split_size if self.accumulates else len(self.items)
+        values = [self.read(i) for i in range(count)]
         if not values:
             dims = element_dims if s.known(element_dims) else ()
             lengths = np.zeros(0, np.int64)
@@ -221,6 +224,8 @@ class TensorArrayValue:
                 f"TensorArray's size is not equal to the size of lengths ({len(self.items)} vs."
                 f" {len(lengths)}), and the TensorArray is not marked as dynamically resizeable"
             )
+        if not self.accumulates:
+            self.split_size = len(lengths)
         start = 0
         for index, size in enumerate(lengths.tolist()):
             self.write(index, value[start : start + size])
@@ -250,6 +255,7 @@ class TensorArrayValue:
                 shape = self.blanks.get(i) if value is None else np.shape(value)
                 if shape is not None:
                     found.blanks[i] = (*prepended, *shape)
+            found.split_size = self.split_size
             self.gradients[source] = found
         return found
 

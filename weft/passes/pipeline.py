@@ -44,7 +44,8 @@ def prepare(
     graph = prune(feeds, fetches, targets)
     _show(observe, "10_pruned", graph)
     read_late(graph)
-    structure(graph)
+    if flags.CONTROL_FLOW.value != "nodes":
+        structure(graph)
     _show(observe, "15_structured", graph)
     optimize(graph, options)
     _show(observe, "20_optimized", graph)

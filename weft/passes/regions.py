@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.core import dtypes
+from weft.core import dtypes, flags
 from weft.graph.kernel_call import flat_arg_names
 from weft.graph.shape_fn import Dims
 from weft.passes.client_graph import ClientGraph, Edge, Node
@@ -173,6 +173,8 @@ def _compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
     if any(_host_only(d) for d in node.dtypes):
         return False
     if subgraphs(node):
+        if flags.CONTROL_FLOW.value != "whole":
+            return False
         if any(is_cell(e) and e not in roots and not _in_program(e[0]) for e in node.inputs):
             return False
         return all(_graph_compiles(graph) for graph in subgraphs(node))

@@ -61,12 +61,11 @@ class PartialRun:
 
     def _take(self, table: dict[str, Any], name: str, done: str) -> Any:
         if name not in table:
-            what = {"fed": "feed", "fetched": "fetch"}[done]
-            why = f"has already been {done}." if name in self.known else "was not specified in"
-            raise errors.InvalidArgumentError(
-                None, None, f"The {what} {name} {why}"
-                + ("" if name in self.known else " partial_run_setup."),
-            )  # fmt: skip
+            what = "feed" if done == "fed" else "fetch"
+            why = "was not specified in partial_run_setup."
+            if name in self.known:
+                why = f"has already been {done}."
+            raise errors.InvalidArgumentError(None, None, f"The {what} {name} {why}")
         return table.pop(name)
 
     def _needed(self, wanted: list[Node]) -> list[HostNode]:

@@ -182,7 +182,8 @@ class Plan:
 
     def _start(self, feeds: Sequence[Any]) -> list[Any]:
         if self.generation != self.store.generation:
-            self._settle()
+            with self.store.lock:
+                self._settle()
         if any(unit.cannot_compile for unit in self.units):
             self._regroup()
         values = self.template.copy()

@@ -113,6 +113,7 @@ class StepRunner:
 
             results = plan.run_observed(values, observe, deadline, self.running)
         if metadata is not None:
+            metadata.Clear()
             if trace is not None:
                 trace.fill(metadata)
             if options is not None and options.output_partition_graphs:

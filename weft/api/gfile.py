@@ -1,0 +1,19 @@
+"""tf.gfile: public names, re-exported from where they are made."""
+
+from weft.io.file_io import (
+    Copy as Copy,
+    DeleteRecursively as DeleteRecursively,
+    Exists as Exists,
+    FastGFile as FastGFile,
+    GFile as GFile,
+    Glob as Glob,
+    IsDirectory as IsDirectory,
+    ListDirectory as ListDirectory,
+    MakeDirs as MakeDirs,
+    MkDir as MkDir,
+    Open as Open,
+    Remove as Remove,
+    Rename as Rename,
+    Stat as Stat,
+    Walk as Walk,
+)

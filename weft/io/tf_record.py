@@ -1,0 +1,250 @@
+"""Record files: byte strings, each with its length and checksums, perhaps compressed.
+
+A record is: length (8 bytes, little-endian), masked crc32c of those, content, masked crc32c of it.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import google_crc32c
+
+from weft.core import compat, errors
+from weft.io.file_io import open_binary
+
+_HEADER = struct.Struct("<QI")
+_LENGTH = struct.Struct("<Q")
+_CRC = struct.Struct("<I")
+_MASK = 0xA282EAD8
+_CHUNK = 1 << 18
+
+
+def masked_crc(data: bytes) -> int:
+    """The crc32c of `data`, rotated and shifted so that a crc of crcs is still useful."""
+    crc = google_crc32c.value(data)
+    return ((crc >> 15 | crc << 17) + _MASK) & 0xFFFFFFFF
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+class TFRecordCompressionType:
+    """How a record file is compressed."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How to read or write a record file; the rest are zlib's own settings."""
+
+    compression_type_map = {  # noqa: RUF012
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+        TFRecordCompressionType.NONE: "",
+    }
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ) -> None:
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size, self.output_buffer_size = input_buffer_size, output_buffer_size
+        self.window_bits, self.mem_level = window_bits, mem_level
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """ "ZLIB", "GZIP" or "" for options, a compression type or its name."""
+        if isinstance(options, TFRecordOptions):
+            options = options.compression_type
+        if not options:
+            return ""
+        name = cls.compression_type_map.get(options, options)
+        if name not in cls.compression_type_map.values():
+            raise ValueError(f'Not a valid compression_type: "{options}"')
+        return name
+
+    def deflater(self) -> Any:
+        """A zlib compressor with these settings; None when nothing is compressed."""
+        kind = self.get_compression_type_string(self)
+        if not kind:
+            return None
+        bits = self.window_bits
+        if bits is None:
+            bits = 31 if kind == "GZIP" else 15  # zlib takes 16 more to mean a gzip header
+        return zlib.compressobj(
+            -1 if self.compression_level is None else self.compression_level,
+            zlib.DEFLATED if self.compression_method is None else self.compression_method,
+            bits,
+            9 if self.mem_level is None else self.mem_level,
+            0 if self.compression_strategy is None else self.compression_strategy,
+        )
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+class _Inflated(io.RawIOBase):
+    """The decompressed content of a file; several streams may follow one another."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self._restart()
+        self.data = b""
+
+    def _restart(self) -> None:
+        self.inflater = zlib.decompressobj(47)  # 15 bits, and either header
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            while not self.data:
+                if self.inflater.eof:
+                    left = self.inflater.unused_data or self.file.read(_CHUNK)
+                    if not left:
+                        return 0
+                    self._restart()
+                else:
+                    left = self.inflater.unconsumed_tail or self.file.read(_CHUNK)
+                    if not left:
+                        return 0
+                self.data = self.inflater.decompress(left, _CHUNK)
+        except zlib.error as error:
+            raise errors.DataLossError(None, None, f"inflate() failed: {error}") from error
+        count = min(len(buffer), len(self.data))
+        buffer[:count] = self.data[:count]
+        self.data = self.data[count:]
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self.file.close()
+        super().close()
+
+
+def open_records(path: Any, compression: str = "") -> BinaryIO:
+    """The decompressed content of a record file."""
+    file = open_binary(path)
+    if not compression:
+        return file
+    return io.BufferedReader(_Inflated(file), _CHUNK)  # type: ignore[return-value]
+
+
+class RecordReader:
+    """Reads the records of a file one by one; `offset` counts decompressed bytes."""
+
+    def __init__(self, path: Any, compression: str = "", offset: int = 0) -> None:
+        self.file = open_records(path, compression)
+        self.offset = offset
+        if offset:
+            self.file.read(offset) if compression else self.file.seek(offset)
+
+    def read(self) -> bytes | None:
+        """The next record, or None at the end. DataLossError if the file is damaged there."""
+        read = self.file.read
+        header = read(12)
+        if len(header) < 12:
+            if not header:
+                return None
+            raise self._lost("truncated")
+        length, crc = _HEADER.unpack(header)
+        if masked_crc(header[:8]) != crc:
+            raise self._lost("corrupted")
+        data = read(length)
+        footer = read(4)
+        if len(data) < length or len(footer) < 4:
+            raise self._lost("truncated")
+        if masked_crc(data) != _CRC.unpack(footer)[0]:
+            raise self._lost("corrupted")
+        self.offset += length + 16
+        return data
+
+    def _lost(self, how: str) -> errors.DataLossError:
+        return errors.DataLossError(None, None, f"{how} record at {self.offset}")
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+    """The records of a file."""
+    compression = TFRecordOptions.get_compression_type_string(options)
+    reader = RecordReader(path, compression)
+    try:
+        while (record := reader.read()) is not None:
+            yield record
+    finally:
+        reader.close()
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+class TFRecordWriter:
+    """Writes records to a file, which it replaces. Also a context manager."""
+
+    def __init__(self, path: Any, options: Any = None) -> None:
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        self._deflater = options.deflater()
+        self._file: BinaryIO | None = open_binary(path, "wb")
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open_file(self) -> BinaryIO:
+        if self._file is None:
+            raise errors.FailedPreconditionError(None, None, "Writer is closed.")
+        return self._file
+
+    def write(self, record: Any) -> None:
+        """Adds one record."""
+        file = self._open_file()
+        data = compat.as_bytes(record)
+        length = _LENGTH.pack(len(data))
+        header = length + _CRC.pack(masked_crc(length))
+        framed = b"".join((header, data, _CRC.pack(masked_crc(data))))
+        file.write(framed if self._deflater is None else self._deflater.compress(framed))
+
+    def flush(self) -> None:
+        """What was written becomes readable by others."""
+        file = self._open_file()
+        if self._deflater is not None:
+            file.write(self._deflater.flush(zlib.Z_SYNC_FLUSH))
+        file.flush()
+
+    def close(self) -> None:
+        """Ends the file; nothing can be written after that."""
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        if self._deflater is not None:
+            file.write(self._deflater.flush(zlib.Z_FINISH))
+        file.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_file", None) is not None:
+            self.close()
