@@ -18,7 +18,7 @@ SHAPES = {
 
 
 def seconds(tf: Any, shape: tuple[int, ...]) -> list[float]:
-    """Forward, gradient for the images, gradient for the filters."""
+    """Forward, gradient for the images, gradient for the filters; only a maximum is fetched."""
     batch, size, inner, outer, window, stride = shape
     random = np.random.default_rng(0)
     images = random.standard_normal((batch, size, size, inner), np.float32)
@@ -32,7 +32,8 @@ def seconds(tf: Any, shape: tuple[int, ...]) -> list[float]:
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             return [
-                median_call(lambda op=result.op: session.run(op), samples=7) for result in results
+                median_call(lambda top=top: session.run(top), samples=7)
+                for top in [tf.reduce_max(result) for result in results]
             ]
 
 

@@ -302,10 +302,6 @@ from weft.ops.control import (
 from weft.ops.critical_section import (
     CriticalSection as CriticalSection,
 )
-from weft.ops.decompose import (
-    cholesky_solve as cholesky_solve,
-    eye as eye,
-)
 from weft.ops.diag import (
     diag as diag,
     diag_part as diag_part,
@@ -404,6 +400,9 @@ from weft.ops.matmul import (
     sparse_matmul as sparse_matmul,
     tensordot as tensordot,
 )
+from weft.ops.matrices import (
+    eye as eye,
+)
 from weft.ops.partition import (
     dynamic_partition as dynamic_partition,
     dynamic_stitch as dynamic_stitch,
@@ -441,6 +440,18 @@ from weft.ops.random import (
     random_shuffle as random_shuffle,
     random_uniform as random_uniform,
     truncated_normal as truncated_normal,
+)
+from weft.ops.readers import (
+    FixedLengthRecordReader as FixedLengthRecordReader,
+    IdentityReader as IdentityReader,
+    LMDBReader as LMDBReader,
+    matching_files as matching_files,
+    read_file as read_file,
+    ReaderBase as ReaderBase,
+    TextLineReader as TextLineReader,
+    TFRecordReader as TFRecordReader,
+    WholeFileReader as WholeFileReader,
+    write_file as write_file,
 )
 from weft.ops.reduce import (
     arg_max as arg_max,
@@ -498,6 +509,9 @@ from weft.ops.sequence import (
     lin_space as lin_space,
     linspace as linspace,
     range as range,
+)
+from weft.ops.solve import (
+    cholesky_solve as cholesky_solve,
 )
 from weft.ops.special import (
     betainc as betainc,
@@ -686,3 +700,12 @@ from weft.platform.versions import (
     __monolithic_build__ as __monolithic_build__,
     __version__ as __version__,
 )
+
+
+def __getattr__(name: str) -> object:
+    """`tf.contrib` is imported when it is first used."""
+    if name == "contrib":
+        from weft import contrib
+
+        return contrib
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

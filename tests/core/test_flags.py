@@ -22,6 +22,8 @@ def test_defaults():
         "WEFT_DEBUG": 0,
         "WEFT_DUMP": "",
         "WEFT_CHECK": False,
+        "WEFT_NUMERICS": False,
+        "WEFT_CONTROL_FLOW": "whole",
         "WEFT_XLA": True,
         "WEFT_CACHE": "",
     }
@@ -30,7 +32,8 @@ def test_defaults():
 def test_read_from_the_environment():
     done = in_a_process("print(flags.FLAGS)", WEFT_DEBUG="3", WEFT_XLA="0", WEFT_DUMP="d")
     assert done.stdout.strip() == (
-        "[WEFT_DEBUG=3, WEFT_DUMP='d', WEFT_CHECK=False, WEFT_XLA=False, WEFT_CACHE='']"
+        "[WEFT_DEBUG=3, WEFT_DUMP='d', WEFT_CHECK=False, WEFT_NUMERICS=False,"
+        " WEFT_CONTROL_FLOW='whole', WEFT_XLA=False, WEFT_CACHE='']"
     )
 
 

@@ -56,11 +56,9 @@ def main() -> None:
             "x:0": np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3),
             "labels:0": np.array([[1], [0], [-1], [0.5]], np.float32),
         }
-        losses = []
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
-            for _ in range(STEPS):
-                losses.append(session.run([loss, train], feeds)[0])
+            losses = [session.run([loss, train], feeds)[0] for _ in range(STEPS)]
             values = session.run(variables)
     kept = {"weights": values[0], "bias": values[1], "global_step": values[2]}
     np.savez(DATA / "linear.npz", losses=np.array(losses), x=feeds["x:0"],

@@ -1,6 +1,3 @@
 """tf.data: public names, re-exported from where they are made."""
 
-from weft.ops.variables import (
-    Iterator as Iterator,
-)
 from weft.api import data_experimental as experimental

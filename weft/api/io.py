@@ -15,4 +15,9 @@ from weft.ops.queues import (
     QueueBase as QueueBase,
     RandomShuffleQueue as RandomShuffleQueue,
 )
+from weft.ops.readers import (
+    matching_files as matching_files,
+    read_file as read_file,
+    write_file as write_file,
+)
 from weft.api import io_gfile as gfile

@@ -7,11 +7,6 @@ from weft.ops.array_shape import (
 from weft.ops.clip import (
     global_norm as global_norm,
 )
-from weft.ops.decompose import (
-    adjoint as adjoint,
-    cholesky_solve as cholesky_solve,
-    eye as eye,
-)
 from weft.ops.diag import (
     matrix_band_part as band_part,
     matrix_diag as diag,
@@ -49,11 +44,18 @@ from weft.ops.matmul import (
     matvec as matvec,
     tensordot as tensordot,
 )
+from weft.ops.matrices import (
+    adjoint as adjoint,
+    eye as eye,
+)
 from weft.ops.nn_moments import (
     l2_normalize as l2_normalize,
 )
 from weft.ops.reduce import (
     trace as trace,
+)
+from weft.ops.solve import (
+    cholesky_solve as cholesky_solve,
 )
 from weft.ops.tridiagonal import (
     tridiagonal_matmul as tridiagonal_matmul,

@@ -109,3 +109,9 @@ from weft.ops.nn_sampled import (
 from weft.ops.unary import (
     tanh as tanh,
 )
+from weft.rnn.dynamic import (
+    bidirectional_dynamic_rnn as bidirectional_dynamic_rnn,
+    dynamic_rnn as dynamic_rnn,
+    raw_rnn as raw_rnn,
+)
+from weft.api import nn_rnn_cell as rnn_cell

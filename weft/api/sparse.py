@@ -24,9 +24,6 @@ from weft.ops.array_shape import (
     reshape as reshape,
     transpose as transpose,
 )
-from weft.ops.decompose import (
-    eye as eye,
-)
 from weft.ops.elementwise import (
     add as add,
     maximum as maximum,
@@ -38,6 +35,9 @@ from weft.ops.gather import (
 from weft.ops.matmul import (
     cross as cross,
     sparse_matmul as matmul,
+)
+from weft.ops.matrices import (
+    eye as eye,
 )
 from weft.ops.nn_impl import (
     softmax as softmax,

@@ -324,9 +324,7 @@ def _pending(between: Iterable[Operation]) -> dict[Operation, int]:
 
 def _frontier(sources: list[Operation], pending: dict[Operation, int]) -> set[Operation]:
     """The sources that no other source feeds: nothing behind them is asked for."""
-    return {
-        op for op in sources if all(pending.get(tensor.op, 0) <= 0 for tensor in op.inputs)
-    }
+    return {op for op in sources if all(pending.get(tensor.op, 0) <= 0 for tensor in op.inputs)}
 
 
 def gradient_function(op: Operation) -> Callable[..., Any] | None:
@@ -408,7 +406,7 @@ def hessians(
     from weft.ops import array
 
     xs = _as_list(xs)
-    options = {
+    options: dict[str, Any] = {
         "colocate_gradients_with_ops": colocate_gradients_with_ops,
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,

@@ -315,9 +315,7 @@ def _shape_of(value: Tensor) -> Tensor:
     return array.shape_internal(value, optimize=False)
 
 
-def _accumulated_slices(
-    context: WhileContext, op: Operation, grad: IndexedSlices
-) -> IndexedSlices:
+def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> IndexedSlices:
     """`_accumulated` for rows: those of all iterations, one after the other."""
     shape = grad.dense_shape
     with _out_of(context), _in(context.outer_context):
@@ -399,9 +397,7 @@ class LoopGradients:
         state = self.state_of(context)
         return nullcontext() if state is None else state.context
 
-    def unused_exits(
-        self, pending: dict[Operation, int], done: set[Operation]
-    ) -> list[Tensor]:
+    def unused_exits(self, pending: dict[Operation, int], done: set[Operation]) -> list[Tensor]:
         """Exits that no y depends on, of loops with no other exit still to come.
 
         The variables that leave by them may still matter inside the loop.

@@ -18,6 +18,7 @@ from weft.graph import op_def as op_defs
 from weft.graph import stacks
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, graph_of
+from weft.graph.kernel_call import list_length
 from weft.graph.op_def import ArgDef, AttrDef, FuncRef, OpDef
 from weft.graph.tensor import Tensor
 
@@ -372,24 +373,20 @@ def complete_attrs(definition: OpDef, attrs: dict[str, Any]) -> None:
 
 
 def _arg_length(arg: ArgDef, attrs: dict[str, Any]) -> int:
-    if arg.number_attr is not None:
-        return attrs[arg.number_attr]
-    if arg.type_list_attr is not None:
-        return len(attrs[arg.type_list_attr])
-    return 1
+    return list_length(arg, attrs) if arg.is_list else 1
 
 
 def output_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
     if definition.single_output:
         arg = definition.output_args[0]
-        dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
+        dtype = arg.type if arg.type is not None else attrs[arg.type_attr or ""]
         return [dtype._as_ref if arg.is_ref else dtype]
     found: list[DType] = []
     for arg in definition.output_args:
         if arg.type_list_attr is not None:
             types = list(attrs[arg.type_list_attr])
         else:
-            dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
+            dtype = arg.type if arg.type is not None else attrs[arg.type_attr or ""]
             types = [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
         found += [t._as_ref if arg.is_ref else t for t in types]
     return found

@@ -136,7 +136,7 @@ def to_array(values: Any, dtype: Any = None, strict: bool = True) -> np.ndarray:
 def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
     if array.dtype.kind in "SU" or (array.dtype.kind == "O" and wanted in (None, dtypes.string)):
         if wanted not in (None, dtypes.string):
-            raise TypeError(f"Expected {wanted.name}, got strings instead.")  # type: ignore[union-attr]
+            raise TypeError(f"Expected {wanted.name}, got strings instead.")
         return _to_bytes(array)
     if wanted is None:
         dtypes.as_dtype(array.dtype)  # raises for types TensorFlow does not have
@@ -181,7 +181,7 @@ def _of_type(values: Any, wanted: DType) -> np.ndarray:
 
 def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray:
     """`array` in `shape`; with fewer elements, the last one is repeated."""
-    dims = tuple(int(d) for d in dims_of(shape) or ())
+    dims = tuple(int(d) for d in dims_of(shape) or () if d is not None)
     wanted = int(np.prod(dims, dtype=np.int64))
     if array.size == wanted:
         return array.reshape(dims)
@@ -246,7 +246,7 @@ def _shape_constant(value: TensorShape, dtype: Any, name: str | None) -> Tensor:
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
     items = value.as_list()
     if dtype is None:
-        dtype = dtypes.int64 if any(d >= 2**31 for d in items) else dtypes.int32
+        dtype = dtypes.int64 if any(d is not None and d >= 2**31 for d in items) else dtypes.int32
     elif dtypes.as_dtype(dtype) not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtypes.as_dtype(dtype).name}")
     array = np.array(items, dtype=dtypes.as_dtype(dtype).np_storage)

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.core.shapes import TensorShape
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import Dims
+from weft.graph.shape_fn import Dims, size
 from weft.graph.tensor import Tensor
 
 _MAX_ELEMENTS = 4096
@@ -68,7 +68,7 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
 def _is_small(op: Operation) -> bool:
     for tensor in op.outputs:
         if tensor.dims is not None and None not in tensor.dims:
-            if np.prod(tensor.dims, dtype=np.float64) > _MAX_ELEMENTS:
+            if float(size(tensor.dims) or 0) > _MAX_ELEMENTS:
                 return False
     return True
 
@@ -85,7 +85,7 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
             return [np.array(len(dims), np.int32)]
         if dims is None or None in dims:
             return None
-        whole = np.prod(dims, dtype=np.int64) if op.type == "Size" else dims
+        whole = size(dims) if op.type == "Size" else dims
         found.append(np.array(whole, dtype=dtype))
     return found
 

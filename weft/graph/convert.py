@@ -107,7 +107,7 @@ def convert_n_to_tensor(
 
 def _from_value(
     value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
-):
+) -> Tensor:
     try:
         return make_constant(value, dtype, name=name or "Const")
     except TypeError as error:
@@ -123,13 +123,13 @@ def _from_value(
 
 def _from_shape(
     value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
-):
+) -> Tensor:
     return _shape_constant(value, dtype, name)
 
 
 def _from_dimension(
     value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False
-):
+) -> Tensor:
     if value.value is None:
         raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
     if dtype is not None and dtype not in (dtypes.int32, dtypes.int64):

@@ -49,7 +49,7 @@ def _guess_kind(value: Any) -> str:
         ("bool", bool), ("int", (int, np.integer)), ("float", float), ("string", (str, bytes)),
         ("type", DType), ("tensor", np.ndarray), ("func", FuncRef),
     ):  # fmt: skip
-        if isinstance(value, types):  # type: ignore[arg-type]
+        if isinstance(value, types):
             return kind
     return "shape"
 

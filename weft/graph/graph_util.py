@@ -135,7 +135,9 @@ def _value_of(graph: Graph, node: Any) -> Any:
 
 def _handle_types(graph_def: Any, variables: dict[str, Any]) -> dict[str, Any]:
     """For every node that hands on the handle of a variable: the variable's dtype attr."""
-    found = {name: node.attr["dtype"] for name, node in variables.items() if node.op == "VarHandleOp"}
+    found = {
+        name: node.attr["dtype"] for name, node in variables.items() if node.op == "VarHandleOp"
+    }
     resource = dtypes.resource.as_datatype_enum
     passing = [
         node
@@ -220,10 +222,11 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Collection[str] | N
         for node in input_graph.node
         if node.op == "CheckNumerics" and node.name not in protected
     }
-    kept = []
-    for node in input_graph.node:
-        if node.name not in dropped:
-            kept.append(_with_inputs(node, [n for n in node.input if n.lstrip("^") not in dropped]))
+    kept = [
+        _with_inputs(node, [n for n in node.input if n.lstrip("^") not in dropped])
+        for node in input_graph.node
+        if node.name not in dropped
+    ]
     waits = {node.name for node in kept if any(n.startswith("^") for n in node.input)}
     awaited = {n[1:] for node in kept for n in node.input if n.startswith("^")}
     spliced = {

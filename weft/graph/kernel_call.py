@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.graph.op_def import OpDef
+from weft.graph.op_def import ArgDef, OpDef
 
 Call = Callable[..., Sequence[Any]]
 
@@ -37,7 +37,7 @@ def _grouper(definition: OpDef, attrs: dict[str, Any]) -> Callable[[Sequence[Any
     position = 0
     for arg in definition.input_args:
         if arg.is_list:
-            count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])
+            count = list_length(arg, attrs)
             cuts.append((position, position + count))
             position += count
         else:
@@ -50,14 +50,16 @@ def _grouper(definition: OpDef, attrs: dict[str, Any]) -> Callable[[Sequence[Any
     return group
 
 
+def list_length(arg: ArgDef, attrs: dict[str, Any]) -> int:
+    """How many tensors a list argument of a node has."""
+    if arg.number_attr is not None:
+        return int(attrs[arg.number_attr])
+    return len(attrs[arg.type_list_attr or ""])
+
+
 def flat_arg_names(definition: OpDef, attrs: dict[str, Any]) -> list[str]:
     """The argument name of each flat input."""
     names: list[str] = []
     for arg in definition.input_args:
-        count = 1
-        if arg.number_attr:
-            count = attrs[arg.number_attr]
-        elif arg.type_list_attr:
-            count = len(attrs[arg.type_list_attr])
-        names += [arg.name] * count
+        names += [arg.name] * (list_length(arg, attrs) if arg.is_list else 1)
     return names

@@ -303,7 +303,7 @@ class _RawOps:
             raise AttributeError(f"module 'weft.raw_ops' has no attribute {name!r}")
         return definition
 
-    def __dir__(self) -> Iterator[str]:  # type: ignore[override]
+    def __dir__(self) -> Iterator[str]:
         return iter(sorted(REGISTRY))
 
 

@@ -25,7 +25,7 @@ Attrs = dict[str, Any]
 def creation_stack() -> tuple[tuple[CodeType, int], ...]:
     """The user's frames that led here, innermost first. Line numbers are worked out when asked."""
     frame: Any = sys._getframe(2)
-    kept = []
+    kept: list[tuple[CodeType, int]] = []
     while frame is not None and len(kept) < _MAX_FRAMES:
         code = frame.f_code
         if not code.co_filename.startswith(_PACKAGE):

@@ -55,7 +55,8 @@ class ShapeContext:
         """The value of input `i` if the graph alone determines it."""
         from weft.graph.constant_value import constant_value
 
-        return constant_value(self._op.inputs[i])
+        value: np.ndarray | None = constant_value(self._op.inputs[i])
+        return value
 
     def partial(self, i: int) -> Dims:
         """Input `i`, an integer vector, read as dims: None where a component is not known."""

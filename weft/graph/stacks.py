@@ -69,7 +69,8 @@ sessions = DefaultStack()
 def get_default_graph() -> Graph:
     """The innermost graph entered with `as_default`, else this thread's global default graph."""
     if graphs.items:
-        return graphs.items[-1]
+        top: Graph = graphs.items[-1]
+        return top
     if graphs.fallback is None:
         from weft.graph.graph import Graph
 

@@ -49,10 +49,10 @@ def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
 
 def _to_field(flat: np.ndarray, dtype: DType) -> list[Any]:
     if dtype.name in ("float16", "bfloat16"):
-        return flat.view(np.uint16).tolist()
+        return list(flat.view(np.uint16).tolist())
     if dtype.is_complex:
         return [part for value in flat.tolist() for part in (value.real, value.imag)]
-    return flat.tolist()
+    return list(flat.tolist())
 
 
 def proto_to_array(message: Any) -> np.ndarray:

@@ -73,7 +73,7 @@ class TFRecordOptions:
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
         """ "ZLIB", "GZIP" or "" for options, a compression type or its name."""
-        if isinstance(options, TFRecordOptions):
+        while isinstance(options, TFRecordOptions):
             options = options.compression_type
         if not options:
             return ""
@@ -207,6 +207,11 @@ class TFRecordWriter:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
         self._deflater = options.deflater()
+        # zlib gets the input in blocks, and flushes after each if it is asked to.
+        self._block_size = options.input_buffer_size or _CHUNK
+        self._flush_mode = options.flush_mode or zlib.Z_NO_FLUSH
+        self._block: list[bytes] = []
+        self._size = 0
         self._file: BinaryIO | None = open_binary(path, "wb")
 
     def __enter__(self) -> TFRecordWriter:
@@ -227,23 +232,36 @@ class TFRecordWriter:
         length = _LENGTH.pack(len(data))
         header = length + _CRC.pack(masked_crc(length))
         framed = b"".join((header, data, _CRC.pack(masked_crc(data))))
-        file.write(framed if self._deflater is None else self._deflater.compress(framed))
+        if self._deflater is None:
+            file.write(framed)
+            return
+        if self._size + len(framed) > self._block_size:
+            self._deflate(self._flush_mode)
+        self._block.append(framed)
+        self._size += len(framed)
+
+    def _deflate(self, flush_mode: int) -> None:
+        if self._deflater is None:
+            return
+        file = self._open_file()
+        file.write(self._deflater.compress(b"".join(self._block)))
+        if flush_mode != zlib.Z_NO_FLUSH:
+            file.write(self._deflater.flush(flush_mode))
+        self._block, self._size = [], 0
 
     def flush(self) -> None:
         """What was written becomes readable by others."""
         file = self._open_file()
-        if self._deflater is not None:
-            file.write(self._deflater.flush(zlib.Z_SYNC_FLUSH))
+        self._deflate(zlib.Z_SYNC_FLUSH)
         file.flush()
 
     def close(self) -> None:
         """Ends the file; nothing can be written after that."""
         if self._file is None:
             return
-        file, self._file = self._file, None
-        if self._deflater is not None:
-            file.write(self._deflater.flush(zlib.Z_FINISH))
-        file.close()
+        self._deflate(zlib.Z_FINISH)
+        self._file.close()
+        self._file = None
 
     def __del__(self) -> None:
         if getattr(self, "_file", None) is not None:

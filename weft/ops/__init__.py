@@ -48,6 +48,7 @@ from weft.ops import (  # noqa: F401
     queue_ops,
     queues,
     random,
+    readers,
     reduce,
     ref_variable,
     rejection,

@@ -94,10 +94,14 @@ class ControlFlowContext:
 
     def AddOp(self, op: Operation) -> None:
         """Takes a new node into this context. Guards of its inputs are named below it."""
+        context = self._context_for(op)
+        if not op.inputs:
+            context.take_op(op)
+            return
         for tensor in op.inputs:
             check_input_from_valid_context(op, tensor.op)
         with op.graph.name_scope(op.name + "/"):
-            self._context_for(op).take_op(op)
+            context.take_op(op)
 
     def _context_for(self, op: Operation) -> ControlFlowContext:
         return self

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 from weft.core import dtypes, nest
-from weft.core.deferred import Deferred
 from weft.graph import shape_fn as s
 from weft.graph.graph import (
     add_to_collections,
@@ -22,57 +20,12 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.control import group, tuple_
+from weft.ops.mutex import Lock, Mutex
 from weft.ops.queue_objects import invalid
 from weft.ops.resource_names import named_or_node
-from weft.ops.waiting import DONE, WAIT, Monitor, Waiter
 
 CRITICAL_SECTIONS = "critical_sections"
 CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
-
-
-class Lock(Waiter):
-    """The right to be alone; also the value that a step passes on while it holds it."""
-
-    cancelled = "Lock acquisition cancelled."
-
-    def __init__(self, mutex: Mutex) -> None:
-        super().__init__()
-        self.mutex = mutex
-
-    def attempt(self, mutex: Mutex) -> int:
-        if mutex.holder is not None:
-            return WAIT
-        mutex.holder = self
-        return DONE
-
-    def withdrawn(self, mutex: Mutex) -> None:
-        if mutex.holder is self:
-            mutex.holder = None
-
-    def outputs(self) -> tuple[Lock]:
-        return (self,)
-
-    def release(self) -> None:
-        self.mutex.change(partial(self.withdrawn, self.mutex))
-
-
-class Mutex(Monitor):
-    """One lock at a time, in the order they were asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.holder: Lock | None = None
-
-    def acquire(self) -> Deferred:
-        """A `Lock`, which is released when the step is over if not before."""
-        lock = Lock(self)
-        got = self.submit(0, lock)
-        if not isinstance(got, Deferred):
-            deferred = Deferred()
-            deferred.complete(got)
-            got = deferred
-        got.at_end = lock.release
-        return got
 
 
 _HOST: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)

@@ -1,4 +1,4 @@
-"""Linear algebra under TensorFlow's public names. The ops are declared in decompose.py,
+"""Linear algebra under TensorFlow's public names. The ops are declared in solve.py, decompose.py,
 tridiagonal.py, diag.py and matmul.py; what is composed of them is defined here."""
 
 from __future__ import annotations
@@ -13,15 +13,9 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import raw
-from weft.ops import array, math
+from weft.ops import array, decompose, math  # noqa: F401  (decompose registers its ops)
 from weft.ops.array import deprecated_alias, matrix_transpose
 from weft.ops.clip import global_norm
-from weft.ops.decompose import (
-    adjoint,
-    cholesky_solve,
-    eye,
-    regularized_gramian_cholesky,
-)
 from weft.ops.diag import (
     diag as tensor_diag,
 )
@@ -36,6 +30,8 @@ from weft.ops.diag import (
 )
 from weft.ops.indexing import where, where_v2
 from weft.ops.math import cross, einsum, matmul, matvec, tensordot, trace
+from weft.ops.matrices import adjoint, eye
+from weft.ops.solve import cholesky_solve, regularized_gramian_cholesky
 from weft.ops.tridiagonal import tridiagonal_matmul, tridiagonal_solve
 
 __all__ = [

@@ -48,8 +48,8 @@ _ATTRS = 'elem_type: type, stack_name: string = ""'
 
 
 @op(
-    "StackV2", inputs="max_size: int32", outputs="handle: resource", attrs=_ATTRS, shape=s.scalar,
-    stateful=True, runs_on="host", differentiable=False,
+    "StackV2", inputs="max_size: int32", outputs="handle: resource", attrs=_ATTRS,
+    shape=lambda c: (2,), stateful=True, runs_on="host", differentiable=False,
 )  # fmt: skip
 def stack_v2(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Stack:
     return Stack(stack_name or ctx.node.name, int(max_size))

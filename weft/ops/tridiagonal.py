@@ -12,9 +12,9 @@ from weft.graph.graph import Operation, Tensor
 from weft.graph.op_def import op, raw
 from weft.ops import array, math
 from weft.ops.array import invalid
-from weft.ops.decompose import check_system, each_matrix
 from weft.ops.diag import matrix_diag_part
 from weft.ops.indexing import gather_nd
+from weft.ops.matrices import check_system, each_matrix
 
 Array = Any
 _TYPES = "{double, float, complex64, complex128}"

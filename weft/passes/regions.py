@@ -66,7 +66,12 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
     constants = [n for n in order if n.type == "Const" and not n.controls]
     settled = set(handles) | set(constants) | {n for n, _ in graph.feeds}
     running = [n for n in order if n not in settled]
-    on_device = {n for n in running if n not in on_host and _compiles(n, roots)}
+    on_device: set[Node] = set()
+    for node in running:
+        # An array or stack that is made outside of programs cannot be used inside of one.
+        inside = all(e in roots or e[0] in on_device for e in node.inputs if is_cell(e))
+        if inside and node not in on_host and _compiles(node, roots):
+            on_device.add(node)
     objects = _object_users(running)
     awaited = _awaited(running)
     while True:

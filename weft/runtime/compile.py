@@ -31,12 +31,13 @@ def load() -> Any:
             if _jax is None:
                 import jax
 
-                jax.config.update("jax_enable_x64", True)
+                config: Any = jax.config
+                config.update("jax_enable_x64", True)
                 directory = flags.cache_directory()
-                if directory is not None and jax.config.jax_compilation_cache_dir is None:
-                    jax.config.update("jax_compilation_cache_dir", directory)
-                    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
-                    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+                if directory is not None and config.jax_compilation_cache_dir is None:
+                    config.update("jax_compilation_cache_dir", directory)
+                    config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+                    config.update("jax_persistent_cache_min_entry_size_bytes", 0)
                 _jax = jax
     return _jax
 

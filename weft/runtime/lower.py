@@ -7,6 +7,7 @@ abstract trace finds out which objects it changes and how large they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -241,9 +242,9 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
         shared, own = run(side)
         mine = iter(own)
         return shared + [next(mine) if s == side else None for s in sides]
-    changed = sorted({i for s in (0, 1) for i in _find_changed(tracer, lambda s=s: run(s))})
+    changed = sorted({i for s in (0, 1) for i in _find_changed(tracer, partial(run, s))})
     before = objects.states()
-    exported = [jax.eval_shape(lambda s=s: run(s)[1]) for s in (0, 1)]
+    exported = [jax.eval_shape(partial(run, side))[1] for side in (0, 1)]
     objects.restore(before)
 
     def branch(side: int) -> Callable[[], Any]:

@@ -111,7 +111,7 @@ class ResourceStore:
             cell.is_reference = reference
             return cell
 
-        cell = self.get_or_make(container, "variable", name, make)
+        cell: Variable = self.get_or_make(container, "variable", name, make)
         if cell.dtype != dtype:
             raise InvalidArgumentError(
                 None,

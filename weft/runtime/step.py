@@ -111,7 +111,7 @@ class StepRunner:
                 if trace is not None:
                     trace(node, outputs, start, end)
 
-            results = plan.run_observed(values, observe, deadline, self.running)
+            results: list[Any] = plan.run_observed(values, observe, deadline, self.running)
         if metadata is not None:
             metadata.Clear()
             if trace is not None:

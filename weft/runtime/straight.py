@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
 from weft.runtime.interpret import HostNode, located, run_one
 from weft.runtime.resources import ResourceStore
@@ -195,8 +196,7 @@ def _grouped(node: Node, args: list[str]) -> list[str]:
             grouped.append(args[position])
             position += 1
             continue
-        types = node.attrs[arg.number_attr] if arg.number_attr else None
-        count = types if types is not None else len(node.attrs[arg.type_list_attr])
+        count = list_length(arg, node.attrs)
         grouped.append(f"[{', '.join(args[position : position + count])}]")
         position += count
     return grouped

@@ -52,7 +52,9 @@ class Benchmark:
         for key, value in (extras or {}).items():
             lines.append(f"extras {{ key: {json.dumps(key)} value {{ {_entry(value)} }} }}")
         for metric in metrics or ():
-            lines.append(f"metrics {{ name: {json.dumps(metric['name'])} value: {metric['value']} }}")
+            lines.append(
+                f"metrics {{ name: {json.dumps(metric['name'])} value: {metric['value']} }}"
+            )
         sys.stdout.write("entry {\n" + "".join(f"  {line}\n" for line in lines) + "}\n")
 
     def _full_name(self, name: str | None) -> str:
@@ -100,7 +102,7 @@ class Benchmark:
                 traces["full_trace_chrome_format"] = Timeline(stats).generate_chrome_trace_format()
             if store_memory_usage:
                 extras["allocator_maximum_num_bytes_cpu"] = _output_bytes(stats)
-        values = {
+        values: dict[str, Any] = {
             "iters": min_iters,
             "wall_time": wall_time,
             "extras": extras,
@@ -145,7 +147,7 @@ def _output_bytes(stats: Any) -> int:
 
 def run_benchmarks(pattern: str) -> None:
     """Runs the methods whose full name (module, class, method) matches; "all" means all."""
-    for cls in list(_classes):
+    for cls in _classes:
         made = None
         for method in dir(cls):
             full = f"{cls.__module__}.{cls.__name__}.{method}"

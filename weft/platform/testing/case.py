@@ -268,7 +268,8 @@ class TestCase(absltest.TestCase):
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """`f1` and `f2` differ by no more than `err`."""
         self.assertTrue(
-            f1 == f2 or abs(f1 - f2) <= err, f"{f1!r} != {f2!r} +/- {err!r}{f' ({msg})' if msg else ''}"
+            f1 == f2 or abs(f1 - f2) <= err,
+            f"{f1!r} != {f2!r} +/- {err!r}{f' ({msg})' if msg else ''}",
         )
 
     def assertArrayNear(
@@ -305,8 +306,10 @@ class TestCase(absltest.TestCase):
             )
         if expected != message:
             # Numbers that went through text have lost their last digits.
-            texts = [text_format.MessageToString(m, float_format=".7g") for m in (expected, message)]
-            self.assertMultiLineEqual(*texts, msg=msg)
+            texts = [
+                text_format.MessageToString(m, float_format=".7g") for m in (expected, message)
+            ]
+            self.assertMultiLineEqual(texts[0], texts[1], msg)
 
     def assertProtoEqualsVersion(
         self,
@@ -325,7 +328,7 @@ class TestCase(absltest.TestCase):
             self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}".rstrip())
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(
+    def assertRaisesWithPredicateMatch(  # type: ignore[override]
         self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
         """The block raises an error of this type that a regular expression or function accepts.

@@ -33,7 +33,9 @@ def all_equal(a: Any, b: Any, msg: str | None = None) -> None:
     if _has_nan(a) and _has_nan(b):
         same = same | (np.isnan(a) & np.isnan(b))
     if not same.all():
-        raise AssertionError(_joined("Arrays are not equal.", msg, _differences("equal", a, b, same)))
+        raise AssertionError(
+            _joined("Arrays are not equal.", msg, _differences("equal", a, b, same))
+        )
 
 
 def _has_nan(array: np.ndarray) -> bool:

@@ -26,9 +26,7 @@ def assert_equal_graph_def(
     wanted = _nodes(expected, checkpoint_v2, hash_table_shared_name)
     for name, node in wanted.items():
         if name not in found:
-            raise AssertionError(
-                f"Did not find expected node '{name}'. Expected:\n{_text(node)}"
-            )
+            raise AssertionError(f"Did not find expected node '{name}'. Expected:\n{_text(node)}")
         if difference := _difference(found[name], node):
             raise AssertionError(f"{difference}\nActual:\n{_text(found[name])}\n"
                                  f"Expected:\n{_text(node)}")  # fmt: skip

@@ -1,0 +1,10 @@
+"""tf.nn.rnn_cell: public names, re-exported from where they are made."""
+
+from weft.rnn.cells import (
+    BasicLSTMCell as BasicLSTMCell,
+    BasicRNNCell as BasicRNNCell,
+    GRUCell as GRUCell,
+    LSTMCell as LSTMCell,
+    LSTMStateTuple as LSTMStateTuple,
+    RNNCell as RNNCell,
+)

@@ -1,0 +1,1 @@
+"""tf.layers: objects that own variables and apply them to tensors."""

@@ -1,0 +1,1 @@
+"""Recurrent networks: cells, the loops that run them, decoders and attention."""

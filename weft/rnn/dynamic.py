@@ -1,0 +1,367 @@
+"""Recurrent networks as loops of the graph: `dynamic_rnn`, both ways, and `raw_rnn`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes, nest
+from weft.core.shapes import Dimension, TensorShape
+from weft.graph.constant import constant
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, control_dependencies, name_scope
+from weft.ops import (
+    array_fill,
+    array_join,
+    array_pad,
+    array_pass,
+    array_shape,
+    casts,
+    elementwise,
+    reduce,
+    unary,
+)
+from weft.ops import variable_scope as vs
+from weft.ops.control import Assert
+from weft.ops.tensor_array import TensorArray
+from weft.ops.while_loop import while_loop
+from weft.rnn.cells import assert_like_rnncell, concat_shape, concat_static
+from weft.rnn.step import (
+    cache_variables,
+    copy_through,
+    infer_state_dtype,
+    initial_state_of,
+    rnn_step,
+    static_shape,
+    transpose_batch_time,
+)
+
+
+def _batch_size(flat_input: Any) -> Any:
+    """The batch size of time-major inputs: a number when any of them tells."""
+    for each in flat_input:
+        if each.shape.ndims is None:
+            continue
+        if each.shape.ndims < 2:
+            raise ValueError(f"Expected input tensor {each} to have rank at least 2")
+        size = each.shape.as_list()[1]
+        if size is not None:
+            return size
+    return array_shape.shape(flat_input[0])[1]
+
+
+def _assert_has_shape(x: Tensor, shape: list[Any]) -> Any:
+    found, wanted = array_shape.shape(x), array_join.stack(shape)
+    return Assert(
+        reduce.reduce_all(elementwise.equal(found, wanted)),
+        [f"Expected shape for Tensor {x.name} is ", wanted, " but saw shape: ", found],
+    )
+
+
+def dynamic_rnn(
+    cell: Any,
+    inputs: Any,
+    sequence_length: Any = None,
+    initial_state: Any = None,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    time_major: bool = False,
+    scope: Any = None,
+) -> tuple[Any, Any]:
+    """Runs `cell` over the time axis of `inputs` in a loop; returns all outputs and the last state.
+
+    Inputs are [batch, time, ...], or [time, batch, ...] when `time_major`. After the end of a
+    sequence its outputs are zero and its state stays.
+    """
+    assert_like_rnncell("cell", cell)
+    with vs.variable_scope(scope or "rnn") as opened:
+        cache_variables(opened)
+        flat_input = [convert_to_tensor(each) for each in nest.flatten(inputs)]
+        if not time_major:
+            flat_input = [transpose_batch_time(each) for each in flat_input]
+        if sequence_length is not None:
+            sequence_length = casts.cast(sequence_length, dtypes.int32)
+            if sequence_length.shape.ndims not in (None, 1):
+                raise ValueError(
+                    "sequence_length must be a vector of length batch_size, but saw shape: "
+                    f"{sequence_length.shape}"
+                )
+            sequence_length = array_pass.identity(sequence_length, name="sequence_length")
+        batch_size = _batch_size(flat_input)
+        state = initial_state
+        if state is None:
+            if not dtype:
+                raise ValueError("If there is no initial_state, you must give a dtype.")
+            state = initial_state_of(cell, batch_size, dtype)
+        if sequence_length is not None:
+            with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
+                sequence_length = array_pass.identity(sequence_length, name="CheckSeqLen")
+        inputs = nest.pack_sequence_as(structure=inputs, flat_sequence=flat_input)
+        outputs, final_state = _loop(
+            cell,
+            inputs,
+            state,
+            parallel_iterations=parallel_iterations or 32,
+            swap_memory=swap_memory,
+            sequence_length=sequence_length,
+            dtype=dtype,
+        )
+        if not time_major:
+            outputs = nest.map_structure(transpose_batch_time, outputs)
+        return outputs, final_state
+
+
+def _check_inputs(shapes: list[TensorShape]) -> None:
+    first = shapes[0].as_list()
+    for shape in shapes:
+        if not shape[2:].is_fully_defined():
+            raise ValueError(
+                "Input size (depth of inputs) must be accessible via shape inference, but saw "
+                "value None."
+            )
+        if shape.as_list()[0] != first[0]:
+            raise ValueError(
+                "Time steps is not the same for all the elements in the input in a batch."
+            )
+        if shape.as_list()[1] != first[1]:
+            raise ValueError("Batch_size is not the same for all the elements in the input.")
+
+
+def _loop(
+    cell: Any,
+    inputs: Any,
+    initial_state: Any,
+    parallel_iterations: int,
+    swap_memory: bool,
+    sequence_length: Tensor | None,
+    dtype: Any,
+) -> tuple[Any, Any]:
+    """The loop of `dynamic_rnn` over time-major inputs."""
+    assert isinstance(parallel_iterations, int), "parallel_iterations must be int"
+    flat_input, sizes = nest.flatten(inputs), nest.flatten(cell.output_size)
+    steps = array_shape.shape(flat_input[0])[0]
+    batch_size = _batch_size(flat_input)
+    shapes = [each.shape.with_rank_at_least(3) for each in flat_input]
+    _check_inputs(shapes)
+    known_steps, known_batch = shapes[0].as_list()[:2]
+    output_dtype = infer_state_dtype(dtype, initial_state)
+    zeros = [array_fill.zeros(concat_shape(batch_size, size), output_dtype) for size in sizes]
+    zero_output = nest.pack_sequence_as(structure=cell.output_size, flat_sequence=zeros)
+    longest, shortest = steps, None
+    if sequence_length is not None:
+        shortest = reduce.reduce_min(sequence_length)
+        longest = reduce.reduce_max(sequence_length)
+    time = constant(0, dtype=dtypes.int32, name="time")
+    with name_scope("dynamic_rnn") as base_name:
+        pass
+
+    def array(name: str, element_shape: TensorShape, of: Any) -> TensorArray:
+        return TensorArray(
+            of, size=steps, element_shape=element_shape, tensor_array_name=base_name + name
+        )
+
+    outputs = tuple(
+        array(
+            f"output_{i}", TensorShape([known_batch]).concatenate(static_shape(size)), output_dtype
+        )
+        for i, size in enumerate(sizes)
+    )
+    read_from = [
+        array(f"input_{i}", each.shape[1:], each.dtype) for i, each in enumerate(flat_input)
+    ]
+    read_from = [a.unstack(each) for a, each in zip(read_from, flat_input, strict=True)]
+
+    def body(time: Tensor, arrays: tuple[TensorArray, ...], state: Any) -> Any:
+        now = [a.read(time) for a in read_from]
+        for each, shape in zip(now, shapes, strict=True):
+            each.set_shape(shape[1:])
+        inputs_now = nest.pack_sequence_as(structure=inputs, flat_sequence=now)
+        if sequence_length is None:
+            output, state = cell(inputs_now, state)
+        else:
+            output, state = rnn_step(
+                time=time,
+                sequence_length=sequence_length,
+                min_sequence_length=shortest,
+                max_sequence_length=longest,
+                zero_output=zero_output,
+                state=state,
+                call_cell=lambda state=state: cell(inputs_now, state),
+                skip_conditionals=True,
+            )
+        flat = nest.flatten(output)
+        written = tuple(a.write(time, each) for a, each in zip(arrays, flat, strict=True))
+        return time + 1, written, state
+
+    # One step at least, so that the outputs have their shape when every sequence is empty.
+    bound = elementwise.minimum(steps, elementwise.maximum(1, longest))
+    _, outputs, final_state = while_loop(
+        cond=lambda time, *_: time < bound,
+        body=body,
+        loop_vars=(time, outputs, initial_state),
+        parallel_iterations=parallel_iterations,
+        maximum_iterations=steps,
+        swap_memory=swap_memory,
+    )
+    stacked = [a.stack() for a in outputs]
+    for each, size in zip(stacked, sizes, strict=True):
+        each.set_shape(concat_static([known_steps, known_batch], size))
+    return (
+        nest.pack_sequence_as(structure=cell.output_size, flat_sequence=stacked),
+        final_state,
+    )
+
+
+def bidirectional_dynamic_rnn(
+    cell_fw: Any,
+    cell_bw: Any,
+    inputs: Any,
+    sequence_length: Any = None,
+    initial_state_fw: Any = None,
+    initial_state_bw: Any = None,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    time_major: bool = False,
+    scope: Any = None,
+) -> tuple[Any, Any]:
+    """One network forward in time, one backward: (outputs_fw, outputs_bw), (state_fw, state_bw)."""
+    assert_like_rnncell("cell_fw", cell_fw)
+    assert_like_rnncell("cell_bw", cell_bw)
+    time_axis, batch_axis = (0, 1) if time_major else (1, 0)
+    common = {
+        "sequence_length": sequence_length,
+        "dtype": dtype,
+        "parallel_iterations": parallel_iterations,
+        "swap_memory": swap_memory,
+        "time_major": time_major,
+    }
+
+    def reversed_in_time(x: Any) -> Tensor:
+        if sequence_length is None:
+            return array_pad.reverse(x, axis=[time_axis])
+        return array_pad.reverse_sequence(
+            input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis
+        )
+
+    with vs.variable_scope(scope or "bidirectional_rnn"):
+        with vs.variable_scope("fw") as fw_scope:
+            output_fw, state_fw = dynamic_rnn(
+                cell_fw, inputs, initial_state=initial_state_fw, scope=fw_scope, **common
+            )
+        with vs.variable_scope("bw") as bw_scope:
+            turned = nest.map_structure(reversed_in_time, inputs)
+            backwards, state_bw = dynamic_rnn(
+                cell_bw, turned, initial_state=initial_state_bw, scope=bw_scope, **common
+            )
+    output_bw = nest.map_structure(reversed_in_time, backwards)
+    return (output_fw, output_bw), (state_fw, state_bw)
+
+
+def raw_rnn(
+    cell: Any,
+    loop_fn: Callable[..., Any],
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    scope: Any = None,
+) -> tuple[Any, Any, Any]:
+    """A loop in which `loop_fn(time, output, state, loop_state)` decides about each next step.
+
+    It returns (finished, next_input, next_state, emit, next_loop_state); first it is called with
+    time 0 and nothing else. Returns the arrays of what was emitted, the last state and the last
+    loop state.
+    """
+    assert_like_rnncell("cell", cell)
+    if not callable(loop_fn):
+        raise TypeError("loop_fn must be a callable")
+    with vs.variable_scope(scope or "rnn") as opened:
+        cache_variables(opened)
+        time = constant(0, dtype=dtypes.int32)
+        finished, next_input, state, emit, first_loop_state = loop_fn(time, None, None, None)
+        loop_state = (
+            constant(0, dtype=dtypes.int32) if first_loop_state is None else first_loop_state
+        )
+        flat_input = nest.flatten(next_input)
+        static_batch = Dimension(None)
+        for each in flat_input:
+            dims = each.shape.dims
+            static_batch = static_batch.merge_with(Dimension(None) if dims is None else dims[0])
+        known_batch = static_batch.value
+        batch_size = known_batch
+        if batch_size is None:
+            batch_size = array_shape.shape(flat_input[0])[0]
+        nest.assert_same_structure(state, cell.state_size)
+        state = nest.map_structure(convert_to_tensor, state)
+        emit_ta, zero_emit = _emitted(
+            cell, emit, nest.flatten(state)[0].dtype, batch_size, known_batch
+        )
+
+        def go_on(_: Tensor, finished: Tensor, *__: Any) -> Tensor:
+            return unary.logical_not(reduce.reduce_all(finished))
+
+        def body(
+            time: Tensor, finished: Tensor, current: Any, emit_ta: Any, state: Any, loop_state: Any
+        ) -> Any:
+            output, cell_state = cell(current, state)
+            nest.assert_same_structure(state, cell_state)
+            nest.assert_same_structure(cell.output_size, output)
+            next_time = time + 1
+            next_finished, next_input, next_state, emitted, next_loop_state = loop_fn(
+                next_time, output, cell_state, loop_state
+            )
+            nest.assert_same_structure(state, next_state)
+            nest.assert_same_structure(current, next_input)
+            nest.assert_same_structure(emit_ta, emitted)
+
+            def unfinished(old: Any, new: Any) -> Any:
+                return nest.map_structure(lambda a, b: copy_through(finished, a, b), old, new)
+
+            emitted = unfinished(zero_emit, emitted)
+            next_state = unfinished(state, next_state)
+            emit_ta = nest.map_structure(lambda a, each: a.write(time, each), emit_ta, emitted)
+            finished_now = elementwise.logical_or(finished, next_finished)
+            kept = loop_state if next_loop_state is None else next_loop_state
+            return next_time, finished_now, next_input, emit_ta, next_state, kept
+
+        returned = while_loop(
+            go_on,
+            body,
+            loop_vars=[time, finished, next_input, emit_ta, state, loop_state],
+            parallel_iterations=parallel_iterations or 32,
+            swap_memory=swap_memory,
+        )
+        emit_ta, final_state, final_loop_state = returned[-3:]
+        return emit_ta, final_state, None if first_loop_state is None else final_loop_state
+
+
+def _emitted(
+    cell: Any, emit: Any, state_dtype: Any, batch_size: Any, known_batch: int | None
+) -> tuple[Any, Any]:
+    """Arrays for what `raw_rnn` emits, and the zeros that stand for nothing."""
+    if emit is not None:
+        flat = nest.flatten(emit)
+        sizes = [e.shape if e.shape.is_fully_defined() else array_shape.shape(e) for e in flat]
+        types = [e.dtype for e in flat]
+    else:
+        emit = cell.output_size
+        sizes = nest.flatten(emit)
+        types = [state_dtype] * len(sizes)
+    arrays = [
+        TensorArray(
+            dtype=dtype,
+            dynamic_size=True,
+            element_shape=TensorShape([known_batch]).concatenate(static_shape(size)),
+            size=0,
+            name=f"rnn_output_{i}",
+        )
+        for i, (dtype, size) in enumerate(zip(types, sizes, strict=True))
+    ]
+    zeros = [
+        array_fill.zeros(concat_shape(batch_size, size), dtype)
+        for size, dtype in zip(sizes, types, strict=True)
+    ]
+    return (
+        nest.pack_sequence_as(structure=emit, flat_sequence=arrays),
+        nest.pack_sequence_as(structure=emit, flat_sequence=zeros),
+    )
