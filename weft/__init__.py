@@ -661,7 +661,6 @@ from weft.platform.versions import (
 from weft.api import app as app
 from weft.api import bitwise as bitwise
 from weft.platform import compat as compat
-from weft.api import data as data
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
 from weft.core import errors as errors
@@ -681,12 +680,9 @@ from weft.api import nn as nn
 from weft.api import python_io as python_io
 from weft.api import quantization as quantization
 from weft.api import queue as queue
-from weft.api import ragged as ragged
 from weft.api import random as random
 from weft.api import resource_loader as resource_loader
-from weft.api import sets as sets
 from weft.api import sparse as sparse
-from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import sysconfig as sysconfig
 from weft.platform import test as test

@@ -1,8 +1,5 @@
 """tf.image: public names, re-exported from where they are made."""
 
-from weft.ops.array_shape import (
-    transpose as transpose,
-)
 from weft.ops.blocks import (
     extract_image_patches as extract_image_patches,
 )

@@ -4,12 +4,12 @@ from weft.layers.base import (
     Layer as Layer,
 )
 from weft.layers.core import (
-    dense as dense,
     Dense as Dense,
-    dropout as dropout,
+    dense as dense,
     Dropout as Dropout,
-    Flatten as Flatten,
+    dropout as dropout,
     flatten as flatten,
+    Flatten as Flatten,
 )
 from weft.layers.input_spec import (
     InputSpec as InputSpec,

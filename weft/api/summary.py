@@ -9,12 +9,3 @@ from tensorboard.compat.proto.summary_pb2 import (
     Summary as Summary,
     SummaryDescription as SummaryDescription,
 )
-from weft.core.device_name import (
-    merge as merge,
-)
-from weft.core.shapes import (
-    scalar as scalar,
-)
-from weft.graph.collection_def import (
-    text as text,
-)

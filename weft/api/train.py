@@ -25,6 +25,10 @@ from weft.train.adagrad_da import (
 from weft.train.adam import (
     AdamOptimizer as AdamOptimizer,
 )
+from weft.train.coordinator import (
+    Coordinator as Coordinator,
+    LooperThread as LooperThread,
+)
 from weft.train.ftrl import (
     FtrlOptimizer as FtrlOptimizer,
 )
@@ -56,6 +60,11 @@ from weft.train.proximal import (
     ProximalAdagradOptimizer as ProximalAdagradOptimizer,
     ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
 )
+from weft.train.queue_runner import (
+    add_queue_runner as add_queue_runner,
+    QueueRunner as QueueRunner,
+    start_queue_runners as start_queue_runners,
+)
 from weft.train.rmsprop import (
     RMSPropOptimizer as RMSPropOptimizer,
 )
@@ -66,3 +75,4 @@ from weft.train.training_util import (
     get_or_create_global_step as get_or_create_global_step,
     global_step as global_step,
 )
+from weft.api import train_queue_runner as queue_runner

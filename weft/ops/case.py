@@ -63,9 +63,7 @@ def _case(
             function = functools.partial(build, predicate, true_fn=action, false_fn=function)
         if not exclusive:
             return function()
-        with control_dependencies(
-            [_assert_at_most(predicates, 1, "Input error: exclusive=True")]
-        ):
+        with control_dependencies([_assert_at_most(predicates, 1, "Input error: exclusive=True")]):
             return function()
 
 

@@ -175,7 +175,9 @@ class CondContext(ControlFlowContext):
         self._add_common_fields(context_def, export_scope)
         return context_def
 
-    def to_control_flow_context_def(self, context_def: Any, export_scope: str | None = None) -> None:
+    def to_control_flow_context_def(
+        self, context_def: Any, export_scope: str | None = None
+    ) -> None:
         context_def.cond_ctxt.CopyFrom(self.to_proto(export_scope=export_scope))
 
     def _read(self, context_def: Any, import_scope: str | None) -> None:

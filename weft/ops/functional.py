@@ -44,7 +44,9 @@ def _number_of_rows(tensor: Tensor) -> Any:
     """The first dimension, as a number if it is known."""
     from weft.ops import array
 
-    dims = tensor.shape.with_rank_at_least(1).as_list() if tensor.shape.ndims is not None else [None]
+    dims = (
+        tensor.shape.with_rank_at_least(1).as_list() if tensor.shape.ndims is not None else [None]
+    )
     # A static 0 is left to the step too, as in TensorFlow.
     return dims[0] or array.shape(tensor)[0]
 
@@ -120,8 +122,7 @@ def map_fn(
             values = fn(ins.pack([ta.read(i) for ta in sources]))
             nest.assert_same_structure(dtype, values)
             arrays = [
-                ta.write(i, value)
-                for ta, value in zip(arrays, outs.flatten(values), strict=True)
+                ta.write(i, value) for ta, value in zip(arrays, outs.flatten(values), strict=True)
             ]
             return i + 1, arrays
 
@@ -214,9 +215,7 @@ def foldl(
 
     `a` starts as `initializer`, or as the first row.
     """
-    return _fold(
-        "foldl", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name
-    )
+    return _fold("foldl", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name)
 
 
 def foldr(
@@ -229,9 +228,7 @@ def foldr(
     name: str | None = None,
 ) -> Any:
     """`foldl` from the last row to the first."""
-    return _fold(
-        "foldr", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name
-    )
+    return _fold("foldr", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name)
 
 
 def _fold(
@@ -250,7 +247,8 @@ def _fold(
         flat = [convert_to_tensor(elem, name="elem") for elem in nest.flatten(elems)]
         n = _number_of_rows(flat[0])
         sources = nest.pack_sequence_as(
-            elems, [TensorArray(elem.dtype, size=n, infer_shape=True).unstack(elem) for elem in flat]
+            elems,
+            [TensorArray(elem.dtype, size=n, infer_shape=True).unstack(elem) for elem in flat],
         )
 
         def row(i: Any) -> Any:

@@ -124,9 +124,7 @@ class TensorArray:
 
     def _learn_element_shape(self, shape: TensorShape) -> None:
         if not shape.is_compatible_with(self.element_shape):
-            raise ValueError(
-                f"Inconsistent shapes: saw {shape} but expected {self.element_shape} "
-            )
+            raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self.element_shape} ")
         if self._infer_shape:
             self._element_shape[0] = self.element_shape.merge_with(shape)
 
@@ -194,9 +192,7 @@ class TensorArray:
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`."""
-        value = raw.TensorArrayReadV3(
-            self._handle, index, self._flow, dtype=self._dtype, name=name
-        )
+        value = raw.TensorArrayReadV3(self._handle, index, self._flow, dtype=self._dtype, name=name)
         value.set_shape(self.element_shape)
         return value
 

@@ -101,7 +101,7 @@ class StepRunner:
     ) -> list[Any]:
         trace = StepTrace() if options is not None and options.trace_level > 0 else None
         if trace is None and not self.numeric_check:
-            results = plan.run(values, deadline, self.running)
+            results: list[Any] = plan.run(values, deadline, self.running)
         else:
             check = NumericCheck() if self.numeric_check else None
 
@@ -111,7 +111,7 @@ class StepRunner:
                 if trace is not None:
                     trace(node, outputs, start, end)
 
-            results: list[Any] = plan.run_observed(values, observe, deadline, self.running)
+            results = plan.run_observed(values, observe, deadline, self.running)
         if metadata is not None:
             metadata.Clear()
             if trace is not None:
