@@ -157,6 +157,12 @@ from weft.graph.tensor_proto import (
 from weft.graph.tensor_util import (
     is_tensor as is_tensor,
 )
+from weft.graph.type_spec import (
+    IndexedSlicesSpec as IndexedSlicesSpec,
+    SparseTensorSpec as SparseTensorSpec,
+    TensorSpec as TensorSpec,
+    TypeSpec as TypeSpec,
+)
 from weft.ops.accumulators import (
     ConditionalAccumulator as ConditionalAccumulator,
     ConditionalAccumulatorBase as ConditionalAccumulatorBase,
@@ -286,6 +292,9 @@ from weft.ops.clip import (
     clip_by_norm as clip_by_norm,
     clip_by_value as clip_by_value,
     global_norm as global_norm,
+)
+from weft.ops.clock import (
+    timestamp as timestamp,
 )
 from weft.ops.cond import (
     cond as cond,
@@ -510,8 +519,17 @@ from weft.ops.sequence import (
     linspace as linspace,
     range as range,
 )
+from weft.ops.session_tensors import (
+    delete_session_tensor as delete_session_tensor,
+    get_session_handle as get_session_handle,
+    get_session_tensor as get_session_tensor,
+)
 from weft.ops.solve import (
     cholesky_solve as cholesky_solve,
+)
+from weft.ops.sort import (
+    argsort as argsort,
+    sort as sort,
 )
 from weft.ops.special import (
     betainc as betainc,
@@ -534,6 +552,9 @@ from weft.ops.template import (
 )
 from weft.ops.tensor_array import (
     TensorArray as TensorArray,
+)
+from weft.ops.tensor_array_spec import (
+    TensorArraySpec as TensorArraySpec,
 )
 from weft.ops.unary import (
     acos as acos,

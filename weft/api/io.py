@@ -20,4 +20,7 @@ from weft.ops.readers import (
     read_file as read_file,
     write_file as write_file,
 )
+from weft.train.input import (
+    match_filenames_once as match_filenames_once,
+)
 from weft.api import io_gfile as gfile

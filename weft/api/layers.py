@@ -8,8 +8,8 @@ from weft.layers.core import (
     dense as dense,
     Dropout as Dropout,
     dropout as dropout,
-    flatten as flatten,
     Flatten as Flatten,
+    flatten as flatten,
 )
 from weft.layers.input_spec import (
     InputSpec as InputSpec,

@@ -1,12 +1,12 @@
 """tf.logging: public names, re-exported from where they are made."""
 
 from weft.platform.tf_logging import (
-    DEBUG as DEBUG,
     debug as debug,
-    error as error,
+    DEBUG as DEBUG,
     ERROR as ERROR,
-    FATAL as FATAL,
+    error as error,
     fatal as fatal,
+    FATAL as FATAL,
     flush as flush,
     get_verbosity as get_verbosity,
     INFO as INFO,
@@ -18,7 +18,7 @@ from weft.platform.tf_logging import (
     set_verbosity as set_verbosity,
     TaskLevelStatusMessage as TaskLevelStatusMessage,
     vlog as vlog,
-    WARN as WARN,
     warn as warn,
+    WARN as WARN,
     warning as warning,
 )

@@ -114,4 +114,9 @@ from weft.rnn.dynamic import (
     dynamic_rnn as dynamic_rnn,
     raw_rnn as raw_rnn,
 )
+from weft.rnn.static import (
+    static_bidirectional_rnn as static_bidirectional_rnn,
+    static_rnn as static_rnn,
+    static_state_saving_rnn as static_state_saving_rnn,
+)
 from weft.api import nn_rnn_cell as rnn_cell

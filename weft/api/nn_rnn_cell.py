@@ -8,3 +8,9 @@ from weft.rnn.cells import (
     LSTMStateTuple as LSTMStateTuple,
     RNNCell as RNNCell,
 )
+from weft.rnn.wrappers import (
+    DeviceWrapper as DeviceWrapper,
+    DropoutWrapper as DropoutWrapper,
+    MultiRNNCell as MultiRNNCell,
+    ResidualWrapper as ResidualWrapper,
+)

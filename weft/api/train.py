@@ -35,6 +35,22 @@ from weft.train.ftrl import (
 from weft.train.gradient_descent import (
     GradientDescentOptimizer as GradientDescentOptimizer,
 )
+from weft.train.input import (
+    batch as batch,
+    batch_join as batch_join,
+    input_producer as input_producer,
+    limit_epochs as limit_epochs,
+    match_filenames_once as match_filenames_once,
+    maybe_batch as maybe_batch,
+    maybe_batch_join as maybe_batch_join,
+    maybe_shuffle_batch as maybe_shuffle_batch,
+    maybe_shuffle_batch_join as maybe_shuffle_batch_join,
+    range_input_producer as range_input_producer,
+    shuffle_batch as shuffle_batch,
+    shuffle_batch_join as shuffle_batch_join,
+    slice_input_producer as slice_input_producer,
+    string_input_producer as string_input_producer,
+)
 from weft.train.learning_rate_decay import (
     cosine_decay as cosine_decay,
     cosine_decay_restarts as cosine_decay_restarts,
@@ -46,6 +62,9 @@ from weft.train.learning_rate_decay import (
     piecewise_constant as piecewise_constant,
     piecewise_constant_decay as piecewise_constant_decay,
     polynomial_decay as polynomial_decay,
+)
+from weft.train.meta_graph import (
+    import_meta_graph as import_meta_graph,
 )
 from weft.train.momentum import (
     MomentumOptimizer as MomentumOptimizer,

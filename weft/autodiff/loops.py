@@ -10,10 +10,17 @@ A gradient is that of a *gradient call*; `LoopGradients` is what one call knows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from weft.autodiff.loop_variables import (
+    accumulated,
+    accumulated_slices,
+    add_backward_counter,
+    add_forward_counter,
+    inside,
+    out_of,
+)
 from weft.core import dtypes
 from weft.graph.constant import constant
 from weft.graph.constant_value import constant_value
@@ -40,20 +47,6 @@ from weft.ops.control_flow_context import (
 from weft.ops.while_loop import WhileContext, add_back_edge
 
 
-def _in(context: ControlFlowContext | None) -> AbstractContextManager[Any]:
-    return nullcontext() if context is None else context
-
-
-@contextmanager
-def _out_of(context: ControlFlowContext) -> Iterator[None]:
-    """Leaves the current context for a while."""
-    context.Exit()
-    try:
-        yield
-    finally:
-        context.Enter()
-
-
 class LoopGradient:
     """A forward loop, its backward loop, and what passes between them."""
 
@@ -70,12 +63,12 @@ class LoopGradient:
         self._forward_sync: Operation | None = None
         self._backward_sync: Operation | None = None
         around_forward = forward.outer_context if outer is None else outer.forward_context
-        with _in(around_forward):
-            count, self.forward_index = _add_forward_counter(forward, outer)
+        with inside(around_forward):
+            count, self.forward_index = add_forward_counter(forward, outer)
         if outer is None:
-            with _in(around_forward):
+            with inside(around_forward):
                 self.context = self._new_context()
-                self.backward_index = _add_backward_counter(self.context, count, None)
+                self.backward_index = add_backward_counter(self.context, count, None)
         else:
             # The inner loop may run differently often each time: its counts are history as well.
             outer.forward_context.AddName(count.name)
@@ -83,7 +76,7 @@ class LoopGradient:
             with outer.context:
                 self.context = self._new_context()
                 count = outer.load(history, count)
-                self.backward_index = _add_backward_counter(self.context, count, outer)
+                self.backward_index = add_backward_counter(self.context, count, outer)
 
     def _new_context(self) -> WhileContext:
         forward = self.forward_context
@@ -128,11 +121,10 @@ class LoopGradient:
         """
         current = get_default_graph()._get_control_flow_context()
         with control_dependencies(None):
-            with _in(current), colocate_with(value):
+            with inside(current), colocate_with(value):
                 limit = constant(-1, dtypes.int32)
                 stack = raw.StackV2(limit, elem_type=value.dtype.base_dtype, name="f_acc")
-            inside = self.forward_context.AddValue(stack)
-            push = self._push(inside, value, dead_branch)
+            push = self._push(self.forward_context.AddValue(stack), value, dead_branch)
             # Not before the counter of this iteration, so after all pushes of the one before.
             push._add_control_input(self.forward_index.op.inputs[0].op)
         return stack
@@ -196,7 +188,7 @@ class LoopGradient:
         assert state is not None
         if value.op.type == "Const":
             return constant(constant_value(value), dtype=value.dtype)
-        with _out_of(self.context):
+        with out_of(self.context):
             stack = state.save(value)
         loaded = state.load(stack, value)
         return loaded if state is self else self.context.AddValue(loaded)
@@ -205,7 +197,7 @@ class LoopGradient:
         """The predicate of a cond in the forward loop, in the iteration at hand."""
         name = cond.pred.name
         if name not in self.history:
-            with _out_of(self.context):
+            with out_of(self.context):
                 stack = self.save(cond.pred)
             self.history[name] = self.load(stack, cond.pred)
         return self.history[name]
@@ -219,151 +211,6 @@ def _guarding_cond(op: Operation, until: ControlFlowContext | None) -> CondConte
             return context
         context = context.outer_context
     return None
-
-
-# ---- counters and accumulators: small loops beside the others ----------------------------------
-
-
-def _add_variable(context: WhileContext, start: Tensor, name: str, **enter: Any) -> Any:
-    """Enter and Merge of a new variable of `context`, the current context."""
-    context.AddName(start.name)
-    entered = context._enter(start, is_constant=False, name=name, **enter)
-    context.loop_enters.append(entered)
-    return entered
-
-
-def _leave(context: WhileContext, value: Tensor, name: str) -> Tensor:
-    left = routing.exit(value, name=name)
-    context.loop_exits.append(left)
-    context.ExitResult([left])
-    return left
-
-
-def _add_forward_counter(
-    context: WhileContext, outer: LoopGradient | None
-) -> tuple[Tensor, Tensor]:
-    """n = 0; in every iteration n += 1. Returns the total, and n for the next iteration."""
-    start = constant(0, name="f_count")
-    if outer is not None:
-        # Pushes of one run of an inner loop come before those of its next run.
-        start.op._add_control_input(outer.forward_index.op.inputs[0].op)
-    with context:
-        entered = _add_variable(context, start, "f_count")
-        merged = routing.merge([entered, entered])[0]
-        on_exit, on_body = routing.switch(merged, context.pivot)
-        following = routing.next_iteration(elementwise.add(on_body, 1))
-        merged.op._update_input(1, following)
-        return _leave(context, on_exit, "f_count"), following
-
-
-def _add_backward_counter(
-    context: WhileContext, count: Tensor, outer: LoopGradient | None
-) -> Tensor:
-    """n = count; while n >= 1, n -= 1: this is what makes the backward loop a loop."""
-    one = constant(1, name="b_count")
-    with context:
-        entered = _add_variable(context, count, "b_count")
-        merged = routing.merge([entered, entered])[0]
-        context._pivot_for_pred = merged
-        context._pivot = raw.LoopCond(elementwise.greater_equal(merged, one), name="b_count")
-        on_exit, on_body = routing.switch(merged, context._pivot)
-        index = elementwise.subtract(on_body, one)
-        context._pivot_for_body = index
-        following = routing.next_iteration(index)
-        merged.op._update_input(1, following)
-        zero = _leave(context, on_exit, "b_count")
-        if outer is not None:
-            # Pops of one run of an inner loop come before those of its next run.
-            outer.backward_sync._add_control_input(zero.op)
-        return following
-
-
-def _accumulated(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
-    """The sum over all iterations of `grad`, the gradient of the invariant that `op` enters."""
-    with _out_of(context):
-        start = _zero_gradient(context, op, grad)
-    entered = _add_variable(context, start, "b_acc")
-    merged = routing.merge([entered, entered], name="b_acc")[0]
-    on_exit, on_body = routing.switch(merged, context.pivot)
-    following = routing.next_iteration(elementwise.add(on_body, grad))
-    merged.op._update_input(1, following)
-    return _leave(context, on_exit, "b_acc")
-
-
-def _zero_gradient(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
-    """Zeros of the shape of `grad`, around the backward loop `context`."""
-    outer = context.outer_context
-    if grad.shape.is_fully_defined():
-        with _in(outer):
-            return constant(0, grad.dtype, shape=grad.shape, name="b_acc")
-    value = op.inputs[0]
-    if isinstance(outer, WhileContext) and outer.grad_state is not None:
-        with _in(context.grad_state.forward_context.outer_context):
-            shape = _shape_of(value)
-        state = context.grad_state.outer
-        stack = state.save(shape)
-        with outer:
-            return array.zeros(state.load(stack, shape), grad.dtype)
-    with _in(outer):
-        return array.zeros(_shape_of(value), grad.dtype)
-
-
-def _shape_of(value: Tensor) -> Tensor:
-    """The shape of `value`, or of the variable that it is a handle of."""
-    if value.dtype == dtypes.resource:
-        return raw.VariableShape(value)
-    return array.shape_internal(value, optimize=False)
-
-
-def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> IndexedSlices:
-    """`_accumulated` for rows: those of all iterations, one after the other."""
-    shape = grad.dense_shape
-    with _out_of(context), _in(context.outer_context):
-        values = _one_zero_row(op, grad.values)
-        starts = [constant([0], grad.indices.dtype), values]
-        if shape is not None:
-            starts.append(_zero_shape(op, shape))
-    for start in starts:
-        context.AddName(start.name)
-    enters = [
-        context._enter(start, is_constant=False, use_input_shape=False, name="b_acc")
-        for start in starts
-    ]
-    # The number of rows grows; the rest of the shapes stays.
-    enters[0].set_shape([None])
-    if values.shape.ndims is not None:
-        enters[1].set_shape([None, *values.shape.as_list()[1:]])
-    context.loop_enters.extend(enters)
-    merges = [routing.merge([x, x], name="b_acc")[0] for x in enters]
-    switches = [routing.switch(x, context.pivot) for x in merges]
-    following = [
-        array.concat([on_body, new], 0)
-        for (_, on_body), new in zip(switches[:2], (grad.indices, grad.values), strict=True)
-    ]
-    if shape is not None:
-        following.append(elementwise.maximum(shape, switches[2][1]))
-    following = [routing.next_iteration(x) for x in following]
-    for merge, value in zip(merges, following, strict=True):
-        merge.op._update_input(1, value)
-    exits = [routing.exit(on_exit, name="b_acc") for on_exit, _ in switches]
-    context.loop_exits.extend(exits)
-    context.ExitResult(exits)
-    return IndexedSlices(exits[1], exits[0], None if shape is None else exits[2])
-
-
-def _one_zero_row(op: Operation, values: Tensor) -> Tensor:
-    if values.shape.is_fully_defined():
-        dims = [1, *values.shape.as_list()[1:]]
-        return constant(0, values.dtype, shape=dims, name="b_acc")
-    rest = _shape_of(op.inputs[0])[1:]
-    return array.zeros(array.concat([[1], rest], 0), values.dtype)
-
-
-def _zero_shape(op: Operation, shape: Tensor) -> Tensor:
-    if shape.shape.is_fully_defined():
-        return constant(0, shape.dtype, shape=shape.shape)
-    dims = array.shape_internal(op.inputs[0], optimize=False, out_type=shape.dtype)
-    return array.zeros_like(dims, optimize=False)
 
 
 # ---- the loops of one gradient call -----------------------------------------------------------
@@ -466,7 +313,7 @@ class LoopGradients:
                 return routing.switch_beside(zeros, pred)[1 - cond.branch]
             return zeros
         shape = _untaken_shape(op, cond) if dead_branch else _shape_inside(value, cond)
-        with _out_of(state.context):
+        with out_of(state.context):
             stack = state.save(shape, dead_branch=dead_branch)
         return array.zeros(state.load(stack, shape, dead_branch), value.dtype)
 
@@ -481,7 +328,7 @@ class LoopGradients:
 
 
 def _untaken_shape(op: Operation, cond: CondContext) -> Tensor:
-    with _in(cond.outer_context):
+    with inside(cond.outer_context):
         other = routing.switch_beside(op.inputs[0], cond.pred)[1 - cond.branch]
         shape = array.shape_internal(other, optimize=False)
     for made in (other.op, shape.op):
@@ -498,7 +345,7 @@ def _zero_from_now_on(context: WhileContext, entered: Tensor) -> Tensor:
     if entered.shape.is_fully_defined():
         with context:
             return routing.next_iteration(constant(0, entered.dtype, shape=entered.shape))
-    with _in(context.outer_context):
+    with inside(context.outer_context):
         shape = array.shape_internal(entered.op.inputs[0], optimize=False)
         zeros = array.zeros(shape, entered.dtype)
     with context:
@@ -611,9 +458,9 @@ def _enter_grad(op: Operation, grad: Any) -> Any:
         return grad
     if op.attrs["is_constant"]:
         if isinstance(grad, Tensor):
-            return _accumulated(context, op, grad)
+            return accumulated(context, op, grad)
         if isinstance(grad, IndexedSlices):
-            return _accumulated_slices(context, op, grad)
+            return accumulated_slices(context, op, grad)
         raise TypeError(f"Type {type(grad)} not supported")
     left = routing.exit(grad)
     context.loop_exits.append(left)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.client.tensor_handle import TensorHandle
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.constant import _to_bytes
@@ -44,6 +45,8 @@ def _convert(tensor: Tensor, dtype: dtypes.DType, value: Any) -> Any:
             " Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the"
             f" tensor object was {value} which was passed to the feed with key {tensor}."
         )
+    if isinstance(value, TensorHandle):
+        value = value.eval()
     if dtype in (dtypes.resource, dtypes.variant):
         return value
     if dtype is dtypes.string:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.client.tensor_handle import handle_positions
 from weft.core import nest
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
@@ -45,6 +46,7 @@ class Fetches:
         self.targets: list[Operation] = []
         self._positions: dict[Tensor, int] = {}
         self.rebuild: Rebuild = self._analyse(fetches)
+        self.handles = handle_positions(self.tensors)
 
     def _analyse(self, fetch: Any) -> Rebuild:
         if fetch is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.client.feeds import to_feed
 from weft.client.fetches import Fetches, feed_items, structure_key
+from weft.client.tensor_handle import with_handles
 from weft.core import errors
 from weft.graph import stacks
 from weft.graph.graph import Graph
@@ -73,7 +74,7 @@ class BaseSession:
         return self._runner.list_devices()
 
     def close(self) -> None:
-        """Frees the session's state. Steps under way finish; later ones fail."""
+        """Frees the session's state. Steps that wait are cancelled; later ones fail."""
         with self._lock:
             if self._closed:
                 return
@@ -116,6 +117,8 @@ class BaseSession:
         results = self._runner.run(
             handler.tensors, handler.targets, keys, values, options, run_metadata, handler
         )
+        if handler.handles:
+            results = with_handles(self, handler.tensors, handler.handles, results)
         return handler.rebuild(results)
 
     def _handler(self, fetches: Any) -> Fetches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -57,7 +58,19 @@ class Deferred:
         if result is not None:
             sink(*result)
 
+    def wait(self) -> Any:
+        """Blocks this thread until the outputs are there: for what runs outside of an executor."""
+        arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.deliver_to(lambda *result: arrived.put(result))
+        outputs, error = arrived.get()
+        if error is not None:
+            raise error
+        if self.then is not None:
+            outputs = self.then(outputs)
+        return outputs.wait() if isinstance(outputs, Deferred) else outputs
+
     def cancel(self) -> None:
+        """The step no longer wants the result."""
         with self._lock:
             withdraw, self.on_cancel = self.on_cancel, None
         if withdraw is not None:

@@ -340,7 +340,7 @@ def smart_constant_value(pred: Any) -> bool | None:
     if isinstance(pred, (bool, int)) and pred in (0, 1):
         return bool(pred)
     raise TypeError(
-        "`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: %s" % type(pred)
+        f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}"
     )
 
 

@@ -463,9 +463,3 @@ def erosion2d(
             raw.Neg(value), mirrored, strides=strides, rates=rates, padding=padding, name=name
         )
         return raw.Neg(dilated)
-
-
-def __getattr__(name: str) -> Any:
-    from weft.ops import nn_dilated
-
-    return getattr(nn_dilated, name)

@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.core.deferred import Deferred
+from weft.io import lmdb
 from weft.io.file_io import open_binary
 from weft.io.tf_record import RecordReader, open_records
 from weft.ops.mutex import Lock, Mutex
@@ -305,22 +306,10 @@ class LMDBReaderObject(Reader):
     kind = "LMDBReader"
 
     def open(self, work: bytes) -> None:
-        try:
-            import lmdb
-        except ImportError as error:
-            raise errors.UnimplementedError(
-                None, None, "Reading LMDB files needs the lmdb package"
-            ) from error
-        self.database = lmdb.open(work.decode(), readonly=True, lock=False, subdir=False)
-        self.cursor = self.database.begin().cursor().iternext()
+        self.found = lmdb.records(work)
 
     def next(self) -> Record | None:
-        return next(self.cursor, None)
-
-    def close(self) -> None:
-        if getattr(self, "database", None) is not None:
-            self.database.close()
-            self.database = None
+        return next(self.found, None)
 
 
 def string_scalar(value: bytes) -> np.ndarray:

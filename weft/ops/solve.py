@@ -30,6 +30,7 @@ from weft.ops.matrices import (
     eye,
     matrix_op,
     or_fail,
+    square,
     square_shape,
 )
 from weft.ops.reduce import wide

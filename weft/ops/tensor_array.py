@@ -132,9 +132,8 @@ class TensorArray:
         value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if value.dtype.base_dtype != self._dtype:
             _LOG.error(
-                "Error: Input value %s has dtype %s, but expected dtype %s.  This leads to undefined"
-                " behavior and will be an error in future versions of TensorFlow.  Traceback:\n%s",
-                value, value.dtype, self._dtype, "".join(traceback.format_stack()),
+                "A TensorArray of %s is given %s of type %s: the step will fail. At\n%s",
+                self._dtype.name, value, value.dtype.name, "".join(traceback.format_stack()),
             )  # fmt: skip
         return value
 
@@ -321,10 +320,9 @@ def _grad_source(tensor: Tensor) -> str:
     found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
     if not found:
         raise ValueError(
-            f"Expected op/tensor name to start with gradients (excluding scope), got: {tensor.name}."
-            " This means that a tf.gradients op with this op in its dependency path has a custom"
-            " name that does not start with 'gradients'. Please make sure all calls to tf.gradients"
-            " that have non-empty 'name' arguments use names that start with 'gradients'."
+            "Expected op/tensor name to start with gradients (excluding scope), got:"
+            f" {tensor.name}. Calls of tf.gradients that pass through a TensorArray need a name"
+            " that starts with 'gradients', or none."
         )
     return "/".join(parts[: found[-1] + 1])
 

@@ -10,7 +10,8 @@ from weft.core import errors
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import Node
-from weft.runtime.interpret import HostNode, run_nodes
+from weft.runtime.executor import node_runner
+from weft.runtime.interpret import HostNode, located, run_nodes
 
 
 class PartialRun:
@@ -56,8 +57,23 @@ class PartialRun:
             edges = [self._take(self.fetches, t.name, "fetched") for t in fetches]
             wanted = [n for n, _ in edges]
             wanted += [self._take(self.targets, op.name, "fetched") for op in targets]
-            run_nodes(self._needed(wanted), self.values, self.plan.store)
+            self._run(self._needed(wanted))
             return [self._to_user(self.values[self.plan.slots[edge]]) for edge in edges]
+
+    def _run(self, items: list[HostNode]) -> None:
+        """Runs nodes in order; one that must wait keeps this thread waiting."""
+        store = self.plan.store
+        for item in items:
+            if not item.node.definition.blocking:
+                run_nodes([item], self.values, store)
+                continue
+            try:
+                deferred = node_runner(item, store)(self.values)
+                outputs = deferred.wait() if deferred is not None else ()
+            except Exception as error:
+                raise located(error, item.node) from error
+            for slot, value in zip(item.outs, outputs, strict=False):
+                self.values[slot] = value
 
     def _take(self, table: dict[str, Any], name: str, done: str) -> Any:
         if name not in table:

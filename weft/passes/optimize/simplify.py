@@ -90,6 +90,14 @@ def _double_negation(node: Node) -> Edge | None:
     return inner.inputs[0] if inner.type == node.type and not inner.controls else None
 
 
+def _array_size(node: Node) -> Edge | None:
+    """A TensorArray that cannot grow keeps the size it was made with."""
+    maker = node.inputs[0][0]
+    if maker.type == "TensorArrayV3" and not maker.attrs["dynamic_size"]:
+        return maker.inputs[0]
+    return None
+
+
 _RULES: dict[str, Callable[[Node], Edge | None]] = {
     "Mul": _neutral(1, (0, 1)),
     "RealDiv": _neutral(1, (1,)),
@@ -99,4 +107,5 @@ _RULES: dict[str, Callable[[Node], Edge | None]] = {
     "Cast": _cast,
     "Neg": _double_negation,
     "LogicalNot": _double_negation,
+    "TensorArraySizeV3": _array_size,
 }
