@@ -299,6 +299,9 @@ from weft.ops.clock import (
 from weft.ops.cond import (
     cond as cond,
 )
+from weft.ops.confusion_matrix import (
+    confusion_matrix as confusion_matrix,
+)
 from weft.ops.control import (
     Assert as Assert,
     group as group,
@@ -694,6 +697,7 @@ from weft.api import io as io
 from weft.api import layers as layers
 from weft.api import linalg as linalg
 from weft.api import logging as logging
+from weft.api import losses as losses
 from weft.api import manip as manip
 from weft.api import math as math
 from weft.core import nest as nest
@@ -722,7 +726,7 @@ from weft.platform.versions import (
 def __getattr__(name: str) -> object:
     """`tf.contrib` is imported when it is first used."""
     if name == "contrib":
-        from weft import contrib
+        import importlib
 
-        return contrib
+        return importlib.import_module("weft.contrib")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

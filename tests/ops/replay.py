@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from typing import Any
 
@@ -171,7 +172,7 @@ class KernelRun:
         return outputs, [cell.value for cell in inputs if isinstance(cell, Cell)]
 
 
-def on_numpy(sample: Sample) -> tuple[list[Any], list[Any]]:
+def on_numpy(sample: Sample, compiler: Compiler) -> tuple[list[Any], list[Any]]:
     """What the kernel makes of the sample when it is interpreted."""
     kernel = KernelRun(sample)
     if not kernel.definition.xla:
@@ -179,7 +180,7 @@ def on_numpy(sample: Sample) -> tuple[list[Any], list[Any]]:
             return kernel.run(np)
     # Such a kernel is compiled even when its node is interpreted.
     if compilable(sample):
-        return compiled(sample)
+        return compiler.result(sample)
     import jax
     import jax.numpy as jnp
 
@@ -198,30 +199,34 @@ def compilable(sample: Sample) -> bool:
     return not any(isinstance(v, np.ndarray) and v.dtype == object for v in given)
 
 
-def compiled(sample: Sample) -> tuple[list[Any], list[Any]]:
-    """What the compiled kernel gives."""
-    found = _compiled_batch(_batch_of()[sample.key])[sample.key]
-    if isinstance(found, Exception):
-        raise found
-    return found
+class Compiler:
+    """Compiles samples in the background, many to a program: compiling is what costs."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="compile-samples")
+        self.batches: dict[str, Future[dict[str, Any]]] = {}
+
+    def submit(self, samples: Iterable[Sample]) -> None:
+        waiting = [sample for sample in samples if sample.key not in self.batches]
+        for start in range(0, len(waiting), BATCH):
+            batch = waiting[start : start + BATCH]
+            future = self.pool.submit(compile_batch, batch)
+            self.batches |= {sample.key: future for sample in batch}
+
+    def result(self, sample: Sample) -> tuple[list[Any], list[Any]]:
+        """What the compiled kernel gives; raises what tracing it raised."""
+        self.submit([sample])
+        found = self.batches[sample.key].result()[sample.key]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
 
 
-@lru_cache(maxsize=1)
-def _batch_of() -> dict[str, tuple[Sample, ...]]:
-    """Sample key to all samples of the program it is compiled in."""
-    batches: dict[str, tuple[Sample, ...]] = {}
-    for family in dict.fromkeys(sample.family for sample in all_samples()):
-        members = [s for s in all_samples() if s.family == family and s.op in REGISTRY]
-        members = [s for s in members if compilable(s)]
-        for start in range(0, len(members), BATCH):
-            batch = tuple(members[start : start + BATCH])
-            batches |= {sample.key: batch for sample in batch}
-    return batches
-
-
-@cache
-def _compiled_batch(batch: tuple[Sample, ...]) -> dict[str, Any]:
-    """All samples of a batch, compiled as one program: compiling is what costs."""
+def compile_batch(batch: list[Sample]) -> dict[str, Any]:
+    """The results of all samples of a batch, or what tracing them raised, by sample key."""
     import jax
     import jax.numpy as jnp
 
@@ -246,8 +251,7 @@ def _compiled_batch(batch: tuple[Sample, ...]) -> dict[str, Any]:
     with jax.enable_x64(True):
         executable = jax.jit(program).lower(arguments).compile(_QUICK)
         found = executable(arguments)
-        results |= {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
-    return results
+        return results | {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
 
 
 def gradients(sample: Sample, record: store.Record, order: int = 1) -> list[Any]:

@@ -1,7 +1,11 @@
-"""Every sample against what TensorFlow gave: NumPy, compiled, static shapes, gradients."""
+"""Every sample against what TensorFlow gave: static shapes, gradients, NumPy, compiled.
+
+The tests that need compiled programs come last: the programs are made meanwhile.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,6 +42,26 @@ OTHER_SECOND_GRADIENT = {
 }
 
 every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.id)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler(request: pytest.FixtureRequest) -> Iterator[replay.Compiler]:
+    """Compiles what the selected tests will ask for, while the others run."""
+    compiler = replay.Compiler()
+    compiler.submit(
+        {i.callspec.params["sample"]: None for i in filter(asks, request.session.items)}
+    )
+    yield compiler
+    compiler.close()
+
+
+def asks(item: Any) -> bool:
+    """Whether a test wants the compiled sample."""
+    function = getattr(item, "function", None)
+    if function not in (test_on_numpy, test_compiled):
+        return False
+    sample = item.callspec.params["sample"]
+    return replay.compilable(sample) and (function is test_compiled or REGISTRY[sample.op].xla)
 
 
 def recorded(sample: Sample) -> store.Record:
@@ -80,39 +104,6 @@ def check_run(sample: Sample, record: store.Record, found: Any) -> None:
     check_all(sample, "output", outputs, record.outputs)
     if record.state is not None:
         check_all(sample, "variable", state, record.state)
-
-
-@every_sample
-def test_on_numpy(sample: Sample) -> None:
-    record = recorded(sample)
-    if record.error is not None:
-        with pytest.raises(getattr(errors, record.error)):
-            replay.on_numpy(sample)
-        return
-    if record.build_error is not None and record.outputs is None:
-        with pytest.raises((ValueError, TypeError, errors.OpError)):
-            replay.static_shapes(sample, "known")
-            replay.on_numpy(sample)
-        return
-    found = replay.on_numpy(sample)
-    if record.missing is None:
-        check_run(sample, record, found)
-
-
-@pytest.mark.parametrize(
-    "sample", [s for s in SAMPLES if replay.compilable(s)], ids=lambda sample: sample.id
-)
-def test_compiled(sample: Sample) -> None:
-    record = recorded(sample)
-    found = replay.compiled(sample)
-    if record.missing is None:
-        check_run(sample, record, found)
-    else:
-        # Nothing of TensorFlow's to compare with; the two ways of weft must still agree.
-        outputs, _ = replay.on_numpy(sample)
-        names = replay.output_types(sample)
-        want = [store.Value(n, np.asarray(v)) for n, v in zip(names, outputs, strict=True)]
-        check_all(sample, "output", found[0], want)
 
 
 @every_sample
@@ -185,3 +176,36 @@ def test_gradient(sample: Sample) -> None:
 def test_second_gradient(sample: Sample) -> None:
     record = recorded(sample)
     check_all(sample, "gradient", replay.gradients(sample, record, 2), record.grads2)
+
+
+@every_sample
+def test_on_numpy(sample: Sample, compiler: replay.Compiler) -> None:
+    record = recorded(sample)
+    if record.error is not None:
+        with pytest.raises(getattr(errors, record.error)):
+            replay.on_numpy(sample, compiler)
+        return
+    if record.build_error is not None and record.outputs is None:
+        with pytest.raises((ValueError, TypeError, errors.OpError)):
+            replay.static_shapes(sample, "known")
+            replay.on_numpy(sample, compiler)
+        return
+    found = replay.on_numpy(sample, compiler)
+    if record.missing is None:
+        check_run(sample, record, found)
+
+
+@pytest.mark.parametrize(
+    "sample", [s for s in SAMPLES if replay.compilable(s)], ids=lambda sample: sample.id
+)
+def test_compiled(sample: Sample, compiler: replay.Compiler) -> None:
+    record = recorded(sample)
+    found = compiler.result(sample)
+    if record.missing is None:
+        check_run(sample, record, found)
+    else:
+        # Nothing of TensorFlow's to compare with; the two ways of weft must still agree.
+        outputs, _ = replay.on_numpy(sample, compiler)
+        names = replay.output_types(sample)
+        want = [store.Value(n, np.asarray(v)) for n, v in zip(names, outputs, strict=True)]
+        check_all(sample, "output", found[0], want)

@@ -6,8 +6,8 @@ from weft.layers.base import (
 from weft.layers.core import (
     Dense as Dense,
     dense as dense,
-    Dropout as Dropout,
     dropout as dropout,
+    Dropout as Dropout,
     Flatten as Flatten,
     flatten as flatten,
 )

@@ -1,16 +1,16 @@
 """tf.logging: public names, re-exported from where they are made."""
 
 from weft.platform.tf_logging import (
-    debug as debug,
     DEBUG as DEBUG,
-    ERROR as ERROR,
+    debug as debug,
     error as error,
+    ERROR as ERROR,
     fatal as fatal,
     FATAL as FATAL,
     flush as flush,
     get_verbosity as get_verbosity,
-    INFO as INFO,
     info as info,
+    INFO as INFO,
     log as log,
     log_every_n as log_every_n,
     log_first_n as log_first_n,

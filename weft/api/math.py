@@ -16,6 +16,9 @@ from weft.ops.check import (
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
 )
+from weft.ops.confusion_matrix import (
+    confusion_matrix as confusion_matrix,
+)
 from weft.ops.elementwise import (
     add as add,
     atan2 as atan2,

@@ -232,6 +232,11 @@ class LoopGradients:
         Returns the other exits: gradients must pass through all of them or none.
         """
         loop = while_context(exit_op)
+        if loop is None:
+            raise ValueError(
+                f"Failed to call gradients on a while loop ({exit_op.name}) without properly"
+                " serializing graph via MetaGraphDef"
+            )
         if loop in self._map:
             return []
         state = LoopGradient(loop, self.state_of(loop.outer_context))

@@ -23,10 +23,17 @@ _MASK = 0xA282EAD8
 _CHUNK = 1 << 18
 
 
-def masked_crc(data: bytes) -> int:
-    """The crc32c of `data`, rotated and shifted so that a crc of crcs is still useful."""
-    crc = google_crc32c.value(data)
+_crc32c = google_crc32c.value
+
+
+def _masked(crc: int) -> int:
+    """Rotated and shifted, so that a crc of data that holds crcs is still useful."""
     return ((crc >> 15 | crc << 17) + _MASK) & 0xFFFFFFFF
+
+
+def masked_crc(data: bytes) -> int:
+    """The crc32c of `data` in the form in which files hold it."""
+    return _masked(_crc32c(data))
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -158,26 +165,39 @@ class RecordReader:
         self.offset = offset
         if offset:
             self.file.read(offset) if compression else self.file.seek(offset)
+        self._block, self._position = b"", 0
 
     def read(self) -> bytes | None:
         """The next record, or None at the end. DataLossError if the file is damaged there."""
-        read = self.file.read
-        header = read(12)
-        if len(header) < 12:
-            if not header:
-                return None
-            raise self._lost("truncated")
-        length, crc = _HEADER.unpack(header)
-        if masked_crc(header[:8]) != crc:
+        block, start = self._block, self._position
+        if len(block) - start < 12:
+            block, start = self._refill(12), 0
+            if len(block) < 12:
+                if not block:
+                    return None
+                raise self._lost("truncated")
+        length, crc = _HEADER.unpack_from(block, start)
+        if _masked(_crc32c(block[start : start + 8])) != crc:
             raise self._lost("corrupted")
-        data = read(length)
-        footer = read(4)
-        if len(data) < length or len(footer) < 4:
-            raise self._lost("truncated")
-        if masked_crc(data) != _CRC.unpack(footer)[0]:
+        size = length + 16
+        if len(block) - start < size:
+            block, start = self._refill(size), 0
+            if len(block) < size:
+                raise self._lost("truncated")
+        end = start + 12 + length
+        data = block[start + 12 : end]
+        if _masked(_crc32c(data)) != _CRC.unpack_from(block, end)[0]:
             raise self._lost("corrupted")
-        self.offset += length + 16
+        self._position = end + 4
+        self.offset += size
         return data
+
+    def _refill(self, size: int) -> bytes:
+        """The block from here on, with `size` bytes if the file has them."""
+        left = self._block[self._position :]
+        self._block = left + self.file.read(max(_CHUNK, size - len(left)))
+        self._position = 0
+        return self._block
 
     def _lost(self, how: str) -> errors.DataLossError:
         return errors.DataLossError(None, None, f"{how} record at {self.offset}")

@@ -16,7 +16,15 @@ from weft.graph.constant_value import constant_value
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims
 from weft.graph.tensor import Tensor
-from weft.ops.queue_objects import HeapQueue, invalid, owned, rows, show_shapes, show_types
+from weft.ops.queue_objects import (
+    HeapQueue,
+    invalid,
+    packed,
+    rows,
+    show_shapes,
+    show_types,
+    unpacked,
+)
 from weft.ops.queues import _as_shape_list, _as_type_list
 from weft.ops.resource_names import find_or_make
 
@@ -79,11 +87,12 @@ class BarrierObject:
                 f"Key {key.decode(errors='replace')} already has a value for component {component}"
                 f" in barrier {self.name}"
             )
-        element[1 + component] = owned(value)
+        element[1 + component] = value
         if all(part is not None for part in element):
             del self.incomplete[key]
-            name = np.array(key, object)
-            ready = np.array(element[0], np.int64), name, *element[1:]
+            first, *components = element
+            values = map(unpacked, components, self.types)
+            ready = np.array(first, np.int64), np.array(key, object), *values
             self.ready._check(ready, self.ready.shapes)
             complete.append(ready)
         return new
@@ -121,7 +130,7 @@ class BarrierObject:
 
 
 def _each(values: Any) -> list[Any]:
-    return rows(values) if values.ndim else [values]
+    return rows(values) if values.ndim else [packed(values)]
 
 
 _HOST: dict[str, Any] = dict(runs_on="host", stateful=True, differentiable=False)

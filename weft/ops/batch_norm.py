@@ -208,7 +208,9 @@ def _declare(version: str, types: str, formats: str, gradient_formats: str) -> t
     def gradient_kernel(
         xp: Any, *inputs: Array, epsilon: float, data_format: str, is_training: bool
     ) -> list[Array]:
-        return _normalize_gradient(xp, *inputs[:5], epsilon, data_format, is_training)
+        g, x, scale, mean, variance = inputs[:5]
+        settings = (epsilon, data_format, is_training)
+        return _normalize_gradient(xp, g, x, scale, mean, variance, *settings)
 
     names = ("4", "5") if last else ("3", "4")
     backward = op(

@@ -18,7 +18,8 @@ def _select_shape(c: s.ShapeContext) -> s.Dims:
     if condition is None or not condition or dims is None:
         return dims
     if len(condition) == 1 and len(dims) > 1:
-        return (s.merge_dim(dims[0], condition[0]), *dims[1:])
+        s.merge_dim(dims[0], condition[0])  # they must agree; TensorFlow infers nothing from it
+        return dims
     return s.merge(dims, condition)
 
 

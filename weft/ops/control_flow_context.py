@@ -114,6 +114,10 @@ class ControlFlowContext:
         """The tensor that stands for `val` in this context."""
         raise NotImplementedError
 
+    def check_used_by(self, op: Operation, value: Tensor) -> None:
+        """ValueError if `op`, outside of every context, may not use a value of this one."""
+        check_input_from_valid_context(op, value.op)
+
     def AddInnerOp(self, op: Operation) -> None:
         """A node was added to a context inside this one."""
         if self._outer_context is not None:

@@ -28,6 +28,11 @@ def common(a: Dims, b: Dims) -> Dims:
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 
+def _entered(c: ShapeContext) -> Dims:
+    """A loop variable may change its shape; only an invariant surely keeps it."""
+    return c.dims(0) if c.attr("is_constant") else None
+
+
 def _both(c: ShapeContext) -> list[Dims]:
     return [c.dims(0), c.dims(0)]
 
@@ -46,7 +51,7 @@ for _prefix, _type in (("", "T"), ("Ref", "ref(T)")):
     )  # fmt: skip
     _node(
         "enter", f"{_prefix}Enter", inputs=f"data: {_type}", outputs=f"output: {_type}",
-        attrs=_ENTER, shape=s.unchanged,
+        attrs=_ENTER, shape=_entered,
     )  # fmt: skip
     _node(
         "exit", f"{_prefix}Exit", inputs=f"data: {_type}", outputs=f"output: {_type}",

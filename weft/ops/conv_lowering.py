@@ -84,7 +84,7 @@ def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
     """The lowering for `task` (forward, input, filter) with c input and o output channels."""
     if all(k == 1 for k in window.size) or _covers_all(window):
         return MATMUL
-    if winograd_tile(window, batch, c, o) is not None:
+    if winograd_tile(window, batch, c, o):
         return WINOGRAD
     if task == "filter":
         return PATCHES if o >= 8 or c < 8 else XLA
@@ -106,18 +106,18 @@ def _worth_patches(task: str, window: Window, batch: int, c: int, o: int) -> boo
     return strided or inner < 8 or (os.cpu_count() or 1) >= 4
 
 
-def winograd_tile(window: Window, batch: int, c: int, o: int) -> tuple[int, int] | None:
-    """Outputs per tile and axis, or None where Winograd's method does not pay."""
+def winograd_tile(window: Window, batch: int, c: int, o: int) -> Ints:
+    """Outputs per tile and axis; nothing where Winograd's method does not pay."""
     if len(window.size) != 2 or not window.plain or not set(window.size) <= {1, 3, 5}:
-        return None
+        return ()
     if c * o < 10 * (c + o):
-        return None  # the transforms cost as much as the products
+        return ()  # the transforms cost as much as the products
     for outputs in (4, 2):
         tile = tuple(1 if k == 1 else outputs for k in window.size)
         tiles = batch * math.prod(-(-n // m) for n, m in zip(window.output, tile, strict=True))
         if tiles * 3 >= min(c, o) and (outputs == 4 or 5 not in window.size):
             return tile  # enough tiles to make up for transforming the filters
-    return None
+    return ()
 
 
 def _forward(x: Array, w: Array, window: Window) -> Array:

@@ -115,12 +115,17 @@ relu6_.gradient(lambda op, grad: raw.Relu6Grad(grad, op.outputs[0]))
 relu6_grad_.gradient(lambda op, grad: _no_second(op, raw.Relu6Grad(grad, op.inputs[1])))
 
 
+def _slope(like: Array, alpha: float) -> Any:
+    """Attributes are of single precision, also where the features are of double."""
+    return literal(like, float(np.float32(alpha)))
+
+
 def _leaky_relu(xp: Any, features: Array, *, alpha: float) -> Array:
-    return xp.where(features > 0, features, features * literal(features, np.float32(alpha)))
+    return xp.where(features > 0, features, features * _slope(features, alpha))
 
 
 def _leaky_relu_grad(xp: Any, gradients: Array, features: Array, *, alpha: float) -> Array:
-    return xp.where(features > 0, gradients, gradients * literal(gradients, np.float32(alpha)))
+    return xp.where(features > 0, gradients, gradients * _slope(gradients, alpha))
 
 
 leaky_relu_ = _activation("LeakyRelu", FLOATS_DEFAULT, _leaky_relu, "alpha: float = 0.2, ")
@@ -528,7 +533,7 @@ _LRN_ATTRS = (
 
 
 def _images(c: ShapeContext) -> Dims:
-    dims = s.with_rank(c.dims(0), 4)
+    dims: Dims = s.with_rank(c.dims(0), 4)
     for i in range(1, c.num_inputs):
         dims = s.merge(dims, s.with_rank(c.dims(i), 4))
     return dims

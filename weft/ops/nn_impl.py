@@ -393,7 +393,7 @@ def dropout(
                 f"Got a {x.dtype} tensor instead."
             )
         if isinstance(rate, numbers.Real):
-            if not 0 <= rate < 1:
+            if not 0 <= float(rate) < 1:
                 raise ValueError(
                     f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
                 )

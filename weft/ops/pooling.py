@@ -197,11 +197,14 @@ def pooled_dims(
     inner = spatial(dims, data_format)
     sizes, steps = spatial(ksize, data_format), spatial(strides, data_format)
     inner = window_dims(inner, sizes, steps, (1,) * len(sizes), padding)
-    channels = (depth(dims, data_format),)
-    channels = window_dims(
-        channels, (depth(ksize, data_format),), (depth(strides, data_format),), (1,), padding
+    (channels,) = window_dims(
+        (depth(dims, data_format),),
+        (depth(ksize, data_format),),
+        (depth(strides, data_format),),
+        (1,),
+        padding,
     )
-    return arranged(dims[0], inner, channels[0], data_format)
+    return arranged(dims[0], inner, channels, data_format)
 
 
 def _pooled(name: str) -> Callable[[ShapeContext], Dims]:

@@ -1,7 +1,8 @@
 """Queues as objects: elements in, elements out, and who waits for which.
 
-An element is a tuple of arrays, one for each component. Every method returns at once, with the
-result or a `Deferred`; the kernels of ops/queues.py only check types and call them.
+An element is a tuple with an array for each component, or a Python object for a scalar: those are
+cheaper to keep and to put into a batch. Every method returns at once, with the result or a
+`Deferred`; the kernels of ops/queue_ops.py only check types and call them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from weft.ops.waiting import DONE, PROGRESS, WAIT, Monitor, Waiter
 
 Element = tuple[Any, ...]
 UNBOUNDED = 0x7FFFFFFF
-_WORD_BLOCKS = 64
+_WORD_BLOCKS = 256
 
 
 def invalid(message: str) -> errors.InvalidArgumentError:
@@ -40,27 +41,42 @@ def owned(value: Any) -> Any:
     return value
 
 
+_PLAIN = "biufO"  # kinds of arrays whose elements Python has types for
+
+
+def packed(value: Any) -> Any:
+    """A component as a queue keeps it."""
+    if not value.ndim and value.dtype.kind in _PLAIN:
+        return value.item()
+    return owned(value)
+
+
+def unpacked(value: Any, dtype: DType) -> Any:
+    """A component as operations know it."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value
+    cell = np.empty((), dtype.np_storage)
+    cell[()] = value
+    return cell
+
+
 def rows(batch: np.ndarray) -> list[Any]:
-    """The elements along the first axis, each on its own."""
+    """The components along the first axis, each as a queue keeps it."""
     if batch.ndim > 1:
         return [row.copy() for row in batch]
-    if batch.dtype != object:
-        return list(batch)
-    made = []
-    for item in batch:
-        cell = np.empty((), object)
-        cell[()] = item
-        made.append(cell)
-    return made
+    return batch.tolist() if batch.dtype.kind in _PLAIN else list(batch)
 
 
 def stacked(values: Sequence[Any], dims: tuple[int, ...], dtype: DType) -> np.ndarray:
-    """Arrays of one shape along a new first axis."""
+    """Components of one shape along a new first axis."""
     if not dims and dtype is not dtypes.string:
         return np.array(values, dtype.np_storage)
     out = np.empty((len(values), *dims), dtype.np_storage)
+    if not dims:
+        out[:] = values
+        return out
     for i, value in enumerate(values):
-        out[i] = value if dims else value[()]
+        out[i] = value
     return out
 
 
@@ -106,6 +122,9 @@ class Put(Waiter):
         room = queue.capacity - queue.count()
         if room <= 0:
             return WAIT
+        if not self.position and len(self.elements) <= room:
+            queue.push(self.elements)
+            return DONE
         taken = self.elements[self.position : self.position + room]
         queue.push(taken)
         self.position += len(taken)
@@ -159,7 +178,7 @@ class Take(Waiter):
         self.taken = []
 
     def outputs(self) -> Sequence[Any]:
-        return self.taken[0]
+        return list(map(unpacked, self.taken[0], self.queue.dtypes))
 
 
 class TakeBatch(Take):
@@ -202,7 +221,7 @@ class Queue(Monitor):
 
     def enqueue(self, components: Sequence[Any]) -> Any:
         self._check(components, self.shapes)
-        return self.submit(_PUTS, Put([tuple(map(owned, components))]))
+        return self.submit(_PUTS, Put([tuple(map(packed, components))]))
 
     def enqueue_many(self, components: Sequence[Any]) -> Any:
         """Adds every row of the components as an element."""
@@ -386,23 +405,28 @@ class ShufflingQueue(Queue):
 
     def pop(self, count: int) -> list[Element]:
         taken = []
-        elements = self.elements
-        for _ in range(count):
-            i = self._word() % len(elements)
+        elements, size = self.elements, len(self.elements)
+        for word in self._draw(count):
+            # The last element takes the place of the one that goes.
+            i = word % size
+            size -= 1
             taken.append(elements[i])
-            elements[i] = elements[-1]
+            elements[i] = elements[size]
             elements.pop()
         return taken
 
     def put_back(self, elements: Sequence[Element]) -> None:
         self.elements.extend(reversed(elements))
 
-    def _word(self) -> int:
-        if not self._words:
-            words = np.stack(philox.blocks(np, self._state, _WORD_BLOCKS), axis=1)
-            self._words = words.ravel()[::-1].tolist()
+    def _draw(self, count: int) -> list[int]:
+        """The next words of the queue's random stream."""
+        words = self._words
+        while len(words) < count:
+            blocks = np.stack(philox.blocks(np, self._state, _WORD_BLOCKS), axis=1)
+            words += blocks.ravel().tolist()
             self._state = philox.advance(self._state, _WORD_BLOCKS)
-        return self._words.pop()
+        drawn, self._words = words[:count], words[count:]
+        return drawn
 
     def check_same_order(self, min_after_dequeue: int, seed: int, seed2: int) -> None:
         if min_after_dequeue != self.min_after_dequeue:

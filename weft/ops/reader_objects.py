@@ -1,7 +1,7 @@
 """Readers as objects: names of files in, records out.
 
-A reader takes its next file name from a queue, and waits there if it must. Of several reads at a
-time one goes on, the others wait for their turn.
+A reader takes its next file name from a queue, and waits there if it must. Of several reads that
+find no file open one gets the next, the others wait for their turn.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class Reader:
         return self._start(Read(queue, count, single=False))
 
     def _start(self, request: Read) -> Any:
+        if self.work is not None and self._read_some(request):
+            return request.outputs()
         lock = Lock(self.turn)
         got = self.turn.submit(0, lock)
         if not isinstance(got, Deferred):

@@ -457,11 +457,16 @@ class TracedTensorArray:
     def write(self, index: Any, value: Any) -> None:
         value = self.xp.asarray(value)
         self._check_shape(value.shape)
+        if not self.length:
+            return  # a loop over nothing is traced all the same
         rows = self.xp.asarray(self.state).at[index]
         self.state = rows.add(value) if self.accumulates else rows.set(value)
 
     def read(self, index: Any) -> Any:
-        return self._buffer()[index]
+        buffer = self._buffer()
+        if not self.length:
+            return self.xp.zeros(buffer.shape[1:], buffer.dtype)
+        return buffer[index]
 
     def _buffer(self) -> Any:
         if self.state is None:

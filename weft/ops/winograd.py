@@ -2,7 +2,8 @@
 
 Tiles of inputs and filters are evaluated at m + r - 1 points (Cook-Toom); there a convolution is a
 product, so all tiles together are a batch of matrix products. Stride 1, no dilation. Rounding
-errors are about ten times those of the direct sum with the six or eight points used here.
+errors are about ten times those of the direct sum with the six or eight points used here, and a
+NaN or infinity spoils the whole tile it lies in.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft.ops.windows import Window
+from weft.ops.windows import Ints, Window
 
 Array = Any
 POINTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5)  # and infinity
@@ -44,7 +45,7 @@ def transform(outputs: int, taps: int) -> Transform:
     return Transform(inverse, powers(taps) / scale, powers(outputs).T)
 
 
-def forward(x: Array, w: Array, window: Window, tile: tuple[int, int]) -> Array:
+def forward(x: Array, w: Array, window: Window, tile: Ints) -> Array:
     """[n, h, w, c] with filters [kh, kw, c, o]; `tile` outputs per tile and axis."""
     import jax.numpy as jnp
     from jax import lax
@@ -64,7 +65,7 @@ def forward(x: Array, w: Array, window: Window, tile: tuple[int, int]) -> Array:
     return whole[:, : window.output[0], : window.output[1]]
 
 
-def filter_gradient(x: Array, g: Array, window: Window, tile: tuple[int, int]) -> Array:
+def filter_gradient(x: Array, g: Array, window: Window, tile: Ints) -> Array:
     """The gradient of `forward` for its filters, given that of its result: its exact transpose."""
     import jax.numpy as jnp
     from jax import lax
@@ -86,11 +87,11 @@ def filter_gradient(x: Array, g: Array, window: Window, tile: tuple[int, int]) -
     return gradient.reshape(*window.size, x.shape[3], g.shape[3])
 
 
-def _tile_counts(window: Window, tile: tuple[int, int]) -> tuple[int, int]:
-    return (-(-window.output[0] // tile[0]), -(-window.output[1] // tile[1]))
+def _tile_counts(window: Window, tile: Ints) -> Ints:
+    return tuple(-(-n // m) for n, m in zip(window.output, tile, strict=True))
 
 
-def _input_tiles(x: Array, window: Window, tile: tuple[int, int]) -> Array:
+def _input_tiles(x: Array, window: Window, tile: Ints) -> Array:
     """Transformed tiles: [column point * row point, image * tile row * tile column, channel]."""
     import jax.numpy as jnp
     from jax import lax

@@ -37,7 +37,7 @@ from weft.rnn.step import (
 )
 
 
-def _batch_size(flat_input: Any) -> Any:
+def best_effort_input_batch_size(flat_input: Any) -> Any:
     """The batch size of time-major inputs: a number when any of them tells."""
     for each in flat_input:
         if each.shape.ndims is None:
@@ -88,7 +88,7 @@ def dynamic_rnn(
                     f"{sequence_length.shape}"
                 )
             sequence_length = array_pass.identity(sequence_length, name="sequence_length")
-        batch_size = _batch_size(flat_input)
+        batch_size = best_effort_input_batch_size(flat_input)
         state = initial_state
         if state is None:
             if not dtype:
@@ -98,7 +98,7 @@ def dynamic_rnn(
             with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
                 sequence_length = array_pass.identity(sequence_length, name="CheckSeqLen")
         inputs = nest.pack_sequence_as(structure=inputs, flat_sequence=flat_input)
-        outputs, final_state = _loop(
+        outputs, final_state = time_loop(
             cell,
             inputs,
             state,
@@ -128,7 +128,7 @@ def _check_inputs(shapes: list[TensorShape]) -> None:
             raise ValueError("Batch_size is not the same for all the elements in the input.")
 
 
-def _loop(
+def time_loop(
     cell: Any,
     inputs: Any,
     initial_state: Any,
@@ -141,7 +141,7 @@ def _loop(
     assert isinstance(parallel_iterations, int), "parallel_iterations must be int"
     flat_input, sizes = nest.flatten(inputs), nest.flatten(cell.output_size)
     steps = array_shape.shape(flat_input[0])[0]
-    batch_size = _batch_size(flat_input)
+    batch_size = best_effort_input_batch_size(flat_input)
     shapes = [each.shape.with_rank_at_least(3) for each in flat_input]
     _check_inputs(shapes)
     known_steps, known_batch = shapes[0].as_list()[:2]

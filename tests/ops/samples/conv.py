@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.ops.sample import Sample, Skip, bf16, f16, f32, f64, i8, i32, i64, u8
+from tests.ops.sample import Sample, Skip, bf16, f16, f32, f64, i8, i32, i64, skip, u8
 
 FLOATS = (f16, bf16, f32, f64)
 
@@ -353,4 +353,12 @@ FORMATS: list[Sample] = [
     Sample("DataFormatVecPermute", i32([7, 4, 9])),
 ]
 
-SAMPLES: list[Sample | Skip] = [*CONVOLUTIONS, *POOLING, *MORPHOLOGY, *FORMATS]
+SKIPS: list[Skip] = [
+    *[
+        skip(op, "no longer runs in TensorFlow 2; shares its kernel with " + op + "V2")
+        for op in ("Conv3DBackpropInput", "Conv3DBackpropFilter")
+    ],
+    skip("MaxPoolGradGradWithArgmax", "TensorFlow has no CPU kernel; see tests/ops/test_conv.py"),
+]
+
+SAMPLES: list[Sample | Skip] = [*CONVOLUTIONS, *POOLING, *MORPHOLOGY, *FORMATS, *SKIPS]

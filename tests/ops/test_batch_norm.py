@@ -1,0 +1,92 @@
+"""Batch normalization: the retired op, and gradients of gradients by differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+RANDOM = np.random.default_rng(3)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def reference(t: Any, m: Any, v: Any, beta: Any, gamma: Any) -> Any:
+    return tf.nn.batch_normalization(t, m, v, beta, gamma, 0.01)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_global_normalization_and_its_gradient(scaled: bool) -> None:
+    inputs = [normal(2, 3, 2, 3), normal(3), abs(normal(3)) + 0.5, normal(3), normal(3)]
+    tensors = [tf.constant(value) for value in inputs]
+    g = normal(2, 3, 2, 3)
+    result = tf.raw_ops.BatchNormWithGlobalNormalization(
+        t=tensors[0],
+        m=tensors[1],
+        v=tensors[2],
+        beta=tensors[3],
+        gamma=tensors[4],
+        variance_epsilon=0.01,
+        scale_after_normalization=scaled,
+    )
+    expected = reference(*tensors[:4], tensors[4] if scaled else None)
+    count = 5 if scaled else 4
+    with tf.Session() as session:
+        ours, theirs = session.run([result, expected])
+        ours_grads, theirs_grads = session.run(
+            [tf.gradients(result, tensors, g), tf.gradients(expected, tensors[:count], g)]
+        )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+    for mine, other in zip(ours_grads, theirs_grads, strict=False):
+        np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-4)
+    if not scaled:
+        assert not ours_grads[4].any()
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("training", [True, False])
+def test_second_gradients(training: bool, data_format: str) -> None:
+    """What the gradient op's gradient says, against what composing elementary ops gives."""
+    shape = [3, 2, 3, 2] if data_format == "NHWC" else [3, 2, 2, 3]
+    values = normal(*shape), normal(2), normal(2)
+    x, scale, offset = (tf.constant(value) for value in values)
+    mean, variance = (None, None) if training else (tf.constant(normal(2)), tf.constant([0.5, 2.0]))
+    y, *_ = tf.nn.fused_batch_norm(
+        x, scale, offset, mean, variance, 0.01, data_format=data_format, is_training=training
+    )
+    z = composed(x, scale, offset, mean, variance, data_format)
+    weights, again = normal(*shape), normal(*shape)
+
+    def second(result: Any) -> list[Any]:
+        first = tf.gradients(result, [x, scale], weights * tf.tanh(result))
+        return tf.gradients(first[0] * again, [x, scale]) + tf.gradients(first[1], [x, scale])
+
+    with tf.Session() as session:
+        mine, other = session.run([[y, *second(y)], [z, *second(z)]])
+    for a, b in zip(mine, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3)
+
+
+def composed(x: Any, scale: Any, offset: Any, mean: Any, variance: Any, data_format: str) -> Any:
+    axes = [0, 1, 2] if data_format == "NHWC" else [0, 2, 3]
+    along = (lambda v: v) if data_format == "NHWC" else (lambda v: tf.reshape(v, [1, 2, 1, 1]))
+    if mean is None:
+        mean = tf.reduce_mean(x, axes, keepdims=True)
+        variance = tf.reduce_mean((x - mean) ** 2, axes, keepdims=True)
+    else:
+        mean, variance = along(mean), along(variance)
+    return (x - mean) / tf.sqrt(variance + 0.01) * along(scale) + along(offset)
+
+
+def test_training_on_nothing() -> None:
+    y, mean, variance = tf.nn.fused_batch_norm(
+        np.zeros((0, 2, 2, 3), np.float32), [1.0] * 3, [0.0] * 3
+    )
+    with tf.Session() as session:
+        y, mean, variance = session.run([y, mean, variance])
+    assert y.shape == (0, 2, 2, 3) and np.isnan(mean).all() and np.isnan(variance).all()

@@ -1,0 +1,196 @@
+"""Convolutions and pools: every lowering does the same, and so does every data format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.ops import conv_lowering
+from weft.ops.windows import window_of
+
+RANDOM = np.random.default_rng(7)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def run(*tensors: Any) -> Any:
+    with tf.Session() as session:
+        return session.run(list(tensors))
+
+
+# window, stride, dilation, padding
+SHAPES = [
+    ((3, 3), 1, 1, "SAME"),
+    ((5, 5), 1, 1, "SAME"),
+    ((3, 1), 1, 1, "VALID"),
+    ((2, 4), 1, 1, "SAME"),
+    ((3, 3), 2, 1, "SAME"),
+    ((3, 3), 1, 2, "VALID"),
+    ((1, 1), 2, 1, "VALID"),
+    ((11, 9), 1, 1, "VALID"),
+]
+
+
+@pytest.mark.parametrize("task", ["forward", "input", "filter"])
+@pytest.mark.parametrize("size, stride, dilation, padding", SHAPES)
+def test_lowerings_agree(
+    task: str, size: Any, stride: int, dilation: int, padding: str, monkeypatch: Any
+) -> None:
+    window = window_of((11, 9), size, (stride,) * 2, (dilation,) * 2, padding)
+    x, w = normal(2, 11, 9, 20), normal(*size, 20, 24)
+    g = normal(2, *window.output, 24)
+    compute = {
+        "forward": lambda: conv_lowering.convolve(x, w, window),
+        "input": lambda: conv_lowering.convolve_input(w, g, window, 20),
+        "filter": lambda: conv_lowering.convolve_filter(x, g, window, w.shape),
+    }[task]
+    import jax
+
+    chosen = np.asarray(jax.jit(compute)())
+    forced = {}
+    for lowering in (conv_lowering.XLA, conv_lowering.PATCHES):
+        monkeypatch.setattr(conv_lowering, "choose", lambda *_, to=lowering: to)
+        forced[lowering] = np.asarray(jax.jit(compute)())
+    limit = 1e-5 * np.abs(forced["xla"]).max()
+    assert np.abs(chosen - forced["xla"]).max() < limit
+    assert np.abs(forced["patches"] - forced["xla"]).max() < limit
+
+
+@pytest.mark.parametrize("channels, expected", [(64, "winograd"), (3, "xla"), (512, "xla")])
+def test_winograd_only_where_it_pays(channels: int, expected: str) -> None:
+    window = window_of((14, 14), (3, 3), (1, 1), (1, 1), "SAME")
+    assert conv_lowering.choose("forward", window, 2, channels, channels) == expected
+
+
+def test_groups_of_channels() -> None:
+    x, w = normal(2, 6, 5, 4), normal(3, 3, 2, 6)
+    grouped = tf.nn.conv2d(x, w, 1, "SAME")
+    halves = [
+        tf.nn.conv2d(x[..., i : i + 2], w[..., j : j + 3], 1, "SAME") for i, j in [(0, 0), (2, 3)]
+    ]
+    grads = tf.gradients(grouped, [grouped.op.inputs[0], grouped.op.inputs[1]], normal(2, 6, 5, 6))
+    together, *parts, dx, dw = run(grouped, *halves, *grads)
+    np.testing.assert_allclose(together, np.concatenate(parts, -1), rtol=1e-4, atol=1e-4)
+    assert dx.shape == x.shape and dw.shape == w.shape
+
+
+FIRST = {"NHWC": "NCHW", "NDHWC": "NCDHW"}
+
+
+def moved(values: Any) -> list[Any]:
+    """Per-axis lists with the channels' entry second."""
+    return [values[0], values[-1], *values[1:-1]]
+
+
+CALLS = {
+    "conv2d": lambda x, f, **o: tf.nn.conv2d(
+        x, normal_filter(3, 2, 3, 4), padding="SAME", data_format=f, **o
+    ),
+    "depthwise": lambda x, f, **o: tf.nn.depthwise_conv2d_native(
+        x, normal_filter(3, 2, 3, 2), padding="VALID", data_format=f, **o
+    ),
+    "conv3d": lambda x, f, **o: tf.nn.conv3d(
+        x, normal_filter(2, 2, 2, 3, 4), padding="SAME", data_format=f, **o
+    ),
+}
+
+
+def normal_filter(*shape: int) -> np.ndarray:
+    return (np.arange(np.prod(shape)).reshape(shape) % 7 - 3).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_convolution_of_channels_first(name: str) -> None:
+    rank = 5 if name == "conv3d" else 4
+    x = normal(2, *(5, 6, 4)[: rank - 2], 3)
+    strides = [1, *(2,) * (rank - 2), 1]
+    last, first = ("NDHWC", "NCDHW") if rank == 5 else ("NHWC", "NCHW")
+    here, there = tf.constant(x), tf.constant(np.moveaxis(x, -1, 1))
+    y = CALLS[name](here, last, strides=strides)
+    z = CALLS[name](there, first, strides=moved(strides))
+    results = run(y, z, tf.gradients(y * y, here)[0], tf.gradients(z * z, there)[0])
+    y, z, dy, dz = results
+    np.testing.assert_allclose(np.moveaxis(z, 1, -1), y, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(np.moveaxis(dz, 1, -1), dy, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("pool", ["max_pool", "avg_pool", "max_pool3d", "avg_pool3d"])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_pool_of_channels_first(pool: str, padding: str) -> None:
+    rank = 5 if pool.endswith("3d") else 4
+    x = normal(2, *(5, 6, 4)[: rank - 2], 3)
+    last, first = ("NDHWC", "NCDHW") if rank == 5 else ("NHWC", "NCHW")
+    here, there = tf.constant(x), tf.constant(np.moveaxis(x, -1, 1))
+    call = getattr(tf.nn, pool)
+    y = call(here, 3, 2, padding, data_format=last)
+    z = call(there, 3, 2, padding, data_format=first)
+    y, z, dy, dz = run(y, z, tf.gradients(y * y, here)[0], tf.gradients(z * z, there)[0])
+    np.testing.assert_allclose(np.moveaxis(z, 1, -1), y, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(np.moveaxis(dz, 1, -1), dy, rtol=1e-5, atol=1e-6)
+
+
+def test_unpooling_takes_any_positions() -> None:
+    x, where = normal(1, 2, 2, 1), np.array([[[[3]]]])
+    back = tf.raw_ops.MaxPoolGradWithArgmax(
+        input=x,
+        grad=np.array([[[[5.0]]]], np.float32),
+        argmax=where,
+        ksize=[1, 2, 2, 1],
+        strides=[1, 2, 2, 1],
+        padding="VALID",
+    )
+    taken = tf.raw_ops.MaxPoolGradGradWithArgmax(
+        input=x,
+        grad=x,
+        argmax=where,
+        ksize=[1, 2, 2, 1],
+        strides=[1, 2, 2, 1],
+        padding="VALID",
+    )
+    back, taken = run(back, taken)
+    assert back.ravel().tolist() == [0, 0, 0, 5] and taken.item() == x[0, 1, 1, 0]
+
+
+def test_older_gradients_of_volumes() -> None:
+    x, w = normal(1, 3, 4, 3, 2), normal(2, 2, 3, 2, 3)
+    y = tf.nn.conv3d(x, w, [1] * 5, "SAME")
+    g = normal(*y.shape.as_list())
+    older = [
+        op(input=x, filter=w, out_backprop=g, strides=[1] * 5, padding="SAME")
+        for op in (tf.raw_ops.Conv3DBackpropInput, tf.raw_ops.Conv3DBackpropFilter)
+    ]
+    newer = tf.gradients(y, list(y.op.inputs), g)
+    a, b, c, d = run(*older, *newer)
+    np.testing.assert_array_equal(a, c)
+    np.testing.assert_array_equal(b, d)
+
+
+def test_dilated_convolution_is_a_spread_out_one() -> None:
+    x, w = normal(1, 9, 8, 2), normal(3, 3, 2, 3)
+    spread = np.zeros((5, 5, 2, 3), np.float32)
+    spread[::2, ::2] = w
+    for padding in ("SAME", "VALID"):
+        by_batches = tf.nn.atrous_conv2d(x, w, 2, padding)
+        at_once = tf.nn.conv2d(x, w, 1, padding, dilations=2)
+        plain = tf.nn.conv2d(x, spread, 1, padding)
+        assert by_batches.op.type == "BatchToSpaceND"
+        a, b, c = run(by_batches, at_once, plain)
+        np.testing.assert_allclose(a, c, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(b, c, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_transposed_convolution_is_the_transpose(padding: str) -> None:
+    w = normal(3, 3, 2, 4)
+    x = normal(1, 7, 6, 2)
+    y = tf.nn.conv2d(x, w, 2, padding)
+    g = normal(*y.shape.as_list())
+    back = tf.nn.conv2d_transpose(g, w, x.shape, 2, padding)
+    y, back = run(y, back)
+    assert abs(np.sum(y * g) - np.sum(x * back)) < 1e-3 * abs(np.sum(y * g))
+    assert tf.get_default_graph().get_operations()[-1].name.startswith("conv2d_transpose")

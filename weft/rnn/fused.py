@@ -1,0 +1,174 @@
+"""Networks over whole sequences as one object: fused LSTMs and what reverses them in time."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor
+from weft.layers.base import Layer
+from weft.layers.input_spec import InputSpec
+from weft.ops import array_fill, array_join, array_pad, array_shape
+from weft.rnn.cells import LSTMStateTuple
+from weft.rnn.dynamic import dynamic_rnn, time_loop
+from weft.rnn.more_cells import add_block_lstm_variables, block_lstm_step
+from weft.rnn.static import static_rnn
+
+
+class FusedRNNCell(abc.ABC):
+    """Something called on all steps at once: time-major inputs in, outputs and state out."""
+
+    @abc.abstractmethod
+    def __call__(
+        self,
+        inputs: Any,
+        initial_state: Any = None,
+        dtype: Any = None,
+        sequence_length: Any = None,
+        scope: Any = None,
+    ) -> Any:
+        """(outputs of all steps, last state)."""
+
+
+class FusedRNNCellAdaptor(FusedRNNCell):
+    """An ordinary cell run over all steps, unrolled or in a loop."""
+
+    def __init__(self, cell: Any, use_dynamic_rnn: bool = False) -> None:
+        self._cell, self._use_dynamic_rnn = cell, use_dynamic_rnn
+
+    def __call__(
+        self,
+        inputs: Any,
+        initial_state: Any = None,
+        dtype: Any = None,
+        sequence_length: Any = None,
+        scope: Any = None,
+    ) -> Any:
+        is_list = isinstance(inputs, list)
+        common = {
+            "sequence_length": sequence_length,
+            "initial_state": initial_state,
+            "dtype": dtype,
+            "scope": scope,
+        }
+        if self._use_dynamic_rnn:
+            whole = array_join.stack(inputs) if is_list else inputs
+            outputs, state = dynamic_rnn(self._cell, whole, time_major=True, **common)
+            return (array_join.unstack(outputs) if is_list else outputs), state
+        steps = inputs if is_list else array_join.unstack(inputs)
+        outputs, state = static_rnn(self._cell, steps, **common)
+        return (outputs if is_list else array_join.stack(outputs)), state
+
+
+class TimeReversedFusedRNN(FusedRNNCell):
+    """Runs another fused network from the end of the sequences to their start."""
+
+    def __init__(self, cell: Any) -> None:
+        self._cell = cell
+
+    def __call__(
+        self,
+        inputs: Any,
+        initial_state: Any = None,
+        dtype: Any = None,
+        sequence_length: Any = None,
+        scope: Any = None,
+    ) -> Any:
+        outputs, state = self._cell(
+            _reversed(inputs, sequence_length),
+            initial_state=initial_state,
+            dtype=dtype,
+            sequence_length=sequence_length,
+            scope=scope,
+        )
+        return _reversed(outputs, sequence_length), state
+
+
+def _reversed(steps: Any, lengths: Any) -> Any:
+    if isinstance(steps, list):
+        return list(reversed(steps))
+    if lengths is None:
+        return array_pad.reverse(steps, [0])
+    return array_pad.reverse_sequence(steps, lengths, 0, 1)
+
+
+class LSTMBlockFusedCell(Layer):
+    """An LSTM over [time, batch, depth] inputs, or a list of [batch, depth]."""
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        cell_clip: float | None = None,
+        use_peephole: bool = False,
+        reuse: Any = None,
+        dtype: Any = None,
+        name: str = "lstm_fused_cell",
+    ) -> None:
+        super().__init__(_reuse=reuse, name=name, dtype=dtype)
+        self._num_units, self._forget_bias = num_units, forget_bias
+        self._cell_clip = -1 if cell_clip is None else cell_clip
+        self._use_peephole = use_peephole
+        self.input_spec = InputSpec(ndim=3)
+
+    @property
+    def num_units(self) -> int:
+        return self._num_units
+
+    @property
+    def state_size(self) -> LSTMStateTuple:
+        return LSTMStateTuple(self._num_units, self._num_units)
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(inputs, list):
+            return super().__call__(inputs, *args, **kwargs)
+        outputs, state = super().__call__(array_join.stack(inputs), *args, **kwargs)
+        return array_join.unstack(outputs), state
+
+    def build(self, input_shape: Any) -> None:
+        add_block_lstm_variables(self, input_shape.as_list()[2])
+        self.built = True
+
+    def call(
+        self,
+        inputs: Any,
+        initial_state: Any = None,
+        dtype: Any = None,
+        sequence_length: Any = None,
+    ) -> tuple[Tensor, LSTMStateTuple]:
+        if initial_state is None:
+            if dtype is None:
+                raise ValueError("Either initial_state or dtype needs to be specified")
+            batch = inputs.shape.as_list()[1] or array_shape.shape(inputs)[1]
+            zeros = array_fill.zeros(array_join.stack([batch, self._num_units]), dtype=dtype)
+            initial_state = (zeros, zeros)
+        elif len(initial_state) != 2:
+            raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+        if sequence_length is not None:
+            sequence_length = convert_to_tensor(sequence_length)
+        return time_loop(
+            _BlockStep(self),
+            inputs,
+            LSTMStateTuple(*initial_state),
+            parallel_iterations=32,
+            swap_memory=False,
+            sequence_length=sequence_length,
+            dtype=dtype,
+        )
+
+
+class _BlockStep:
+    """One step of a fused LSTM, as the loops want it."""
+
+    def __init__(self, layer: LSTMBlockFusedCell) -> None:
+        self._layer = layer
+        self.state_size, self.output_size = layer.state_size, layer.output_size
+
+    def __call__(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
+        c, h = block_lstm_step(self._layer, inputs, *state)
+        return h, LSTMStateTuple(c, h)

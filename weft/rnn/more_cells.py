@@ -1,0 +1,443 @@
+"""Cells of tf.contrib.rnn: normalised, block, convolutional and searched LSTMs, attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes, nest
+from weft.core.shapes import TensorShape
+from weft.graph.graph import Tensor
+from weft.layers.input_spec import InputSpec
+from weft.ops import (
+    array_join,
+    array_shape,
+    clip,
+    matmul,
+    nn_conv,
+    nn_impl,
+    nn_moments,
+    reduce,
+    strided,
+    unary,
+)
+from weft.ops import variable_scope as vs
+from weft.ops.initializers import constant_initializer, zeros_initializer
+from weft.ops.math import sigmoid
+from weft.platform import tf_logging as logging
+from weft.rnn.cells import (
+    BIAS,
+    KERNEL,
+    LayerRNNCell,
+    LSTMStateTuple,
+    RNNCell,
+    assert_like_rnncell,
+    input_depth,
+)
+from weft.rnn.wrappers import Linear
+
+
+class LayerNormBasicLSTMCell(RNNCell):
+    """An LSTM with normalised gates and memory, and dropout of what enters the memory."""
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        input_size: Any = None,
+        activation: Callable[..., Any] = unary.tanh,
+        layer_norm: bool = True,
+        norm_gain: float = 1.0,
+        norm_shift: float = 0.0,
+        dropout_keep_prob: Any = 1.0,
+        dropout_prob_seed: int | None = None,
+        reuse: Any = None,
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        if input_size is not None:
+            logging.warn("%s: The input_size parameter is deprecated.", self)
+        self._num_units, self._activation, self._forget_bias = num_units, activation, forget_bias
+        self._keep_prob, self._seed = dropout_keep_prob, dropout_prob_seed
+        self._layer_norm, self._norm_gain, self._norm_shift = layer_norm, norm_gain, norm_shift
+
+    @property
+    def state_size(self) -> LSTMStateTuple:
+        return LSTMStateTuple(self._num_units, self._num_units)
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units
+
+    def _norm(self, x: Tensor, scope: str, dtype: Any) -> Tensor:
+        if not self._layer_norm:
+            return x
+        with vs.variable_scope(scope):
+            gain, shift = (
+                vs.get_variable(
+                    name, shape=x.shape[-1:], initializer=constant_initializer(start), dtype=dtype
+                )
+                for name, start in (("gamma", self._norm_gain), ("beta", self._norm_shift))
+            )
+            mean, variance = nn_moments.moments(x, [1], keep_dims=True)
+            epsilon = 1e-3 if dtypes.as_dtype(dtype) is dtypes.float16 else 1e-12
+            return nn_moments.batch_normalization(
+                x, mean, variance, offset=shift, scale=gain, variance_epsilon=epsilon
+            )
+
+    def _linear(self, args: Tensor) -> Tensor:
+        size = 4 * self._num_units
+        kernel = vs.get_variable(KERNEL, [args.shape[-1], size], dtype=args.dtype)
+        out = matmul.matmul(args, kernel)
+        if self._layer_norm:
+            return out
+        return nn_impl.bias_add(out, vs.get_variable(BIAS, [size], dtype=args.dtype))
+
+    def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
+        c, h = state
+        args = array_join.concat([inputs, h], 1)
+        dtype = args.dtype
+        gates = array_join.split(value=self._linear(args), num_or_size_splits=4, axis=1)
+        names = ("input", "transform", "forget", "output")
+        i, j, f, o = (self._norm(g, n, dtype) for g, n in zip(gates, names, strict=True))
+        g = self._activation(j)
+        if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
+            g = nn_impl.dropout(g, self._keep_prob, seed=self._seed)
+        new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * g
+        new_c = self._norm(new_c, "state", dtype)
+        new_h = self._activation(new_c) * sigmoid(o)
+        return new_h, LSTMStateTuple(new_c, new_h)
+
+
+def block_lstm_step(
+    cell: Any, inputs: Tensor, c_prev: Tensor, h_prev: Tensor
+) -> tuple[Tensor, Tensor]:
+    """(c, h) of an LSTM step with the variables and settings of `cell`."""
+    joined = array_join.concat([inputs, h_prev], 1)
+    gates = nn_impl.bias_add(matmul.matmul(joined, cell._kernel), cell._bias)
+    i, j, f, o = array_join.split(value=gates, num_or_size_splits=4, axis=1)
+    f = f + cell._forget_bias
+    if cell._use_peephole:
+        i, f = i + cell._w_i_diag * c_prev, f + cell._w_f_diag * c_prev
+    c = sigmoid(f) * c_prev + sigmoid(i) * unary.tanh(j)
+    if cell._cell_clip > 0:
+        c = clip.clip_by_value(c, -cell._cell_clip, cell._cell_clip)
+    if cell._use_peephole:
+        o = o + cell._w_o_diag * c
+    return c, sigmoid(o) * unary.tanh(c)
+
+
+def add_block_lstm_variables(cell: Any, depth: int) -> None:
+    units = cell._num_units
+    cell._kernel = cell.add_variable(KERNEL, [depth + units, 4 * units])
+    cell._bias = cell.add_variable(BIAS, [4 * units], initializer=constant_initializer(0.0))
+    if cell._use_peephole:
+        for name in ("w_i_diag", "w_f_diag", "w_o_diag"):
+            setattr(cell, "_" + name, cell.add_variable(name, [units]))
+
+
+class LSTMBlockCell(LayerRNNCell):
+    """An LSTM with optional peepholes, whose variables fit those of LSTMCell."""
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        cell_clip: float | None = None,
+        use_peephole: bool = False,
+        dtype: Any = None,
+        reuse: Any = None,
+        name: str = "lstm_cell",
+    ) -> None:
+        super().__init__(_reuse=reuse, dtype=dtype, name=name)
+        self._num_units, self._forget_bias = num_units, forget_bias
+        self._use_peephole = use_peephole
+        self._cell_clip = -1 if cell_clip is None else cell_clip
+        self.input_spec = InputSpec(ndim=2)
+
+    @property
+    def state_size(self) -> LSTMStateTuple:
+        return LSTMStateTuple(self._num_units, self._num_units)
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        if not inputs_shape.as_list()[1]:
+            raise ValueError(f"Expecting inputs_shape[1] to be set: {inputs_shape}")
+        add_block_lstm_variables(self, inputs_shape.as_list()[1])
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
+        if len(state) != 2:
+            raise ValueError("Expecting state to be a tuple with length 2.")
+        c, h = block_lstm_step(self, inputs, *state)
+        return h, LSTMStateTuple(c, h)
+
+
+class GRUBlockCellV2(LayerRNNCell):
+    """A GRU that splits its gates as GRUCell does, with variables of the same names."""
+
+    def __init__(
+        self,
+        num_units: int | None = None,
+        cell_size: int | None = None,
+        reuse: Any = None,
+        name: str = "gru_cell",
+    ) -> None:
+        super().__init__(_reuse=reuse, name=name)
+        if (num_units is None) == (cell_size is None):
+            raise ValueError("Exactly one of num_units or cell_size must be provided.")
+        self._cell_size = cell_size if num_units is None else num_units
+        self.input_spec = InputSpec(ndim=2)
+
+    @property
+    def state_size(self) -> int:
+        return self._cell_size
+
+    @property
+    def output_size(self) -> int:
+        return self._cell_size
+
+    def build(self, input_shape: Any) -> None:
+        rows = input_depth(input_shape) + self._cell_size
+        size = self._cell_size
+        self._gate_kernel = self.add_variable(f"gates/{KERNEL}", [rows, 2 * size])
+        self._gate_bias = self.add_variable(
+            f"gates/{BIAS}", [2 * size], initializer=constant_initializer(1.0)
+        )
+        self._candidate_kernel = self.add_variable(f"candidate/{KERNEL}", [rows, size])
+        self._candidate_bias = self.add_variable(
+            f"candidate/{BIAS}", [size], initializer=constant_initializer(0.0)
+        )
+        self.built = True
+
+    def call(self, inputs: Any, h_prev: Any) -> tuple[Tensor, Tensor]:
+        gates = sigmoid(self._affine([inputs, h_prev], self._gate_kernel, self._gate_bias))
+        r, u = array_join.split(value=gates, num_or_size_splits=2, axis=1)
+        c = unary.tanh(
+            self._affine([inputs, r * h_prev], self._candidate_kernel, self._candidate_bias)
+        )
+        new_h = u * h_prev + (1 - u) * c
+        return new_h, new_h
+
+
+class NASCell(LayerRNNCell):
+    """A cell found by architecture search: eight gates combined in a small tree."""
+
+    def __init__(
+        self,
+        num_units: int,
+        num_proj: int | None = None,
+        use_bias: bool = False,
+        reuse: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(_reuse=reuse, **kwargs)
+        self._num_units, self._num_proj, self._use_bias = num_units, num_proj, use_bias
+        self._output_size = num_units if num_proj is None else num_proj
+
+    @property
+    def state_size(self) -> LSTMStateTuple:
+        return LSTMStateTuple(self._num_units, self._output_size)
+
+    @property
+    def output_size(self) -> int:
+        return self._output_size
+
+    def build(self, inputs_shape: Any) -> None:
+        depth = TensorShape(inputs_shape).with_rank(2).as_list()[1]
+        if depth is None:
+            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        gates = 8 * self._num_units
+        self.recurrent_kernel = self.add_variable("recurrent_kernel", [self._output_size, gates])
+        self.kernel = self.add_variable(KERNEL, [depth, gates])
+        if self._use_bias:
+            self.bias = self.add_variable(BIAS, shape=[gates], initializer=zeros_initializer())
+        if self._num_proj is not None:
+            self.projection_weights = self.add_variable(
+                "projection_weights", [self._num_units, self._num_proj]
+            )
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
+        tanh, relu = unary.tanh, nn_impl.relu
+        c_prev, m_prev = state
+        recurrent = matmul.matmul(m_prev, self.recurrent_kernel)
+        given = matmul.matmul(inputs, self.kernel)
+        if self._use_bias:
+            recurrent = nn_impl.bias_add(recurrent, self.bias)
+        m = array_join.split(axis=1, num_or_size_splits=8, value=recurrent)
+        x = array_join.split(axis=1, num_or_size_splits=8, value=given)
+        first = tanh(sigmoid(x[0] + m[0]) * relu(x[1] + m[1]))
+        second = tanh(sigmoid(x[2] + m[2]) + relu(x[3] * m[3]))
+        third = tanh(tanh(x[4] + m[4]) * sigmoid(x[5] + m[5]))
+        fourth = sigmoid(tanh(x[6] + m[6]) + sigmoid(x[7] + m[7]))
+        new_c = tanh(first + c_prev) * second
+        new_m = tanh(new_c * tanh(third + fourth))
+        if self._num_proj is not None:
+            new_m = matmul.matmul(new_m, self.projection_weights)
+        return new_m, LSTMStateTuple(new_c, new_m)
+
+
+class ConvLSTMCell(RNNCell):
+    """An LSTM whose gates are convolutions of the inputs and the state."""
+
+    def __init__(
+        self,
+        conv_ndims: int,
+        input_shape: Any,
+        output_channels: int,
+        kernel_shape: Any,
+        use_bias: bool = True,
+        skip_connection: bool = False,
+        forget_bias: float = 1.0,
+        initializers: Any = None,
+        name: str = "conv_lstm_cell",
+    ) -> None:
+        super().__init__(name=name)
+        if conv_ndims != len(input_shape) - 1:
+            raise ValueError(f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}.")
+        self._conv_ndims, self._kernel_shape = conv_ndims, list(kernel_shape)
+        self._output_channels, self._use_bias = output_channels, use_bias
+        self._forget_bias, self._skip_connection = forget_bias, skip_connection
+        self._spatial = list(input_shape[:-1])
+        self._output_depth = output_channels + (input_shape[-1] if skip_connection else 0)
+
+    @property
+    def output_size(self) -> TensorShape:
+        return TensorShape([*self._spatial, self._output_depth])
+
+    @property
+    def state_size(self) -> LSTMStateTuple:
+        size = TensorShape([*self._spatial, self._output_channels])
+        return LSTMStateTuple(size, size)
+
+    def call(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Tensor, LSTMStateTuple]:
+        cell, hidden = state
+        gates = self._convolved(array_join.concat([inputs, hidden], axis=self._conv_ndims + 1))
+        i, j, f, o = array_join.split(value=gates, num_or_size_splits=4, axis=self._conv_ndims + 1)
+        new_cell = sigmoid(f + self._forget_bias) * cell + sigmoid(i) * unary.tanh(j)
+        output = unary.tanh(new_cell) * sigmoid(o)
+        if self._skip_connection:
+            output = array_join.concat([output, inputs], axis=-1)
+        return output, LSTMStateTuple(new_cell, output)
+
+    def _convolved(self, x: Tensor) -> Tensor:
+        features = 4 * self._output_channels
+        kernel = vs.get_variable(
+            KERNEL, [*self._kernel_shape, x.shape.as_list()[-1], features], dtype=x.dtype
+        )
+        if self._conv_ndims == 1:
+            result = nn_conv.conv1d(x, kernel, 1, padding="SAME")
+        else:
+            convolve = nn_conv.conv2d if self._conv_ndims == 2 else nn_conv.conv3d
+            result = convolve(x, kernel, [1] * (self._conv_ndims + 2), padding="SAME")
+        if not self._use_bias:
+            return result
+        return result + vs.get_variable(
+            "biases", [features], dtype=x.dtype, initializer=constant_initializer(0.0, x.dtype)
+        )
+
+
+class Conv1DLSTMCell(ConvLSTMCell):
+    """A ConvLSTMCell over sequences."""
+
+    def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Any) -> None:
+        super().__init__(conv_ndims=1, name=name, **kwargs)
+
+
+class Conv2DLSTMCell(ConvLSTMCell):
+    """A ConvLSTMCell over images."""
+
+    def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any) -> None:
+        super().__init__(conv_ndims=2, name=name, **kwargs)
+
+
+class Conv3DLSTMCell(ConvLSTMCell):
+    """A ConvLSTMCell over volumes."""
+
+    def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Any) -> None:
+        super().__init__(conv_ndims=3, name=name, **kwargs)
+
+
+class AttentionCellWrapper(RNNCell):
+    """A cell that attends to its own last `attn_length` outputs."""
+
+    def __init__(
+        self,
+        cell: Any,
+        attn_length: int,
+        attn_size: int | None = None,
+        attn_vec_size: int | None = None,
+        input_size: int | None = None,
+        state_is_tuple: bool = True,
+        reuse: Any = None,
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        assert_like_rnncell("cell", cell)
+        if nest.is_nested(cell.state_size) and not state_is_tuple:
+            raise ValueError(
+                "Cell returns tuple of states, but the flag state_is_tuple is not set. State size "
+                f"is: {cell.state_size}"
+            )
+        if attn_length <= 0:
+            raise ValueError(f"attn_length should be greater than zero, got {attn_length}")
+        self._cell, self._state_is_tuple, self._input_size = cell, state_is_tuple, input_size
+        self._attn_length = attn_length
+        self._attn_size = cell.output_size if attn_size is None else attn_size
+        self._attn_vec_size = self._attn_size if attn_vec_size is None else attn_vec_size
+        self._linears: dict[str, Linear] = {}
+
+    @property
+    def state_size(self) -> Any:
+        sizes = (self._cell.state_size, self._attn_size, self._attn_size * self._attn_length)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    @property
+    def output_size(self) -> int:
+        return self._attn_size
+
+    def _linear(self, key: str, args: Any, size: int) -> Tensor:
+        if key not in self._linears:
+            self._linears[key] = Linear(args, size, True)
+        return self._linears[key](args)
+
+    def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
+        size, length = self._attn_size, self._attn_length
+        if self._state_is_tuple:
+            state, attended, memory = state
+        else:
+            own = self._cell.state_size
+            attended = strided.slice(state, [0, own], [-1, size])
+            memory = strided.slice(state, [0, own + size], [-1, size * length])
+            state = strided.slice(state, [0, 0], [-1, own])
+        memory = array_shape.reshape(memory, [-1, length, size])
+        depth = self._input_size or inputs.shape.as_list()[1]
+        inputs = self._linear("inputs", [inputs, attended], depth)
+        output, new_state = self._cell(inputs, state)
+        query = new_state
+        if self._state_is_tuple:
+            query = array_join.concat(nest.flatten(new_state), 1)
+        attended, memory = self._attention(query, memory)
+        with vs.variable_scope("attn_output_projection"):
+            output = self._linear("output", [output, attended], size)
+        memory = array_join.concat([memory, array_shape.expand_dims(output, 1)], 1)
+        memory = array_shape.reshape(memory, [-1, length * size])
+        if self._state_is_tuple:
+            return output, (new_state, attended, memory)
+        return output, array_join.concat([new_state, attended, memory], 1)
+
+    def _attention(self, query: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(what is attended to, the memory without its oldest entry)."""
+        size, length, units = self._attn_size, self._attn_length, self._attn_vec_size
+        with vs.variable_scope("attention"):
+            kernel = vs.get_variable("attn_w", [1, 1, size, units])
+            v = vs.get_variable("attn_v", [units])
+            hidden = array_shape.reshape(memory, [-1, length, 1, size])
+            features = nn_conv.conv2d(hidden, kernel, [1, 1, 1, 1], "SAME")
+            y = array_shape.reshape(self._linear("query", query, units), [-1, 1, 1, units])
+            weights = nn_impl.softmax(reduce.reduce_sum(v * unary.tanh(features + y), [2, 3]))
+            weighted = array_shape.reshape(weights, [-1, length, 1, 1]) * hidden
+            attended = array_shape.reshape(reduce.reduce_sum(weighted, [1, 2]), [-1, size])
+            return attended, strided.slice(memory, [0, 1, 0], [-1, -1, -1])
