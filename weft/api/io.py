@@ -1,26 +1,42 @@
 """tf.io: public names, re-exported from where they are made."""
 
+from weft.api import io_gfile as gfile
 from weft.graph.graph_io import (
     write_graph as write_graph,
 )
 from weft.io.tf_record import (
-    tf_record_iterator as tf_record_iterator,
     TFRecordCompressionType as TFRecordCompressionType,
+)
+from weft.io.tf_record import (
     TFRecordOptions as TFRecordOptions,
+)
+from weft.io.tf_record import (
     TFRecordWriter as TFRecordWriter,
+)
+from weft.io.tf_record import (
+    tf_record_iterator as tf_record_iterator,
 )
 from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,
+)
+from weft.ops.queues import (
     PriorityQueue as PriorityQueue,
+)
+from weft.ops.queues import (
     QueueBase as QueueBase,
+)
+from weft.ops.queues import (
     RandomShuffleQueue as RandomShuffleQueue,
 )
 from weft.ops.readers import (
     matching_files as matching_files,
+)
+from weft.ops.readers import (
     read_file as read_file,
+)
+from weft.ops.readers import (
     write_file as write_file,
 )
 from weft.train.input import (
     match_filenames_once as match_filenames_once,
 )
-from weft.api import io_gfile as gfile

@@ -2,50 +2,110 @@
 
 from weft.ops.array_shape import (
     matrix_transpose as matrix_transpose,
+)
+from weft.ops.array_shape import (
     matrix_transpose as transpose,
 )
 from weft.ops.clip import (
     global_norm as global_norm,
 )
 from weft.ops.diag import (
-    matrix_band_part as band_part,
-    matrix_diag as diag,
-    matrix_diag_part as diag_part,
-    matrix_set_diag as set_diag,
     diag as tensor_diag,
+)
+from weft.ops.diag import (
     diag_part as tensor_diag_part,
+)
+from weft.ops.diag import (
+    matrix_band_part as band_part,
+)
+from weft.ops.diag import (
+    matrix_diag as diag,
+)
+from weft.ops.diag import (
+    matrix_diag_part as diag_part,
+)
+from weft.ops.diag import (
+    matrix_set_diag as set_diag,
 )
 from weft.ops.linalg import (
     cholesky as cholesky,
+)
+from weft.ops.linalg import (
     det as det,
+)
+from weft.ops.linalg import (
     eigh as eigh,
+)
+from weft.ops.linalg import (
     eigvalsh as eigvalsh,
+)
+from weft.ops.linalg import (
     expm as expm,
+)
+from weft.ops.linalg import (
     inv as inv,
+)
+from weft.ops.linalg import (
     logdet as logdet,
+)
+from weft.ops.linalg import (
     logm as logm,
+)
+from weft.ops.linalg import (
     lstsq as lstsq,
+)
+from weft.ops.linalg import (
     lu as lu,
+)
+from weft.ops.linalg import (
     matrix_rank as matrix_rank,
-    norm as norm,
-    normalize as normalize,
-    pinv as pinv,
-    qr as qr,
-    slogdet as slogdet,
+)
+from weft.ops.linalg import (
     matrix_solve as solve,
-    sqrtm as sqrtm,
-    svd as svd,
+)
+from weft.ops.linalg import (
     matrix_triangular_solve as triangular_solve,
+)
+from weft.ops.linalg import (
+    norm as norm,
+)
+from weft.ops.linalg import (
+    normalize as normalize,
+)
+from weft.ops.linalg import (
+    pinv as pinv,
+)
+from weft.ops.linalg import (
+    qr as qr,
+)
+from weft.ops.linalg import (
+    slogdet as slogdet,
+)
+from weft.ops.linalg import (
+    sqrtm as sqrtm,
+)
+from weft.ops.linalg import (
+    svd as svd,
 )
 from weft.ops.matmul import (
     cross as cross,
+)
+from weft.ops.matmul import (
     einsum as einsum,
+)
+from weft.ops.matmul import (
     matmul as matmul,
+)
+from weft.ops.matmul import (
     matvec as matvec,
+)
+from weft.ops.matmul import (
     tensordot as tensordot,
 )
 from weft.ops.matrices import (
     adjoint as adjoint,
+)
+from weft.ops.matrices import (
     eye as eye,
 )
 from weft.ops.nn_moments import (
@@ -59,5 +119,7 @@ from weft.ops.solve import (
 )
 from weft.ops.tridiagonal import (
     tridiagonal_matmul as tridiagonal_matmul,
+)
+from weft.ops.tridiagonal import (
     tridiagonal_solve as tridiagonal_solve,
 )

@@ -2,7 +2,11 @@
 
 from weft.ops.array_pad import (
     reverse as reverse,
+)
+from weft.ops.array_pad import (
     roll as roll,
+)
+from weft.ops.array_pad import (
     tile as tile,
 )
 from weft.ops.array_shape import (
@@ -10,6 +14,8 @@ from weft.ops.array_shape import (
 )
 from weft.ops.blocks import (
     batch_to_space_nd as batch_to_space_nd,
+)
+from weft.ops.blocks import (
     space_to_batch_nd as space_to_batch_nd,
 )
 from weft.ops.gather import (

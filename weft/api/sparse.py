@@ -17,6 +17,10 @@ from weft.ops.matmul import (
 )
 from weft.ops.segment import (
     sparse_segment_mean as segment_mean,
+)
+from weft.ops.segment import (
     sparse_segment_sqrt_n as segment_sqrt_n,
+)
+from weft.ops.segment import (
     sparse_segment_sum as segment_sum,
 )

@@ -13,6 +13,7 @@ from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops import array, elementwise, routing
 from weft.ops.control_flow_context import ControlFlowContext
+from weft.ops.state import variable_shape
 from weft.ops.while_loop import WhileContext
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _zero_gradient(context: WhileContext, op: Operation, grad: Tensor) -> Tensor
 def _shape_of(value: Tensor) -> Tensor:
     """The shape of `value`, or of the variable that it is a handle of."""
     if value.dtype == dtypes.resource:
-        return raw.VariableShape(value)
+        return variable_shape(value)
     return array.shape_internal(value, optimize=False)
 
 
@@ -129,7 +130,7 @@ def accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlices
         values = _one_zero_row(op, grad.values)
         starts = [constant([0], grad.indices.dtype), values]
         if shape is not None:
-            starts.append(_zero_shape(op, shape))
+            starts.append(_dense_shape(op, shape))
     for start in starts:
         context.AddName(start.name)
     enters = [
@@ -166,8 +167,7 @@ def _one_zero_row(op: Operation, values: Tensor) -> Tensor:
     return array.zeros(array.concat([[1], rest], 0), values.dtype)
 
 
-def _zero_shape(op: Operation, shape: Tensor) -> Tensor:
-    if shape.shape.is_fully_defined():
-        return constant(0, shape.dtype, shape=shape.shape)
-    dims = array.shape_internal(op.inputs[0], optimize=False, out_type=shape.dtype)
-    return array.zeros_like(dims, optimize=False)
+def _dense_shape(op: Operation, shape: Tensor) -> Tensor:
+    """The shape that all rows are rows of. It also holds when the loop runs zero times."""
+    dims = _shape_of(op.inputs[0])
+    return dims if dims.dtype == shape.dtype else raw.Cast(dims, DstT=shape.dtype)

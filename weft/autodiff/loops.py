@@ -44,6 +44,7 @@ from weft.ops.control_flow_context import (
     output_context,
     while_context,
 )
+from weft.ops.state import variable_shape
 from weft.ops.while_loop import WhileContext, add_back_edge
 
 
@@ -312,7 +313,11 @@ class LoopGradients:
         # A Switch sends nothing to the branch that is not taken: zeros stand in there.
         dead_branch = kind_of(op) == "switch"
         if value.shape.is_fully_defined():
-            zeros = constant(0, value.dtype.base_dtype, shape=value.shape)
+            zeros = (
+                _zeros_of(value)
+                if value.dtype == dtypes.resource
+                else constant(0, value.dtype.base_dtype, shape=value.shape)
+            )
             if dead_branch:
                 pred = state.history.get(cond.pred.name, cond.pred)
                 return routing.switch_beside(zeros, pred)[1 - cond.branch]
@@ -368,7 +373,7 @@ def zeros_outside_loop(op: Operation, index: int) -> Tensor:
     pivot = raw.Identity(other)
     if value.dtype == dtypes.resource:
         with control_dependencies([pivot]):
-            return array.zeros(raw.VariableShape(other), _zeros_dtype(value))
+            return array.zeros(variable_shape(other), _zeros_dtype(value))
     shape = array.shape_internal(other, optimize=False)
     with control_dependencies([pivot]):
         return array.zeros(shape, value.dtype)
@@ -376,7 +381,7 @@ def zeros_outside_loop(op: Operation, index: int) -> Tensor:
 
 def _zeros_of(value: Tensor) -> Tensor:
     if value.dtype == dtypes.resource:
-        return array.zeros(raw.VariableShape(value), _zeros_dtype(value))
+        return array.zeros(variable_shape(value), _zeros_dtype(value))
     return array.zeros_like(value, optimize=False)
 
 

@@ -1,5 +1,6 @@
 """tf.contrib.seq2seq: decoders, helpers and attention, re-exported from where they are made."""
 
+from weft.ops.gather_tree import gather_tree as gather_tree
 from weft.rnn.attention import AttentionMechanism as AttentionMechanism
 from weft.rnn.attention import AttentionWrapper as AttentionWrapper
 from weft.rnn.attention import AttentionWrapperState as AttentionWrapperState
@@ -19,7 +20,6 @@ from weft.rnn.beam_search import FinalBeamSearchDecoderOutput as FinalBeamSearch
 from weft.rnn.beam_search import tile_batch as tile_batch
 from weft.rnn.decoder import Decoder as Decoder
 from weft.rnn.decoder import dynamic_decode as dynamic_decode
-from weft.rnn.gather_tree import gather_tree as gather_tree
 from weft.rnn.helper import CustomHelper as CustomHelper
 from weft.rnn.helper import GreedyEmbeddingHelper as GreedyEmbeddingHelper
 from weft.rnn.helper import Helper as Helper

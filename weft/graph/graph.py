@@ -578,7 +578,7 @@ def _operation_of(graph: Graph, item: Any) -> Operation:
         op = item
     elif isinstance(item, Tensor):
         op = item.op
-    elif isinstance(handle := getattr(item, "handle", None), Tensor):
+    elif isinstance(getattr(item, "handle", None), Tensor):
         # A resource variable stands for its handle; the result of assigning to it, for that.
         op = item.op
     else:

@@ -175,7 +175,7 @@ class OpDef:
                 )
         self.kernel = kernel
 
-    def traced(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def traced(self, kernel: Callable[..., Any] | None) -> Callable[..., Any] | None:
         """Decorator: the kernel that stands in for this one while a region is traced."""
         self.traced_kernel = kernel
         return kernel

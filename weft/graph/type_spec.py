@@ -79,7 +79,7 @@ class TypeSpec(abc.ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TypeSpec) or type(other) is not type(self):
             return False
-        return _comparable(self) == _comparable(other)
+        return bool(_comparable(self) == _comparable(other))
 
     def __hash__(self) -> int:
         return hash(_comparable(self))
@@ -107,7 +107,7 @@ def _same_form(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, Mapping):
-        return a.keys() == b.keys()
+        return bool(a.keys() == b.keys())
     return not isinstance(a, (list, tuple)) or len(a) == len(b)
 
 
@@ -120,7 +120,7 @@ def _compatible(a: Any, b: Any) -> bool:
         return all(_compatible(a[key], b[key]) for key in a)
     if isinstance(a, (TypeSpec, TensorShape)):
         return a.is_compatible_with(b)
-    return _comparable(a) == _comparable(b)
+    return bool(_comparable(a) == _comparable(b))
 
 
 def _common(a: Any, b: Any) -> Any:
@@ -141,22 +141,23 @@ def _common(a: Any, b: Any) -> Any:
 
 # ---- the spec of a value -------------------------------------------------------------------------
 
-_makers: list[tuple[type, Callable[[Any], TypeSpec]]] = []
+_makers: list[tuple[type, Callable[[Any], TypeSpec], bool]] = []
 
 
 def register_type_spec_from_value_converter(
     type_object: type, converter_fn: Callable[[Any], TypeSpec], allow_subclass: bool = False
 ) -> None:
-    """Lets `type_spec_from_value` take values of `type_object`."""
-    _makers.append((type_object, converter_fn))
+    """Lets `type_spec_from_value` take values of `type_object`, and of subclasses if asked to."""
+    _makers.append((type_object, converter_fn, allow_subclass))
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
     """The spec of a tensor, of something made of tensors, or of what becomes a tensor."""
-    for kind, make in reversed(_makers):
-        if isinstance(value, kind):
-            return make(value)
-    own = getattr(value, "_type_spec", None)
+    for kind, make, allow_subclass in _makers[::-1]:
+        if type(value) is kind or (allow_subclass and isinstance(value, kind)):
+            spec: TypeSpec = make(value)
+            return spec
+    own: Any = getattr(value, "_type_spec", None)
     if isinstance(own, TypeSpec):
         return own
     try:
@@ -358,7 +359,7 @@ def _sparse_spec(value: Any) -> SparseTensorSpec:
     return SparseTensorSpec(value.shape, value.dtype)
 
 
-register_type_spec_from_value_converter(Tensor, TensorSpec.from_tensor)
+register_type_spec_from_value_converter(Tensor, TensorSpec.from_tensor, allow_subclass=True)
 register_type_spec_from_value_converter(IndexedSlices, _slices_spec)
 register_type_spec_from_value_converter(SparseTensor, _sparse_spec)
 register_type_spec_from_value_converter(SparseTensorValue, _sparse_spec)

@@ -30,6 +30,7 @@ from weft.ops import (  # noqa: F401
     edit_distance,
     elementwise,
     gather,
+    gather_tree,
     indexing,
     initial_value,
     initializers,

@@ -67,14 +67,12 @@ def _descending(values: Tensor, axis: int) -> tuple[Tensor, Tensor]:
 
 def _swap_with_last(values: Tensor, axis: int, rank: int | None) -> Tensor:
     if rank is not None:
-        order = np.arange(rank)
-        order[[axis, -1]] = order[[-1, axis]]
-        return constant(order, name="transposition")
-    last = array.rank(values) - 1
-    position = last + 1 + axis if axis < 0 else convert_to_tensor(axis)
-    order = math_ops.range(last + 1)
-    everywhere = [array.expand_dims(last + 1, 0), position]
-    moved = raw.Select(math_ops.equal(order, position), array.fill(everywhere[0], last), order)
-    return raw.Select(
-        math_ops.equal(order, last), array.fill(*everywhere), moved, name="transposition"
-    )
+        known = np.arange(rank)
+        known[[axis, -1]] = known[[-1, axis]]
+        return constant(known, name="transposition")
+    count = array.rank(values)
+    position = count + axis if axis < 0 else convert_to_tensor(axis)
+    order, size = math_ops.range(count), array.expand_dims(count, 0)
+    at, last = math_ops.equal(order, position), math_ops.equal(order, count - 1)
+    moved = raw.Select(at, array.fill(size, count - 1), order)
+    return raw.Select(last, array.fill(size, position), moved, name="transposition")

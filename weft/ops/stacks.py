@@ -132,7 +132,9 @@ class TracedStack:
     def push(self, value: Any) -> None:
         value = self.xp.asarray(value)
         if self.state is None:
-            blank = self.xp.zeros((self.ctx.most_iterations(), *value.shape), value.dtype)
+            # A loop that never runs is traced all the same, and needs a row to index.
+            rows = max(1, self.ctx.most_iterations())
+            blank = self.xp.zeros((rows, *value.shape), value.dtype)
             self.state = blank, self.xp.asarray(0, np.int32)
         buffer, count = self.state
         self.state = self.xp.asarray(buffer).at[count].set(value), count + 1

@@ -29,6 +29,7 @@ from weft.ops import (
 )
 from weft.ops.cond import cond
 from weft.ops.control import Assert
+from weft.ops.gather_tree import gather_tree
 from weft.ops.math import div, floordiv
 from weft.ops.tensor_array import TensorArray
 from weft.platform import tf_logging
@@ -36,7 +37,6 @@ from weft.rnn.attention import AttentionWrapperState
 from weft.rnn.basic_decoder import layered_output_size
 from weft.rnn.cells import assert_like_rnncell
 from weft.rnn.decoder import Decoder
-from weft.rnn.gather_tree import gather_tree
 from weft.rnn.helper import embedding_function
 from weft.rnn.step import static_shape
 

@@ -29,14 +29,14 @@ def _shape(c: s.ShapeContext) -> s.Dims:
     outputs="beams: T",
     attrs="T: {int32}",
     shape=_shape,
+    runs_on="host",
     differentiable=False,
 )
 def gather_tree_(
     xp: Any, step_ids: Array, parent_ids: Array, max_sequence_lengths: Array, end_token: Array
 ) -> Array:
     times, batch, width = step_ids.shape
-    if xp is np:
-        _check_parents(step_ids, parent_ids, max_sequence_lengths)
+    _check_parents(step_ids, parent_ids, max_sequence_lengths)
     # Walks back from the last step; before a beam's last step it stays where it is.
     where = xp.broadcast_to(xp.arange(width), (batch, width))
     last = xp.minimum(max_sequence_lengths, times)[:, None] - 1
