@@ -1195,6 +1195,9 @@ from weft.ops.sort import (
 from weft.ops.sort import (
     sort as sort,
 )
+from weft.ops.sparse import (
+    sparse_to_dense as sparse_to_dense,
+)
 from weft.ops.special import (
     betainc as betainc,
 )

@@ -293,6 +293,55 @@ def test_smart_cond_builds_only_what_can_run() -> None:
     assert control_flow.smart_cond(tf.constant(False), lambda: 1, lambda: 2) == 2
 
 
+def test_constants_through_a_cond() -> None:
+    x = tf.constant(10)
+    got = tf.cond(tf.constant(True), lambda: {"a": x, "b": x * 2}, lambda: {"a": x, "b": x * 3})
+    assert run(got) == {"a": 10, "b": 20}
+
+
+@pytest.mark.parametrize("use_resource", [True, False])
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_variable_read_whole_in_one_branch_and_by_rows_in_the_other(
+    use_resource: bool, taken: bool
+) -> None:
+    v, p = tf.Variable([1.0, 42.0], use_resource=use_resource), tf.placeholder(tf.bool, [])
+    r = tf.cond(p, lambda: tf.identity(v), lambda: tf.gather(v, [1, 1]))
+    got = run([r, tf.gradients(r, v)[0]], {p: taken})
+    np.testing.assert_allclose(got[0], [1, 42] if taken else [42, 42])
+    np.testing.assert_allclose(got[1], [1, 1] if taken else [0, 2])
+
+
+def test_branches_of_different_shape() -> None:
+    v, p = tf.Variable([7.0], use_resource=False), tf.placeholder(tf.bool, [])
+    gradient = tf.gradients(tf.cond(p, lambda: tf.constant(3.0), lambda: v), v)[0]
+    assert run(gradient, {p: False}).tolist() == [1.0]
+    assert run(gradient, {p: True}).tolist() == [0.0]
+
+
+def test_variables_made_in_branches() -> None:
+    p = tf.placeholder(tf.bool, [])
+    r = tf.cond(p, lambda: tf.Variable(3.0), lambda: tf.Variable(4.0))
+    assert [run(r, {p: b}) for b in (True, False)] == [3.0, 4.0]
+
+
+def test_switch_and_merge_outside_of_a_cond() -> None:
+    x, p = scalar(), tf.placeholder(tf.bool, [])
+    no, yes = control_flow.switch(x, p)
+    merged, index = control_flow.merge([no * 2.0, yes * 3.0])
+    assert run([merged, index], {x: 5.0, p: True}) == [15.0, 1]
+    assert run([merged, index], {x: 5.0, p: False}) == [10.0, 0]
+    assert run(tf.gradients(yes, x)[0], {x: 5.0, p: True}) == 1.0
+    assert run(tf.gradients(no, x)[0], {x: 5.0, p: True}) == 0.0
+
+
+def test_inputs_from_different_loops_are_an_error() -> None:
+    x = tf.placeholder(tf.float32, [])
+    a, b = (tf.raw_ops.Enter(data=x, frame_name=f"frame_{i}") for i in range(2))
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(a + b, {x: 1.0})
+    assert "has inputs from different frames" in str(caught.value)
+
+
 # ---- loops ------------------------------------------------------------------------------------
 
 
@@ -458,6 +507,26 @@ def test_rows_of_a_variable_gathered_in_a_loop() -> None:
     gradient = tf.gradients(s, table)[0]
     assert isinstance(gradient, tf.IndexedSlices)
     np.testing.assert_allclose(run(tf.convert_to_tensor(gradient)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_variables_used_by_a_cond_in_a_loop(steps: int) -> None:
+    w = tf.Variable([1.0, 2.0], use_resource=True)
+    table = tf.Variable([[1.0, 1.0], [2.0, 3.0]], use_resource=True)
+    n = tf.placeholder(tf.int32, [])
+
+    def body(i: Any, s: Any) -> Any:
+        return i + 1, tf.cond(i > 0, lambda: s * w, lambda: s) + tf.gather(table, i % 2)
+
+    s = tf.while_loop(lambda i, s: i < n, body, (0, tf.ones([2])))[1]
+    slopes = [tf.convert_to_tensor(g) for g in tf.gradients(s, [w, table])]
+    got = run(slopes, {n: steps})
+    if steps:
+        np.testing.assert_allclose(got[0], [2 + 2 + 2, 8 + 2 + 3])
+        np.testing.assert_allclose(got[1], [[1 + 1, 4 + 1], [1, 2]])
+    else:
+        np.testing.assert_allclose(got[0], [0, 0])
+        np.testing.assert_allclose(got[1], np.zeros((2, 2)))
 
 
 def test_a_variable_that_an_iteration_ignores() -> None:

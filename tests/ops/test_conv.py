@@ -51,20 +51,49 @@ def test_lowerings_agree(
     }[task]
     import jax
 
-    chosen = np.asarray(jax.jit(compute)())
-    forced = {}
-    for lowering in (conv_lowering.XLA, conv_lowering.PATCHES):
+    lowerings = [conv_lowering.XLA, conv_lowering.PATCHES]
+    if conv_lowering._covers_all(window) or size == (1, 1):
+        lowerings.append(conv_lowering.MATMUL)
+    if window.plain and set(size) <= {1, 3, 5}:
+        lowerings.append(conv_lowering.WINOGRAD)
+    results = {}
+    for lowering in lowerings:
         monkeypatch.setattr(conv_lowering, "choose", lambda *_, to=lowering: to)
-        forced[lowering] = np.asarray(jax.jit(compute)())
-    limit = 1e-5 * np.abs(forced["xla"]).max()
-    assert np.abs(chosen - forced["xla"]).max() < limit
-    assert np.abs(forced["patches"] - forced["xla"]).max() < limit
+        results[lowering] = np.asarray(jax.jit(compute)())
+    limit = 1e-5 * np.abs(results["xla"]).max()
+    for lowering, result in results.items():
+        assert np.abs(result - results["xla"]).max() < limit, lowering
 
 
-@pytest.mark.parametrize("channels, expected", [(64, "winograd"), (3, "xla"), (512, "xla")])
-def test_winograd_only_where_it_pays(channels: int, expected: str) -> None:
-    window = window_of((14, 14), (3, 3), (1, 1), (1, 1), "SAME")
-    assert conv_lowering.choose("forward", window, 2, channels, channels) == expected
+@pytest.mark.parametrize(
+    "batch, size, channels, expected",
+    [(8, 28, 64, "winograd"), (8, 28, 4, "xla"), (1, 7, 512, "xla"), (1, 9, 20, "xla")],
+)
+def test_winograd_only_where_it_pays(batch: int, size: int, channels: int, expected: str) -> None:
+    window = window_of((size, size), (3, 3), (1, 1), (1, 1), "SAME")
+    assert conv_lowering.choose("forward", window, batch, channels, channels) == expected
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("multiplier", [1, 3])
+def test_depthwise_by_taps(stride: int, multiplier: int, monkeypatch: Any) -> None:
+    import jax
+
+    window = window_of((9, 8), (3, 2), (stride, stride), (1, 1), "SAME")
+    x, w = normal(2, 9, 8, 4), normal(3, 2, 4, multiplier)
+    g = normal(2, *window.output, 4 * multiplier)
+
+    def compute() -> Any:
+        return (
+            conv_lowering.depthwise(x, w, window),
+            conv_lowering.depthwise_input(w, g, window),
+            conv_lowering.depthwise_filter(x, g, window, w.shape),
+        )
+
+    by_xla = jax.jit(compute)()
+    monkeypatch.setattr(conv_lowering, "FEW", 0)
+    for ours, theirs in zip(jax.jit(lambda: compute())(), by_xla, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_groups_of_channels() -> None:

@@ -210,3 +210,17 @@ def test_close() -> None:
         late = ta.identity().read(0)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="closed"):
         session.run(late)
+
+
+def test_an_array_of_gradients_with_more_dimensions() -> None:
+    value = tf.placeholder(tf.float32)
+    ta = array(3, element_shape=[2])
+    handle, flow = tf.raw_ops.TensorArrayGradWithShape(
+        handle=ta.handle, flow_in=ta.flow, shape_to_prepend=[4], source="here"
+    )
+    grads = tf.TensorArray(tf.float32, handle=handle, flow=flow).write(0, value)
+    with tf.Session() as session:
+        assert session.run(grads.read(0), {value: np.ones((4, 2))}).shape == (4, 2)
+        assert session.run(grads.read(1), {value: np.ones((4, 2))}).shape == (4, 2)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Could not write"):
+            session.run(grads.read(0), {value: np.ones(2)})

@@ -254,10 +254,11 @@ def test_gather_tree() -> None:
     fed = [tf.placeholder(tf.int32, [4, 1, 3]) for _ in range(2)]
     beams = seq2seq.gather_tree(*fed, max_sequence_lengths=[3], end_token=10)
     expected = np.transpose([[[2, 2, 2], [6, 5, 6], [7, 8, 9], [10, 10, 10]]], (1, 0, 2))
-    np.testing.assert_array_equal(run(beams, dict(zip(fed, (ids, parents), strict=True))), expected)
+    feeds = dict(zip(fed, (ids, parents), strict=True))
+    np.testing.assert_array_equal(run(beams, feeds), expected)
     parents[1] = -1
     with pytest.raises(tf.errors.InvalidArgumentError, match="invalid parent id -1"):
-        run(beams, dict(zip(fed, (ids, parents), strict=True)))
+        run(beams, feeds)
 
 
 def all_sequences(table, kernel, projection, steps, end):

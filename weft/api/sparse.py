@@ -24,3 +24,6 @@ from weft.ops.segment import (
 from weft.ops.segment import (
     sparse_segment_sum as segment_sum,
 )
+from weft.ops.sparse import (
+    sparse_to_dense as to_dense,
+)

@@ -3,7 +3,7 @@
 Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
 gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On the CPU that one
 uses a single core for up to 64 output channels and is several times slower still for the gradient
-of the filter, so there a convolution becomes matrix products: at once (1x1 windows, windows as
+of the filter, so there heavy convolutions become matrix products: at once (1x1 windows, windows as
 large as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
 `benchmarks/bench_convolution.py` measures them against each other.
 """
@@ -77,6 +77,8 @@ def convolve_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
 # ---- the CPU's choices ------------------------------------------------------------------------
 
 MATMUL, WINOGRAD, PATCHES, XLA = "matmul", "winograd", "patches", "xla"
+TILE = 4  # outputs per Winograd tile and axis
+LIGHT = 2**24  # multiplications up to which nothing is worth more than XLA's 20 ms to compile
 MOST_PATCHES = 2**26  # numbers in an array of patches; more would not pay for their memory
 
 
@@ -84,40 +86,39 @@ def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
     """The lowering for `task` (forward, input, filter) with c input and o output channels."""
     if all(k == 1 for k in window.size) or _covers_all(window):
         return MATMUL
-    if winograd_tile(window, batch, c, o):
-        return WINOGRAD
-    if task == "filter":
-        return PATCHES if o >= 8 or c < 8 else XLA
-    return PATCHES if _worth_patches(task, window, batch, c, o) else XLA
-
-
-def _worth_patches(task: str, window: Window, batch: int, c: int, o: int) -> bool:
-    """Patches take up to twice the work, but that of all cores.
-
-    XLA's own convolution uses them all only with many output channels for the positions there are.
-    """
     positions = batch * math.prod(window.output)
+    if positions * math.prod(window.size) * c * o < LIGHT:
+        return XLA
+    if _worth_winograd(window, batch, c, o):
+        return WINOGRAD
+    if len(window.size) != 2:
+        return PATCHES if task == "filter" and c >= 8 else XLA
+    return PATCHES if _worth_patches(task, window, positions, c, o) else XLA
+
+
+def _worth_winograd(window: Window, batch: int, c: int, o: int) -> bool:
+    if len(window.size) != 2 or not window.plain or not set(window.size) <= {1, 3, 5}:
+        return False
+    # The transforms must not cost as much as the products, nor be mostly that of the filters.
+    tiles = batch * math.prod(-(-n // TILE) for n in window.output)
+    return c * o >= 10 * (c + o) and 3 * tiles >= min(c, o)
+
+
+def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) -> bool:
+    """Patches take up to twice the work of XLA's own convolution, but that of all cores.
+
+    XLA's uses them all only with many output channels for the positions there are, and is at its
+    worst for the gradient of the filter.
+    """
+    if positions * window.size[1] * c > MOST_PATCHES:
+        return False
+    if task == "filter":
+        return c > 1 and o >= 8
     inner, outer = (c, o) if task == "forward" else (o, c)
     if outer >= 128 or outer < 16 or positions <= 32 * outer:
         return False
-    if positions * math.prod(window.size) * c > MOST_PATCHES:
-        return False
-    strided = any(step > 1 for step in window.stride)
-    return strided or inner < 8 or (os.cpu_count() or 1) >= 4
-
-
-def winograd_tile(window: Window, batch: int, c: int, o: int) -> Ints:
-    """Outputs per tile and axis; nothing where Winograd's method does not pay."""
-    if len(window.size) != 2 or not window.plain or not set(window.size) <= {1, 3, 5}:
-        return ()
-    if c * o < 10 * (c + o):
-        return ()  # the transforms cost as much as the products
-    for outputs in (4, 2):
-        tile = tuple(1 if k == 1 else outputs for k in window.size)
-        tiles = batch * math.prod(-(-n // m) for n, m in zip(window.output, tile, strict=True))
-        if tiles * 3 >= min(c, o) and (outputs == 4 or 5 not in window.size):
-            return tile  # enough tiles to make up for transforming the filters
-    return ()
+    strided_back = task == "input" and max(window.stride) > 1
+    return inner == 1 or strided_back or (os.cpu_count() or 1) >= 4
 
 
 def _forward(x: Array, w: Array, window: Window) -> Array:
@@ -126,10 +127,14 @@ def _forward(x: Array, w: Array, window: Window) -> Array:
     if lowering == MATMUL:
         return _dense_rows(x, window) @ w.reshape(-1, o)
     if lowering == WINOGRAD:
-        return winograd.forward(x, w, window, winograd_tile(window, batch, c, o))
-    if lowering == PATCHES:
-        return _patches(x, window) @ w.reshape(-1, o)
-    return _xla(x, w, window)
+        return winograd.forward(x, w, window, _tile(window))
+    if lowering == XLA:
+        return _xla(x, w, window)
+    if c == 1:
+        pieces = zip(taps(x, window), window.taps, strict=True)
+        return sum(piece * w[tap] for piece, tap in pieces)
+    rows = _row_patches(x, window)
+    return sum(row @ w[i].reshape(-1, o) for i, row in enumerate(rows))
 
 
 def _input_gradient(w: Array, g: Array, window: Window) -> Array:
@@ -137,9 +142,12 @@ def _input_gradient(w: Array, g: Array, window: Window) -> Array:
     lowering = choose("input", window, batch, c, o)
     if lowering == MATMUL and _covers_all(window):
         return (g.reshape(batch, o) @ w.reshape(-1, o).T).reshape(batch, *window.input, c)
-    if lowering == WINOGRAD or (window.plain and lowering == XLA):
-        return _forward(g, _turned(w), window.transposed())
+    if lowering == WINOGRAD:
+        back = window.transposed()
+        return winograd.forward(g, _turned(w), back, _tile(back))
     if lowering == XLA:
+        if window.plain:
+            return _xla(g, _turned(w), window.transposed())
         shape = (batch, *window.input, c)
         return _transpose(lambda x: _xla(x, w, window), shape, g)
     numbers = {tap: n for n, tap in enumerate(window.taps)}
@@ -160,12 +168,15 @@ def _filter_gradient(x: Array, g: Array, window: Window) -> Array:
     if lowering == MATMUL:
         return _over_rows(_dense_rows(x, window), g).reshape(shape)
     if lowering == WINOGRAD:
-        return winograd.filter_gradient(x, g, window, winograd_tile(window, batch, c, o))
+        return winograd.filter_gradient(x, g, window, _tile(window))
     if lowering == XLA:
         return _transpose(lambda w: _xla(x, w, window), shape, g)
-    if c < 16:
-        return _over_rows(_patches(x, window), g).reshape(shape)
-    return jnp.stack([_over_rows(tap, g) for tap in taps(x, window)]).reshape(shape)
+    pieces = _row_patches(x, window) if len(window.size) == 2 else taps(x, window)
+    return jnp.stack([_over_rows(piece, g) for piece in pieces]).reshape(shape)
+
+
+def _tile(window: Window) -> Ints:
+    return tuple(1 if k == 1 else TILE for k in window.size)
 
 
 # ---- lowerings --------------------------------------------------------------------------------
@@ -217,10 +228,20 @@ def _dense_rows(x: Array, window: Window) -> Array:
     return only
 
 
-def _patches(x: Array, window: Window) -> Array:
+def _row_patches(x: Array, window: Window) -> list[Array]:
+    """For every row of the windows of an image what lies under it, [batch, *output, width * c]."""
     import jax.numpy as jnp
+    from jax import lax
 
-    return jnp.concatenate(taps(x, window), axis=-1)
+    x = fit(x, window)
+
+    def cut(x: Array, axis: int, tap: int) -> Array:
+        start, step = tap * window.dilation[axis], window.stride[axis]
+        end = start + (window.output[axis] - 1) * step + 1
+        return lax.slice_in_dim(x, start, end, step, axis + 1)
+
+    wide = jnp.concatenate([cut(x, 1, i) for i in range(window.size[1])], axis=-1)
+    return [cut(wide, 0, i) for i in range(window.size[0])]
 
 
 def _over_rows(rows: Array, g: Array) -> Array:
@@ -270,17 +291,27 @@ def _depth_filters(w: Array, groups: int) -> Array:
     return w.reshape(*w.shape[:-2], groups, -1)
 
 
+FEW = 2**18  # multiplications up to which XLA's depthwise convolution is good enough on the CPU
+
+
+def _few(window: Window, batch: int, channels: int) -> bool:
+    return batch * math.prod(window.output) * math.prod(window.size) * channels < FEW
+
+
 def depthwise(x: Array, w: Array, window: Window) -> Array:
     """Every channel with its own m filters, w [*window, c, m]; results are [.., c * m]."""
     c, m = w.shape[-2:]
-    if platform() != "cpu":
+
+    def by_xla(x: Array, w: Array) -> Array:
         return _xla(x, w.reshape(*window.size, 1, c * m), window)
 
-    def total(x: Array, w: Array) -> Array:
+    def by_taps(x: Array, w: Array) -> Array:
         pieces = zip(taps(x, window), window.taps, strict=True)
         return sum(_scaled(piece, w[tap]) for piece, tap in pieces)
 
-    return _in_single(total, x, w)
+    if platform() != "cpu":
+        return by_xla(x, w)
+    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, w)
 
 
 def _scaled(x: Array, factors: Array) -> Array:
@@ -294,12 +325,13 @@ def _scaled(x: Array, factors: Array) -> Array:
 def depthwise_input(w: Array, g: Array, window: Window) -> Array:
     """The gradient of `depthwise` for x."""
     c, m = w.shape[-2:]
-    if platform() != "cpu":
+
+    def by_xla(w: Array, g: Array) -> Array:
         whole = w.reshape(*window.size, 1, c * m)
         shape = (g.shape[0], *window.input, c)
         return _transpose(lambda x: _xla(x, whole, window), shape, g)
 
-    def total(w: Array, g: Array) -> Array:
+    def by_taps(w: Array, g: Array) -> Array:
         # One array per multiplier: summing over a short last axis would not vectorise.
         parts = [g[..., i::m] for i in range(m)] if m > 1 else [g]
 
@@ -308,17 +340,20 @@ def depthwise_input(w: Array, g: Array, window: Window) -> Array:
 
         return spread(parts, window, term)
 
-    return _in_single(total, w, g)
+    if platform() != "cpu":
+        return by_xla(w, g)
+    return _in_single(by_xla if _few(window, g.shape[0], c * m) else by_taps, w, g)
 
 
 def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
     """The gradient of `depthwise` for w of `shape`."""
     c, m = shape[-2:]
-    if platform() != "cpu":
+
+    def by_xla(x: Array, g: Array) -> Array:
         whole = (*window.size, 1, c * m)
         return _transpose(lambda w: _xla(x, w, window), whole, g).reshape(shape)
 
-    def total(x: Array, g: Array) -> Array:
+    def by_taps(x: Array, g: Array) -> Array:
         import jax.numpy as jnp
 
         over = tuple(range(x.ndim - 1))
@@ -329,4 +364,6 @@ def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
         ]
         return jnp.stack(sums).reshape(shape)
 
-    return _in_single(total, x, g)
+    if platform() != "cpu":
+        return by_xla(x, g)
+    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, g)

@@ -390,7 +390,12 @@ def _fold_branches(graph: ClientGraph) -> None:
             raise Misfit(f"switch {deepest.name} stays")
     for node in graph.nodes:
         if node.type == "Const":
-            node.controls = []  # they only tied it to its branch or frame
+            node.controls = [c for c in node.controls if not _is_pivot(c)]
+
+
+def _is_pivot(node: Node) -> bool:
+    """Whether a node only ties others to the branch or frame that is now a graph of its own."""
+    return node.type == "_Arg" or (node.type == "Identity" and node.inputs[0][0].type == "_Arg")
 
 
 def _predicate(switch: Node) -> Edge:

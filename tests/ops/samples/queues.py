@@ -30,4 +30,21 @@ SAMPLES = [
         "SparseAccumulatorTakeGradient",
     )
 ]
+_READS = "reads or writes files, or holds state between runs: see tests/io and tests/ops"
+_READERS = ("FixedLengthRecordReader", "IdentityReader", "TFRecordReader", "TextLineReader")
+_READS_BY = ("NumRecordsProduced", "NumWorkUnitsCompleted", "Read", "ReadUpTo", "Reset")
+SAMPLES += [
+    skip(name, _READS)
+    for name in (
+        *(f"{kind}{v}" for kind in (*_READERS, "WholeFileReader") for v in ("", "V2")),
+        *(
+            f"Reader{c}{v}"
+            for c in (*_READS_BY, "RestoreState", "SerializeState")
+            for v in ("", "V2")
+        ),
+        *("LMDBReader", "MatchingFiles", "ReadFile", "RecordInput", "WriteFile"),
+        *("AddManySparseToTensorsMap", "AddSparseToTensorsMap", "TakeManySparseFromTensorsMap"),
+        "TensorArrayGradWithShape",
+    )
+]
 SAMPLES.append(skip("_Arg", "the end of a feed: it is never computed"))

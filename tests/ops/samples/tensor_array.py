@@ -1,0 +1,10 @@
+"""Samples of TensorArray operations."""
+
+from tests.ops.sample import skip
+
+SAMPLES = [
+    skip(
+        "TensorArrayGradWithShape",
+        "takes a handle made in the same step: see tests/ops/test_tensor_array.py",
+    ),
+]
