@@ -522,7 +522,7 @@ def test_variables_used_by_a_cond_in_a_loop(steps: int) -> None:
     slopes = [tf.convert_to_tensor(g) for g in tf.gradients(s, [w, table])]
     got = run(slopes, {n: steps})
     if steps:
-        np.testing.assert_allclose(got[0], [2 + 2 + 2, 8 + 2 + 3])
+        np.testing.assert_allclose(got[0], [4 + 2, 8 + 3])
         np.testing.assert_allclose(got[1], [[1 + 1, 4 + 1], [1, 2]])
     else:
         np.testing.assert_allclose(got[0], [0, 0])

@@ -81,7 +81,7 @@ def test_errors_may_come_as_exc_info():
 def test_an_error_without_a_traceback_is_a_mistake():
     coord = tf.train.Coordinator()
     coord.request_stop(RuntimeError("never raised"))
-    with pytest.raises(ValueError, match="ex must be a tuple or sys.exc_info"):
+    with pytest.raises(ValueError, match=r"ex must be a tuple or sys\.exc_info"):
         coord.join([])
 
 

@@ -83,7 +83,7 @@ def test_other_errors_can_mean_the_end(sess):
 
 
 def test_threads_are_made_once_per_session(sess):
-    queue, runner = counting_queue(1000, capacity=1)
+    _, runner = counting_queue(1000, capacity=1)
     sess.run(tf.global_variables_initializer())
     coord = tf.train.Coordinator()
     threads = runner.create_threads(sess, coord, start=True)
@@ -117,7 +117,7 @@ def test_arguments_are_checked():
     queue = tf.FIFOQueue(5, tf.float32)
     with pytest.raises(ValueError, match="Must provide queue and enqueue_ops"):
         tf.train.QueueRunner(queue=queue)
-    with pytest.raises(TypeError, match="must be a tuple of tf.error types"):
+    with pytest.raises(TypeError, match=r"must be a tuple of tf\.error types"):
         tf.train.QueueRunner(queue, [queue.enqueue(1.0)], queue_closed_exception_types=())
 
 

@@ -39,7 +39,7 @@ def loss(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
 
 def training(loss: tf.Tensor, learning_rate: float) -> tf.Operation:
     """One step of gradient descent, counted in `global_step`."""
-    tf.summary.scalar("loss", loss)
+    tf.summary.scalar("loss", loss)  # type: ignore[attr-defined]
     global_step = tf.Variable(0, name="global_step", trainable=False)
     optimizer = tf.train.GradientDescentOptimizer(learning_rate)
     return optimizer.minimize(loss, global_step=global_step)

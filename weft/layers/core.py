@@ -11,6 +11,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
+from weft.graph.shape_fn import size
 from weft.graph.slices import SparseTensor
 from weft.layers import named
 from weft.layers.base import Layer
@@ -248,7 +249,7 @@ class Flatten(Layer):
         dims = TensorShape(input_shape).as_list()
         if not dims:
             return TensorShape([1])
-        return TensorShape([dims[0], None if None in dims[1:] else int(np.prod(dims[1:]))])
+        return TensorShape([dims[0], size(tuple(dims[1:]))])
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "data_format": self.data_format}

@@ -45,7 +45,7 @@ def _to_batch(dims: Dims, count: int, blocks: Any, paddings: Any, paddings_dims:
     batch = dims[0]
     if count and (blocks is None or batch is None):
         batch = None
-    elif count:
+    elif count and batch is not None:
         batch *= int(np.prod(blocks))
     space: list[int | None] = [None] * count
     if blocks is not None and paddings is not None:

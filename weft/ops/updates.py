@@ -157,7 +157,7 @@ def batch_scatter_update(
         last = array.expand_dims(indices, axis=-1)
         coordinates = []
         for axis in range(rank - 1):
-            along = [1] * (rank + 1)
+            along: list[Any] = [1] * (rank + 1)
             along[axis] = sizes[axis]
             here = array.reshape(math.range(0, sizes[axis], 1), along)
             if here.dtype.base_dtype != last.dtype:

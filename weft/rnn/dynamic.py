@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -187,7 +188,7 @@ def time_loop(
                 max_sequence_length=longest,
                 zero_output=zero_output,
                 state=state,
-                call_cell=lambda state=state: cell(inputs_now, state),
+                call_cell=partial(cell, inputs_now, state),
                 skip_conditionals=True,
             )
         flat = nest.flatten(output)
@@ -288,7 +289,7 @@ def raw_rnn(
             dims = each.shape.dims
             static_batch = static_batch.merge_with(Dimension(None) if dims is None else dims[0])
         known_batch = static_batch.value
-        batch_size = known_batch
+        batch_size: Any = known_batch
         if batch_size is None:
             batch_size = array_shape.shape(flat_input[0])[0]
         nest.assert_same_structure(state, cell.state_size)

@@ -126,6 +126,8 @@ class Helper(abc.ABC):
 class _ScalarIds(Helper):
     """A helper whose samples are one int32 each."""
 
+    _batch_size: Any
+
     @property
     def batch_size(self) -> Any:
         return self._batch_size

@@ -188,7 +188,7 @@ class GRUBlockCellV2(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name)
         if (num_units is None) == (cell_size is None):
             raise ValueError("Exactly one of num_units or cell_size must be provided.")
-        self._cell_size = cell_size if num_units is None else num_units
+        self._cell_size: Any = cell_size if num_units is None else num_units
         self.input_spec = InputSpec(ndim=2)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -88,7 +89,7 @@ def static_rnn(
                     max_sequence_length=longest,
                     zero_output=zero_output,
                     state=state,
-                    call_cell=lambda now=now, state=state: cell(now, state),
+                    call_cell=partial(cell, now, state),
                 )
             outputs.append(output)
         return outputs, state

@@ -77,7 +77,7 @@ def copy_through(finished: Tensor, old: Any, new: Any) -> Any:
 def rnn_step(
     time: Any,
     sequence_length: Tensor,
-    min_sequence_length: Tensor,
+    min_sequence_length: Tensor | None,
     max_sequence_length: Tensor,
     zero_output: Any,
     state: Any,

@@ -17,6 +17,6 @@ SAMPLES = [
         f32([5.0, 7.0]),
         f32(0.0),
         validate_indices=False,
-    ),  # fmt: skip
+    ),
     Sample("SparseToDense", i32([[2, 2]]), i32([2, 3]), f32([5.0]), f32(0.0)),
 ]
