@@ -116,6 +116,10 @@ class Call:
                 pairs.append((full, tf.identity(variable)))
         return pairs
 
+    def fed(self) -> dict[Any, np.ndarray]:
+        """What to feed. Copies, because TensorFlow's in-place ops write into what they are fed."""
+        return {placeholder: value.copy() for placeholder, value in self.feeds.items()}
+
     def session(self) -> Any:
         config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
         config.graph_options.optimizer_options.opt_level = config_pb2.OptimizerOptions.L0
@@ -213,7 +217,7 @@ def execute(call: Call, result: Record) -> None:
     states = call.states()
     fetched = [t for t in call.outputs if t.dtype.base_dtype != tf.resource]
     with call.session() as session:
-        values = session.run([fetched, call.op], call.feeds)[0]
+        values = session.run([fetched, call.op], call.fed())[0]
         result.outputs = [made(t, value) for t, value in zip(fetched, values, strict=True)]
         if states:
             result.state = [
@@ -268,7 +272,7 @@ def gradients(ys: list[Any], xs: list[Any], shapes: list[tuple[int, ...]]) -> li
 
 def fetch(session: Any, grads: list[Any], call: Call) -> list[Value | None]:
     present = [g for g in grads if g is not None]
-    values = iter(session.run(present, call.feeds))
+    values = iter(session.run(present, call.fed()))
     return [None if g is None else made(g, next(values)) for g in grads]
 
 

@@ -81,14 +81,16 @@ class Accumulator(Monitor):
         self.count, self.total = 0, None
         return result
 
-    def check(self, gradient: Any) -> None:
+    def check(self, *parts: Any) -> None:
+        (gradient,) = parts
         expected = self.total.shape if self.count else self.dims
         if not fits(expected, gradient.shape) or not fits(self.dims, gradient.shape):
             raise invalid(
                 f"Shape mismatch: expected {s.show(expected)}, got {s.show(gradient.shape)}"
             )
 
-    def add(self, gradient: Any) -> None:
+    def add(self, *parts: Any) -> None:
+        (gradient,) = parts
         self.total = np.array(gradient) if not self.count else self.total + gradient
 
     def result(self) -> tuple[Any, ...]:
@@ -105,8 +107,9 @@ class SparseAccumulator(Accumulator):
         self.indices: list[int] = []
         self.counts: np.ndarray = np.zeros(0, np.int64)
 
-    def check(self, indices: Any, values: Any, shape: Any) -> None:
-        """`shape` is None when the gradient does not say its shape."""
+    def check(self, *parts: Any) -> None:
+        """`parts` are indices, values and shape, which is None when the gradient does not say."""
+        indices, values, shape = parts
         if indices.ndim != 1:
             raise invalid(
                 f"Input indices should be vector but received shape: {s.show(indices.shape)}"
@@ -152,7 +155,8 @@ class SparseAccumulator(Accumulator):
                     f"Shape mismatch: expected values dim {i} to be {d}, got {values.shape[i]}"
                 )
 
-    def add(self, indices: Any, values: Any, shape: Any) -> None:
+    def add(self, *parts: Any) -> None:
+        indices, values, _ = parts
         new = indices.tolist()
         if not self.count:
             self.indices, self.total = new, np.array(values)

@@ -32,6 +32,10 @@ def _scalar_step(c: ShapeContext) -> Any:
     return s.unknown(c)
 
 
+def _pair(c: ShapeContext) -> Dims:
+    return (2,)
+
+
 def _handle(kind: type[Accumulator]) -> Callable[..., Accumulator]:
     def kernel(
         xp: Any, ctx: Any, *, dtype: DType, shape: Dims, container: str, shared_name: str,
@@ -50,8 +54,8 @@ def _handle(kind: type[Accumulator]) -> Callable[..., Accumulator]:
 
 def _declare(name: str, handle: str, prefix: str) -> None:
     """The operations on dense accumulators, for one way to pass the accumulator."""
-    shape = {"shape": lambda c: (2,)}
-    op(name, outputs=f"handle: {handle}", attrs=_ATTRS, **shape, **_HOST)(_handle(Accumulator))
+    outputs = f"handle: {handle}"
+    op(name, outputs=outputs, attrs=_ATTRS, shape=_pair, **_HOST)(_handle(Accumulator))
 
     @op(
         f"{prefix}NumAccumulated", inputs=f"handle: {handle}", outputs="num_accumulated: int32",
@@ -92,8 +96,8 @@ _declare("ConditionalAccumulator", "ref(string)", "Accumulator")
 _declare("ResourceConditionalAccumulator", "resource", "ResourceAccumulator")
 
 op(
-    "SparseConditionalAccumulator", outputs="handle: ref(string)", attrs=_ATTRS,
-    shape=lambda c: (2,), **_HOST,
+    "SparseConditionalAccumulator", outputs="handle: ref(string)", attrs=_ATTRS, shape=_pair,
+    **_HOST,
 )(_handle(SparseAccumulator))  # fmt: skip
 
 

@@ -53,7 +53,7 @@ class BarrierObject:
         with self.lock:
             self._check_open(keys.size)
             new = False
-            complete = []
+            complete: list[tuple[Any, ...]] = []
             for i, (key, value) in enumerate(zip(keys.ravel(), _each(values), strict=True)):
                 new = self._insert(key, component, value, i, complete) or new
             self.batches += new

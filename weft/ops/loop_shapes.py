@@ -5,48 +5,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.core.shapes import TensorShape, as_shape
+from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.graph.slices import IndexedSlices, SparseTensor
+from weft.graph.type_spec import TensorSpec, TypeSpec, type_spec_from_value
 from weft.ops.routing import is_composite
 
 
 def shape_invariant(variable: Any, shape: Any = None) -> Any:
-    """The shape that `variable` keeps: `shape`, or its own; of a composite, one per component."""
+    """The shape that `variable` keeps: `shape`, or its own; of a composite, one per component.
+
+    `shape` is a TensorShape or a TypeSpec.
+    """
+    if isinstance(shape, TypeSpec):
+        wrong = not isinstance(shape, TensorSpec) and not is_composite(variable)
+        if wrong or not shape.is_compatible_with(type_spec_from_value(variable)):
+            raise TypeError(f"{type(shape).__name__} {shape!r} is not compatible with {variable!r}")
+        return shape.shape if isinstance(shape, TensorSpec) else _component_shapes(shape)
+    if not is_composite(variable):
+        return variable.shape if shape is None else shape
+    if shape is None:
+        return _component_shapes(type_spec_from_value(variable))
+    if not isinstance(shape, TensorShape):
+        raise TypeError(f"Expected shape to be a TypeSpec or TensorShape, got {shape!r}")
     if isinstance(variable, IndexedSlices):
         return _slices_invariant(variable, shape)
     if isinstance(variable, SparseTensor):
-        return _sparse_invariant(variable, shape)
-    if is_composite(variable):
-        return [part.shape for part in variable._composite_components()]
-    if shape is None:
-        return variable.shape
-    return getattr(shape, "shape", shape)
+        return _sparse_invariant(shape)
+    kind, spec = type(variable).__name__, type(type_spec_from_value(variable)).__name__
+    raise TypeError(f"To describe or constrain a {kind}, use a {spec} instead of a TensorShape.")
 
 
-def _slices_invariant(slices: IndexedSlices, shape: Any) -> list[TensorShape]:
-    """`shape` is that of the values."""
-    if shape is None:
-        rows = slices.indices.shape
-        dense = slices.shape
-        values = rows.concatenate(dense[1:]) if dense.ndims is not None else slices.values.shape
-        rank = dense.ndims
-    else:
-        values = as_shape(shape)
-        rows, rank = values[:1], values.ndims
-    found = [values, rows]
-    return found if slices.dense_shape is None else [*found, TensorShape([rank])]
+def _component_shapes(spec: TypeSpec) -> list[TensorShape]:
+    return [each.shape for each in spec._flat_tensor_specs]
 
 
-def _sparse_invariant(sparse: SparseTensor, shape: Any) -> list[TensorShape]:
+def _slices_invariant(slices: IndexedSlices, values: TensorShape) -> list[TensorShape]:
+    """`values` is the shape of the values."""
+    found = [values, values[:1]]
+    return found if slices.dense_shape is None else [*found, TensorShape([values.ndims])]
+
+
+def _sparse_invariant(shape: TensorShape) -> list[TensorShape]:
     """`shape` is that of `dense_shape`: a vector as long as the rank."""
-    if shape is None:
-        rank = sparse.shape.ndims
-    else:
-        shape = as_shape(shape)
-        if shape.ndims is not None and shape.ndims != 1:
-            raise ValueError("Expected a shape with 1 dimension")
-        rank = None if shape.ndims is None else shape.as_list()[0]
+    if shape.ndims is not None and shape.ndims != 1:
+        raise ValueError("Expected a shape with 1 dimension")
+    rank = None if shape.ndims is None else shape.as_list()[0]
     return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 
 

@@ -46,6 +46,8 @@ _PLAIN = "biufO"  # kinds of arrays whose elements Python has types for
 
 def packed(value: Any) -> Any:
     """A component as a queue keeps it."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return value  # a variant
     if not value.ndim and value.dtype.kind in _PLAIN:
         return value.item()
     return owned(value)
@@ -53,7 +55,7 @@ def packed(value: Any) -> Any:
 
 def unpacked(value: Any, dtype: DType) -> Any:
     """A component as operations know it."""
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, (np.ndarray, np.generic)) or dtype in (dtypes.variant, dtypes.resource):
         return value
     cell = np.empty((), dtype.np_storage)
     cell[()] = value
@@ -90,7 +92,7 @@ def padded(values: Sequence[Any], dims: Dims, dtype: DType) -> np.ndarray:
     fill = b"" if dtype is dtypes.string else 0
     out = np.full((len(values), *sizes), fill, dtype.np_storage)
     for i, value in enumerate(values):
-        out[(i, *(slice(n) for n in value.shape))] = value
+        out[i][tuple(slice(n) for n in value.shape)] = value
     return out
 
 
@@ -300,10 +302,11 @@ class Queue(Monitor):
             )
         for i, value in enumerate(components if shapes is not None else ()):
             assert shapes is not None
-            if value.shape != shapes[i] and not fits(shapes[i], value.shape):
+            have = getattr(value, "shape", ())
+            if have != shapes[i] and not fits(shapes[i], have):
                 raise invalid(
                     f"Shape mismatch in tuple component {i}. Expected {s.show(shapes[i])}, got"
-                    f" {s.show(value.shape)}"
+                    f" {s.show(have)}"
                 )
 
     def _check_many(self, components: Sequence[Any]) -> None:
@@ -363,7 +366,9 @@ class PaddingQueue(Queue):
         assert self.shapes is not None
         columns = zip(*elements, strict=True) if elements else [()] * len(self.dtypes)
         return [
-            (stacked if s.known(dims) else padded)(column, dims, dtype)  # type: ignore[operator]
+            stacked(column, dims, dtype)  # type: ignore[arg-type]
+            if s.known(dims)
+            else padded(column, dims, dtype)
             for column, dims, dtype in zip(columns, self.shapes, self.dtypes, strict=True)
         ]
 

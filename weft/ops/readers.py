@@ -80,8 +80,11 @@ def _(name: str, attrs: dict[str, Any]) -> Reader:
     ', encoding: string = ""',
 )
 def _(name: str, attrs: dict[str, Any]) -> Reader:
-    lengths = (attrs[f"{part}_bytes"] for part in ("header", "record", "footer", "hop"))
-    return FixedLengthRecordReaderObject(name, *lengths, attrs.get("encoding", ""))
+    header, record, footer, hop = (
+        attrs[f"{part}_bytes"] for part in ("header", "record", "footer", "hop")
+    )
+    encoding = attrs.get("encoding", "")
+    return FixedLengthRecordReaderObject(name, header, record, footer, hop, encoding)
 
 
 @op(

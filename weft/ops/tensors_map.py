@@ -160,11 +160,11 @@ def _joined(entries: list[Entry], dtype: DType) -> list[np.ndarray]:
             )
     rows = np.repeat(np.arange(len(entries)), [len(values) for _, values, _ in entries])
     indices = np.concatenate([e[0] for e in entries]).reshape(-1, rank)
-    shape = [len(entries), *np.max([e[2] for e in entries], axis=0)]
+    sizes = [len(entries), *np.max([e[2] for e in entries], axis=0)]
     return [
         np.concatenate([rows[:, None], indices], axis=1).astype(np.int64),
         np.concatenate([e[1] for e in entries]),
-        np.array(shape, np.int64),
+        np.array(sizes, np.int64),
     ]
 
 

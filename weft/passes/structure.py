@@ -557,6 +557,9 @@ def _fold_level(
     if any((m, 1) in used for m in here.joined):
         raise Misfit("the index of a merge is used")
     here.exports = [e for e in used if e[0] in here.inner or e[0] in here.taken]
+    for user in graph.nodes:
+        if user not in gone and any(c in here.taken for c in user.controls):
+            user.controls = _before_switches(user.controls, here.taken)
     node = _if_node(predicate, level, here)
     outputs = [(m, 0) for m in here.joined] + here.exports
     _replace_nodes(graph, gone, node, {edge: (node, i) for i, edge in enumerate(outputs)})
@@ -566,6 +569,19 @@ def _fold_level(
         merges.discard(n)
     # The new node is what later conditionals see; it stands outside of this predicate's branches.
     index[node] = level
+
+
+def _before_switches(controls: list[Node], switches: set[Node]) -> list[Node]:
+    """A switch is done as soon as it has its inputs, whichever branch is taken."""
+    found: dict[Node, None] = {}
+    stack = list(reversed(controls))
+    while stack:
+        node = stack.pop()
+        if node in switches:
+            stack += [source for source, _ in node.inputs] + node.controls
+        else:
+            found[node] = None
+    return list(found)
 
 
 def _if_node(predicate: Edge, level: int, here: _Level) -> Node:

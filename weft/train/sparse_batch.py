@@ -56,7 +56,7 @@ def stored(
             continue
         shared = maps[i] if maps else None
         handles = _store(tensor, enqueue_many, keep_input, shared.name if shared else None)
-        rank = tensor.dense_shape.shape.with_rank(1).dims[0]
+        rank = Dimension(tensor.dense_shape.shape.with_rank(1).as_list()[0])
         rank = rank - 1 if enqueue_many else rank
         info.append(SparseInfo(shared or _storing_op(handles), rank))
         # A component of a queue that takes padding must have a rank, hence one dimension more.
