@@ -25,7 +25,7 @@ demo: $(STAMP)  ## train a small classifier on the Iris data
 	@$(BIN)/python examples/iris.py
 
 test: lint  ## lint, check types, run the tests
-	@$(PYTEST) -q -n auto
+	@$(PYTEST) -q
 
 check: test
 

@@ -394,6 +394,23 @@ def test_shape_invariants() -> None:
     np.testing.assert_allclose(got[1], [[27.0, 27.0]])
 
 
+def test_invariants_as_type_specs() -> None:
+    sparse = tf.SparseTensor([[0]], [1.0], [10])
+    specs = [tf.TensorSpec([], tf.int32), tf.SparseTensorSpec([None]), tf.TensorSpec(None)]
+    got = tf.while_loop(
+        lambda i, s, x: i < 2,
+        lambda i, s, x: (i + 1, s, tf.stack([x, x])),
+        [tf.constant(0), sparse, tf.ones([1])],
+        shape_invariants=specs,
+    )
+    assert got[2].shape.ndims is None and run(got[2]).shape == (2, 2, 1)
+    with pytest.raises(TypeError, match="is not compatible with"):
+        tf.while_loop(
+            lambda i, s, x: i < 2, lambda i, s, x: (i, s, x),
+            [tf.constant(0), tf.ones([1]), tf.ones([1])], shape_invariants=specs,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
@@ -453,6 +470,17 @@ def test_loops_in_loops(parallel_iterations: int) -> None:
 
     s = tf.while_loop(lambda i, s: i < 4, outer, (0, x), parallel_iterations=parallel_iterations)[1]
     np.testing.assert_allclose(run(tf.gradients(s, x)[0], {x: 0.8}), slope(s, x, 0.8), rtol=1e-6)
+
+
+def test_a_node_that_waits_for_the_switch_of_a_cond() -> None:
+    # The gradient of a square makes its constant after the gradient it is given: here, a Switch.
+    x = scalar()
+    r = tf.while_loop(
+        lambda v: v < 100.0,
+        lambda v: tf.cond(tf.constant(True), lambda: tf.square(v), lambda: v - 1.0),
+        [x],
+    )
+    np.testing.assert_allclose(run([r, tf.gradients(r, x)[0]], {x: 2.0}), [256.0, 1024.0])
 
 
 def test_loops_in_conds_in_loops() -> None:

@@ -191,3 +191,9 @@ class TestEachWay:
             np.testing.assert_allclose(got_y, value * value.sum(1, keepdims=True))
             np.testing.assert_allclose(got_z, [[0, 1], [2, 3.5], [5, 6.75]])
             assert got_g.shape == (3, 2)
+
+    def test_an_endless_loop_can_time_out(self, sess):
+        y = tf.while_loop(lambda i: i >= 0, lambda i: i * 0, [1])
+        for _ in range(2):
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                sess.run(y, options=tf.RunOptions(timeout_in_ms=300))

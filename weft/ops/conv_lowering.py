@@ -118,7 +118,7 @@ def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) ->
     if outer >= 128 or outer < 16 or positions <= 32 * outer:
         return False
     strided_back = task == "input" and max(window.stride) > 1
-    return inner == 1 or strided_back or (os.cpu_count() or 1) >= 4
+    return inner > 1 and (strided_back or (os.cpu_count() or 1) >= 4)
 
 
 def _forward(x: Array, w: Array, window: Window) -> Array:
@@ -130,9 +130,6 @@ def _forward(x: Array, w: Array, window: Window) -> Array:
         return winograd.forward(x, w, window, _tile(window))
     if lowering == XLA:
         return _xla(x, w, window)
-    if c == 1:
-        pieces = zip(taps(x, window), window.taps, strict=True)
-        return sum(piece * w[tap] for piece, tap in pieces)
     rows = _row_patches(x, window)
     return sum(row @ w[i].reshape(-1, o) for i, row in enumerate(rows))
 

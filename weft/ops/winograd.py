@@ -59,10 +59,11 @@ def forward(x: Array, w: Array, window: Window, tile: Ints) -> Array:
     filters = _product(grown, w.reshape(grown.shape[1], -1)).reshape(-1, *w.shape[2:])
     tiles = _input_tiles(x, window, tile)
     products = lax.dot_general(tiles, filters, (((2,), (1,)), ((0,), (0,))))
-    # [column point, row point * n * tile row * tile column * o] -> [n, row, of 4, column, of 4, o]
-    done = _product(columns.output, products.reshape(len(columns.input), -1))
-    done = done.reshape(tile[1], len(rows.input), -1, *counts, w.shape[3])
-    whole = _mix(rows.output, list(jnp.moveaxis(done, 0, 4)), 2)
+    products = products.reshape(len(columns.input), len(rows.input), -1, *counts, w.shape[3])
+    # [row point, n, tile row, tile column, column in tile, o], then row points as the second axis
+    done = jnp.moveaxis(_mix(columns.output, list(products), 4), 0, 2)
+    done = done.reshape(-1, len(rows.input), counts[1] * tile[1] * w.shape[3])
+    whole = _in_place(rows.output, done)
     whole = whole.reshape(-1, counts[0] * tile[0], counts[1] * tile[1], w.shape[3])
     return whole[:, : window.output[0], : window.output[1]]
 
@@ -140,6 +141,15 @@ def _product(matrix: np.ndarray, x: Array) -> Array:
     if matrix.shape == (1, 1):
         return x * x.dtype.type(matrix[0, 0])
     return jnp.asarray(matrix, x.dtype) @ x
+
+
+def _in_place(matrix: np.ndarray, x: Array) -> Array:
+    """`matrix @ x[i]` for every i. A product, so that XLA does not repeat it in each consumer."""
+    import jax.numpy as jnp
+
+    if matrix.shape == (1, 1):
+        return x * x.dtype.type(matrix[0, 0])
+    return jnp.matmul(jnp.asarray(matrix, x.dtype), x)
 
 
 def _mix(matrix: np.ndarray, arrays: list[Array], axis: int) -> Array:

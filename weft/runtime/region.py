@@ -21,6 +21,7 @@ from weft.runtime.compile import Program, Spec, compile_region, load, translate
 from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
 from weft.runtime.lower import CannotLower
 from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.running import limits
 from weft.runtime.straight import Step, straight_line
 
 MAX_PROGRAMS = 64
@@ -69,6 +70,7 @@ class Region:
         self.kept = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if not w]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.needs_xla = any(n.definition.xla for n in unit.nodes)
+        self.has_loops = any(n.type == "_While" for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -80,7 +82,10 @@ class Region:
         if entry is None:
             entry = self._new_entry(key)
         program = entry.program
-        if program is not None:
+        if self.has_loops and limits.deadline is not None:
+            self._to_host(values)  # a compiled loop could not be stopped
+            run_nodes(self.nodes, values, self.store)
+        elif program is not None:
             self._run_program(program, values)
         elif entry.tiny:
             self._to_host(values)

@@ -1,16 +1,42 @@
-"""Which steps of a session are under way, so that closing it can end them."""
+"""Which steps of a session are under way, so that closing it can end them; and until when."""
 
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
-from weft.core.errors import OpError
+from weft.core.errors import DeadlineExceededError, OpError
 
 
 class Step(Protocol):
     def abort(self, error: OpError) -> None:
         """Ends the step with `error`, from any thread."""
+
+
+class _Limits(threading.local):
+    """When the step of this thread must be over, by time.monotonic; None if there is no limit."""
+
+    deadline: float | None = None
+
+    def check(self) -> None:
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise DeadlineExceededError(None, None, "Timed out waiting for notification")
+
+
+limits = _Limits()
+
+
+@contextmanager
+def until(deadline: float) -> Iterator[None]:
+    """Loops of a step that runs inside stop at `deadline`."""
+    before, limits.deadline = limits.deadline, deadline
+    try:
+        yield
+    finally:
+        limits.deadline = before
 
 
 class RunningSteps:

@@ -19,7 +19,7 @@ from weft.runtime import dump, report
 from weft.runtime.debug import NumericCheck
 from weft.runtime.plan import DataflowPlan, Plan, make_plan
 from weft.runtime.resources import ResourceStore, Variable
-from weft.runtime.running import RunningSteps
+from weft.runtime.running import RunningSteps, until
 from weft.runtime.trace import StepTrace
 
 _MAX_PLANS = 1024
@@ -57,7 +57,10 @@ class StepRunner:
         deadline = None
         if options is not None or self.timeout_in_ms:
             deadline = self._deadline(options)
-        if options is not None or metadata is not None or self.numeric_check:
+        if deadline is not None:
+            with until(deadline):
+                results = self._run_observed(plan, values, options, metadata, deadline)
+        elif options is not None or metadata is not None or self.numeric_check:
             results = self._run_observed(plan, values, options, metadata, deadline)
         else:
             results = plan.run(values, deadline, self.running)

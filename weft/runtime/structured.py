@@ -15,6 +15,7 @@ import numpy as np
 from weft.core import errors
 from weft.passes.client_graph import ClientGraph, Node
 from weft.runtime.resources import ResourceStore
+from weft.runtime.running import limits
 from weft.runtime.straight import Loop, straight_loop
 
 Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
@@ -54,7 +55,7 @@ class _While:
         fixed = list(inputs[self.variables :])
         count = [0]
         try:
-            if self.tiny is None:
+            if self.tiny is None or limits.deadline is not None:
                 state = self._run(state, fixed, count)
             else:
                 state = self.tiny([to_host(v) for v in state], [to_host(v) for v in fixed], count)
@@ -68,7 +69,9 @@ class _While:
         while condition.run(state + fixed)[0]:
             state = body.run(state + fixed)
             count[0] += 1
-            if count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
+            if limits.deadline is not None:
+                limits.check()
+            elif count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
                 self.tiny = straight_loop(condition, body, self.variables, self.store)
                 rest = [0]
                 try:
