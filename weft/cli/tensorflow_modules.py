@@ -17,7 +17,7 @@ python
     tf.test: _pywrap_util_port
 python.client
     tf weft.client.session: session
-    weft.runtime.trace: timeline
+    weft.client.timeline: timeline
     weft.cli.internals.device_lib: device_lib
     tf: client_lib
 python.compat
@@ -79,7 +79,7 @@ python.ops
     tf.nn: candidate_sampling_ops
     tf tf.debugging: check_ops
     tf: clip_ops
-    tf weft.ops.control weft.ops.control_nodes raw: control_flow_ops
+    tf weft.ops.control_flow weft.ops.control weft.ops.control_nodes raw: control_flow_ops
     tf: control_flow_util control_flow_v2_toggles
     tf.nn: ctc_ops
     tf tf.io: data_flow_ops
