@@ -103,6 +103,11 @@ def test_messages() -> None:
 
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_every_module_of_the_table_imports(module: str) -> None:
+    package = ".".join(module.split(".")[:2])
+    if package.startswith("contrib.") and tensorflow_import.places_of(package) is None:
+        with pytest.raises(ImportError, match=rf"^tensorflow\.{package} is not in weft yet$"):
+            importlib.import_module(f"tensorflow.{module}")
+        return
     assert importlib.import_module(f"tensorflow.{module}").__name__ == f"tensorflow.{module}"
 
 
@@ -130,6 +135,12 @@ def test_what_weft_lacks_is_named() -> None:
     with pytest.raises(ImportError, match=r"^tensorflow\.nope is not in weft yet$"):
         import tensorflow.nope
     assert not hasattr(tf, "nope")
+
+
+def test_a_missing_name_is_never_taken_for_a_module() -> None:
+    for module in ("python.keras", "python.estimator", "contrib.layers.python.layers"):
+        with pytest.raises(ImportError, match=r"is not in weft yet$"):
+            exec(f"from tensorflow.{module} import nope")
 
 
 def test_how_weft_is_built_is_not_part_of_it() -> None:

@@ -199,10 +199,10 @@ def keep_what_repeats(sample: Sample, result: Record) -> None:
     compute(sample, again)
     if not same(result.outputs, again.outputs) or not same(result.state, again.state):
         result.missing = UNSTABLE
-        result.outputs = result.state = None
-    if result.outputs is None or not same(result.grads, again.grads):
+        result.outputs = result.state = result.grads = result.grads2 = None
+    if not same(result.grads, again.grads) and result.outputs is not None:
         result.grads = result.grads2 = None
-        result.grad_error = result.grad_error or UNSTABLE
+        result.grad_error = UNSTABLE
     if not same(result.grads2, again.grads2):
         result.grads2 = None
 

@@ -62,6 +62,8 @@ class View(ModuleType):
         if name == "__all__":
             return [each for each in dir(self) if not each.startswith("_")]
         child = f"{self.__name__}.{name}"
+        if name.startswith("__") and not _holder(self._places, name):
+            raise AttributeError(_not_here(child), name=name, obj=self)
         found = _find(_below_root(self.__name__), self._places, name)
         # A namespace is handed out as a View too, so that a name missing in it is reported alike.
         is_module = found is _MISSING or _is_namespace(found)
@@ -135,23 +137,15 @@ def places_of(module: str) -> tuple[str, ...] | None:
         leaf = module.rpartition(".")[2]
         messages = (f"tensorboard.compat.proto.{leaf}", f"weft.protos.{leaf}")
         return messages if any(_present(messages)) else None
-    if _is_namespace(resolve(f"tf.{module}")):
-        return (f"tf.{module}",)
-    return _nearest_public(module)
+    public = _public_name(module)
+    return (public,) if _is_namespace(resolve(public)) else None
 
 
-def _nearest_public(module: str) -> tuple[str, ...] | None:
-    """Places for subtrees that repeat a public one: Keras, Estimator, `contrib.x.python`."""
-    contrib, python, rest = module.partition(".python")
-    if contrib.startswith("contrib.") and python and (not rest or rest.startswith(".")):
-        return (f"tf.{contrib}",) if resolve(f"tf.{contrib}") is not None else None
+def _public_name(module: str) -> str:
     for internal, public in MIRRORED.items():
         if module == internal or module.startswith(internal + "."):
-            nearest = public + module.removeprefix(internal)
-            while nearest != public and resolve(nearest) is None:
-                nearest = nearest.rpartition(".")[0]
-            return (nearest,) if _is_namespace(resolve(nearest)) else None
-    return None
+            return public + module.removeprefix(internal)
+    return f"tf.{module}"
 
 
 def resolve(place: str) -> Any:

@@ -205,30 +205,103 @@ examples.tutorials
 examples
 compat: tf.compat
 contrib: tf.contrib
-contrib.framework: tf.contrib.framework
-contrib.learn: tf.contrib.learn
 core
 core.framework
 core.protobuf
 core.example
 core.util
-contrib.learn.python
-contrib.learn.python.learn
-contrib.learn.python.learn.datasets
-    weft.cli.mnist: mnist
+contrib.crf.python
+contrib.crf.python.ops
+    tf.contrib.crf: crf
+contrib.distributions.python
+contrib.distributions.python.ops
+    tf.contrib.distributions: bijectors distribution
+contrib.eager.python
+    tf.contrib.eager: tfe
+contrib.factorization.python
+contrib.factorization.python.ops
+    tf.contrib.factorization: clustering_ops factorization_ops kmeans
 contrib.framework.python
+contrib.framework.python.framework: tf.contrib.framework
+    tf.contrib.framework: checkpoint_utils tensor_util
 contrib.framework.python.ops: tf.contrib.framework
     raw: audio_ops gen_audio_ops
     tf.contrib.framework tf.train tf: variables arg_scope ops
+contrib.image.python
+contrib.image.python.ops
+    tf.contrib.image: image_ops
+contrib.layers.python: tf.contrib.layers
+contrib.layers.python.layers: tf.contrib.layers
+    tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
+        normalization optimizers regularizers rev_block_lib summaries target_column
+    tf.contrib.layers weft.cli.internals.smart: utils
+contrib.layers.python.ops
+    tf.contrib.layers: bucketization_op sparse_ops
+contrib.learn: tf.contrib.learn
+contrib.learn.python: tf.contrib.learn
+contrib.learn.python.learn: tf.contrib.learn
+    tf.contrib.learn: learn_runner metric_spec run_config monitors experiment
+contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
+    weft.cli.mnist: mnist
+    tf.contrib.learn.datasets: base
+contrib.learn.python.learn.estimators
+    tf.contrib.learn: estimator head model_fn run_config
+contrib.learn.python.learn.preprocessing
+    tf.contrib.learn.preprocessing: text
+contrib.legacy_seq2seq.python
+contrib.legacy_seq2seq.python.ops
+    tf.contrib.legacy_seq2seq: seq2seq
+contrib.metrics.python
+contrib.metrics.python.ops
+    tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
+contrib.opt.python
+contrib.opt.python.training: tf.contrib.opt
+contrib.rnn.python
+contrib.rnn.python.ops: tf.contrib.rnn
+    tf.contrib.rnn tf.nn.rnn_cell tf.nn: core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell
+        gru_ops lstm_ops rnn rnn_cell
+contrib.seq2seq.python
+contrib.seq2seq.python.ops: tf.contrib.seq2seq
+    tf.contrib.seq2seq: attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder
+        helper loss sampler
+contrib.slim.python
+contrib.slim.python.slim: tf.contrib.slim
+    tf.contrib.slim: evaluation learning model_analyzer queues summaries
+contrib.slim.python.slim.data
+    tf.contrib.slim tf.contrib.slim.data: data_decoder data_provider dataset
+        dataset_data_provider parallel_reader prefetch_queue tfexample_decoder
+contrib.slim.python.slim.nets: tf.contrib.slim.nets
+    tf.contrib.slim.nets.alexnet: alexnet
+    tf.contrib.slim.nets.inception: inception inception_v1 inception_v2 inception_v3
+    tf.contrib.slim.nets.overfeat: overfeat
+    tf.contrib.slim.nets.resnet_utils: resnet_utils
+    tf.contrib.slim.nets.resnet_v1: resnet_v1
+    tf.contrib.slim.nets.resnet_v2: resnet_v2
+    tf.contrib.slim.nets.vgg: vgg
+contrib.tpu.python
+contrib.tpu.python.ops
+    tf.contrib.tpu: tpu_ops
+contrib.tpu.python.tpu: tf.contrib.tpu
+    tf.contrib.tpu: error_handling session_support tpu tpu_config tpu_context tpu_estimator
+        tpu_feed tpu_function tpu_optimizer training_loop util
+contrib.training.python
+contrib.training.python.training: tf.contrib.training
+    tf.contrib.training: evaluation hparam training
+python.estimator: tf.estimator
+    tf.estimator: estimator estimator_lib exporter model_fn run_config training util
+python.estimator.canned
+    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear metric_keys optimizers
+        parsing_utils prediction_keys
+python.estimator.export
+    tf.estimator.export: export export_lib export_output
+python.estimator.inputs
+    tf.estimator.inputs: inputs numpy_io pandas_io
 """
 
-# Subtrees that repeat a public one: `python.keras.layers` is `tf.keras.layers`. Modules that the
-# public tree does not have are looked up in the nearest one that it has.
+# Subtrees that repeat a public one: `python.keras.layers` is `tf.keras.layers`.
 MIRRORED = {
     "python.keras": "tf.keras",
-    "python.estimator": "tf.estimator",
     "python.distribute": "tf.distribute",
-    "python.debug": "weft.debug",
     "python.tpu": "tf.tpu",
 }
 

@@ -85,7 +85,7 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
         for users in split:
             on_device -= users
     units = _units(running, on_device, places)
-    known_keys = {cell_key(h): (h, 0) for h in [*inner, *handles]}
+    known_keys = {cell_key(h): (h, 0) for h in [*inner, *handles] if _is_variable(h)}
     _wire(units, graph, known_keys, roots)
     canonical = {edge[0] for edge in known_keys.values()}
     return Layout(units, [*handles, *(h for h in inner if h in canonical)], constants, roots)
