@@ -94,8 +94,16 @@ def test_a_syntax_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, python.stderr)
 
 
+# A process started in the background may have been told to ignore interrupts.
+INTERRUPTS_ITSELF = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
 def test_an_interrupt(tmp_path: Path) -> None:
-    script = write(tmp_path / "stop.py", "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    script = write(tmp_path / "stop.py", INTERRUPTS_ITSELF)
     done = weft("run", script)
     assert done.returncode == -signal.SIGINT
     assert done.stderr.endswith("KeyboardInterrupt\n")
