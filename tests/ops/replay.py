@@ -70,6 +70,8 @@ class Cell:
     def write(self, value: Any) -> None:
         self.value = value
 
+    update = write
+
 
 class Node:
     """The sample's node in the default graph, its inputs known as a shape mode says."""

@@ -7,6 +7,7 @@ table, for reference and for resource variables.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -291,14 +292,6 @@ def assign_variable_op(xp: Any, resource: Cell, value: Array) -> None:
     resource.write(value)
 
 
-def _add(old: Array, value: Array) -> Array:
-    return old + value
-
-
-def _subtract(old: Array, value: Array) -> Array:
-    return old - value
-
-
 def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tuple[OpDef, OpDef]:
     """`name` on reference variables and `nameVariableOp` on resources."""
 
@@ -311,7 +304,7 @@ def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tupl
                 f"{name} requires shapes of both tensors to match. lhs shape= "
                 f"{_shape_text(old)} rhs shape= {_shape_text(value)}",
             )
-        ref.write(combine(old, value))
+        ref.update(combine(old, value))
         return ref
 
     def update_resource(xp: Any, resource: Cell, value: Array) -> None:
@@ -323,7 +316,7 @@ def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tupl
                 f"Cannot update variable with shape {_shape_text(old)} using a Tensor with shape "
                 f"{_shape_text(value)}, shapes must be equal.",
             )
-        resource.write(combine(old, value))
+        resource.update(combine(old, value))
 
     on_ref = op(
         name,
@@ -344,8 +337,8 @@ def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tupl
     return on_ref, on_resource
 
 
-_declare_update("AssignAdd", _add)
-_declare_update("AssignSub", _subtract)
+_declare_update("AssignAdd", operator.add)
+_declare_update("AssignSub", operator.sub)
 
 
 def _count(cell: Cell, limit: int) -> Array:

@@ -62,6 +62,8 @@ class TracedCell:
     def write(self, value: Any) -> None:
         self.state = value
 
+    update = write
+
 
 @dataclass
 class Program:

@@ -41,9 +41,15 @@ class Variable:
     def read(self) -> np.ndarray:
         """The current value on the host."""
         value = self.value
+        if type(value) is np.ndarray:
+            return value
         if value is None:
             raise uninitialized(self.name, self.is_reference)
-        return value if type(value) is np.ndarray else np.asarray(value)
+        return np.asarray(value)
+
+    def update(self, value: Any) -> None:
+        """As `write`, of a value that has the shape the cell holds already."""
+        self.value = value
 
     def write(self, value: Any) -> None:
         old = self.value
