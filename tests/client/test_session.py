@@ -146,8 +146,9 @@ class TestLife:
             one.run(v.initializer)
             assert one.run(v) == 1.0
         with tf.Session() as two:
-            with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value Var"):
+            with pytest.raises(tf.errors.FailedPreconditionError, match="value Var") as info:
                 two.run(v)
+            assert info.value.op is v.op and "test_session.py" in str(info.value)
 
     def test_default_session(self):
         a = tf.constant(3)

@@ -17,6 +17,7 @@ from weft.passes.client_graph import ClientGraph
 from weft.passes.pipeline import Options, prepare
 from weft.runtime import dump, report
 from weft.runtime.debug import NumericCheck
+from weft.runtime.interpret import located
 from weft.runtime.plan import DataflowPlan, Plan, make_plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.running import RunningSteps, until
@@ -64,7 +65,10 @@ class StepRunner:
             results = self._run_observed(plan, values, options, metadata, deadline)
         else:
             results = plan.run(values, deadline, self.running)
-        return [to_user(value) for value in results]
+        try:
+            return [to_user(value) for value in results]
+        except errors.FailedPreconditionError as error:
+            raise _located_fetch(error, plan.graph, results) from None
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
@@ -143,6 +147,14 @@ def check_unique(feeds: Sequence[Tensor]) -> None:
     if len(set(feeds)) != len(feeds):
         twice = next(t for t in feeds if list(feeds).count(t) > 1)
         raise errors.InvalidArgumentError(None, None, f"Tensor {twice.name} is fed twice")
+
+
+def _located_fetch(error: Exception, graph: ClientGraph, results: Sequence[Any]) -> Exception:
+    """The error of fetching an empty variable, with the node that names it."""
+    for (node, _), value in zip(graph.fetches, results, strict=True):
+        if isinstance(value, Variable) and not value.initialized:
+            return located(error, node)
+    return error
 
 
 def to_user(value: Any) -> Any:
