@@ -1,0 +1,58 @@
+"""Nodes that order, check and report."""
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.graph.op_def import raw
+
+
+def test_print_hands_its_input_on_and_writes_to_standard_error(sess, capfd):
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.Print(x, [x, tf.shape(x)], message="x is ", summarize=2, first_n=2)
+    for _ in range(3):
+        np.testing.assert_array_equal(sess.run(y, {x: [1.5, 2.0, 3.0]}), [1.5, 2, 3])
+    assert capfd.readouterr().err == "x is [1.5 2...][3]\n" * 2
+
+
+def test_gradients_pass_through_print(sess):
+    x = tf.constant(2.0)
+    y = tf.Print(x * x, [x], first_n=0)
+    assert sess.run(tf.gradients(y, x)) == [4.0]
+
+
+def test_print_v2_writes_a_line(sess, capfd):
+    sess.run(raw.PrintV2(input="warp and weft", output_stream="stdout"))
+    assert capfd.readouterr().out == "warp and weft\n"
+
+
+def test_assert_names_what_was_wrong(sess):
+    x = tf.placeholder(tf.float32, [])
+    with tf.control_dependencies([tf.Assert(x > 0.0, ["x is", x], name="positive")]):
+        y = tf.sqrt(x)
+    assert sess.run(y, {x: 4.0}) == 2
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError) as info:
+            sess.run(y, {x: -4.0})
+        assert "assertion failed: [x is] [-4]" in str(info.value)
+        assert "test_control.py" in str(info.value)
+
+
+def test_py_func_translates_errors_and_checks_types(sess):
+    def fails(x):
+        raise StopIteration("nothing left")
+
+    with pytest.raises(tf.errors.OutOfRangeError, match="nothing left"):
+        sess.run(tf.py_func(fails, [1.0], tf.float32))
+    wrong = tf.py_func(lambda x: np.float64(x), [np.float32(1)], tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expects float32"):
+        sess.run(wrong)
+
+
+def test_group_and_tuple_wait_for_all(sess):
+    v = tf.Variable(0.0)
+    sess.run(v.initializer)
+    both = tf.tuple([tf.constant(1.0), tf.constant(2.0)], control_inputs=[v.assign_add(1.0).op])
+    assert sess.run(both) == [1, 2] and sess.run(v) == 1
+    sess.run(tf.group(v.assign_add(1.0), tf.no_op()))
+    assert sess.run(v) == 2
