@@ -338,10 +338,6 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     return GRADIENTS[name]
 
 
-def get_gradient_function(op: Operation) -> Callable[..., Any] | None:
-    return gradient_function(op)
-
-
 def _unwrap(grad: Any) -> Any:
     return (
         grad

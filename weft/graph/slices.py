@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
@@ -206,10 +204,3 @@ def convert_to_tensor_or_indexed_slices(
             )
         return value
     return convert_to_tensor(value, dtype=dtype, name=name, as_ref=as_ref)
-
-
-def indexed_slices_array(value: IndexedSlicesValue) -> np.ndarray:
-    """A fetched IndexedSlices as the dense array it stands for."""
-    dense = np.zeros(tuple(value.dense_shape), dtype=value.values.dtype)
-    np.add.at(dense, value.indices, value.values)
-    return dense

@@ -6,7 +6,7 @@ Passes rewrite it in place. Nodes keep a link to the operation they come from, f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from weft.core.dtypes import DType
@@ -57,8 +57,6 @@ class ClientGraph:
     feeds: list[Edge]
     fetches: list[Edge]
     targets: list[Node]
-    stage: str = "pruned"
-    notes: dict[str, Any] = field(default_factory=dict)
 
     def drop_unused(self) -> None:
         """Keeps what fetches and targets need, in the order it was in."""

@@ -94,9 +94,6 @@ class StepRunner:
             graph = prepare(feeds, fetches, targets, self.options, dump.observer())
             return make_plan(graph, self.store)
 
-    def client_graph(self, fetches: Any, targets: Any, feeds: Any) -> ClientGraph:
-        return prepare(feeds, fetches, targets, self.options)
-
     def _deadline(self, options: Any) -> float | None:
         """When the step must be over, by time.monotonic: its own limit, or the session's."""
         limit = options.timeout_in_ms if options is not None else 0
