@@ -42,14 +42,16 @@ def load(impl: str) -> Any:
     return tf
 
 
-def median_call(call: Callable[[], Any], samples: int = 15, sample_seconds: float = 0.1) -> float:
+def median_call(
+    call: Callable[[], Any], samples: int = 15, sample_seconds: float = 0.1, first: int = 20
+) -> float:
     """Median seconds of one call, over samples of as many calls as fit into `sample_seconds`.
 
-    The first calls are not counted: they compile, choose algorithms and fill caches.
+    The `first` calls are not counted: they compile, choose algorithms and fill caches.
     """
     until = time.perf_counter() + 3 * sample_seconds
     calls = 0
-    while calls < 20 or time.perf_counter() < until:
+    while calls < first or time.perf_counter() < until:
         call()
         calls += 1
     began = time.perf_counter()

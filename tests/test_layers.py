@@ -19,7 +19,7 @@ ABOVE = {
     "core": (),
     "protos": (),
     "graph": ("core", "protos"),
-    "io": ("core",),
+    "io": ("core", "protos"),
     "ops": ("graph", "io"),
     "autodiff": ("ops",),
     "passes": ("ops",),

@@ -78,6 +78,7 @@ from weft.api import queue as queue
 from weft.api import random as random
 from weft.api import resource_loader as resource_loader
 from weft.api import sparse as sparse
+from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import sysconfig as sysconfig
 from weft.api import train as train
@@ -1233,6 +1234,9 @@ from weft.ops.strided import (
 )
 from weft.ops.strided import (
     strided_slice as strided_slice,
+)
+from weft.ops.string_join import (
+    string_join as string_join,
 )
 from weft.ops.template import (
     make_template as make_template,

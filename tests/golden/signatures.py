@@ -79,6 +79,11 @@ def _weft_attr(attr: AttrDef) -> str:
 def _default(attr: AttrDef) -> str:
     if attr.kind == "shape":
         return _UNKNOWN_SHAPE if attr.default is None else f"shape{list(attr.default)}"
+    if attr.kind == "tensor":
+        shape = [("dim", [("size", str(extent))]) for extent in attr.default.shape]
+        dtype = type_name(dtypes.as_dtype(attr.default.dtype))
+        values = [("int_val", str(value)) for value in attr.default.ravel()]
+        return f"tensor{[('dtype', dtype), ('tensor_shape', shape), *values]}"
     return _literal(attr.default)
 
 

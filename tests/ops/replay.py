@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,10 @@ class KernelRun:
 
     def __init__(self, sample: Sample) -> None:
         self.definition = REGISTRY[sample.op]
-        attrs = built(sample).attrs
+        node = built(sample)
+        attrs = node.attrs
+        # A kernel that asks for more than its node holds resources, and is not replayed here.
+        self.extra = [SimpleNamespace(node=node)] if self.definition.takes_ctx else []
         self.call = kernel_call.bind(self.definition, attrs)
         names = kernel_call.flat_arg_names(self.definition, attrs)
         args = {arg.name: arg for arg in self.definition.input_args}
@@ -170,7 +174,8 @@ class KernelRun:
             for i, value in zip(self.traced, traced, strict=True):
                 values[i] = value
         inputs = [Cell(v) if cell else v for v, cell in zip(values, self.cells, strict=True)]
-        outputs = [out.read() if isinstance(out, Cell) else out for out in self.call(xp, inputs)]
+        results = self.call(xp, inputs, *self.extra)
+        outputs = [out.read() if isinstance(out, Cell) else out for out in results]
         return outputs, [cell.value for cell in inputs if isinstance(cell, Cell)]
 
 

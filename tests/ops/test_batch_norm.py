@@ -90,3 +90,16 @@ def test_training_on_nothing() -> None:
     with tf.Session() as session:
         y, mean, variance = session.run([y, mean, variance])
     assert y.shape == (0, 2, 2, 3) and np.isnan(mean).all() and np.isnan(variance).all()
+
+
+def test_compiled_statistics_of_values_far_from_zero() -> None:
+    """Compiled, mean and variance come from one walk over the values; nothing must cancel."""
+    values = (1000 + 0.1 * normal(8, 6, 6, 2)).astype(np.float32)
+    x = tf.placeholder(tf.float32, [8, 6, 6, 2])
+    outputs = tf.nn.fused_batch_norm(x, tf.ones([2]), tf.zeros([2]), epsilon=1e-5)
+    with tf.Session() as session:
+        interpreted, compiled = (session.run(outputs, {x: values}) for _ in range(2))
+    expected = values.astype(np.float64).var((0, 1, 2), ddof=1)
+    for _, mean, variance in (interpreted, compiled):
+        np.testing.assert_allclose(mean, values.astype(np.float64).mean((0, 1, 2)), rtol=1e-6)
+        np.testing.assert_allclose(variance, expected, rtol=1e-3)

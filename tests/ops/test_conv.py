@@ -223,3 +223,19 @@ def test_transposed_convolution_is_the_transpose(padding: str) -> None:
     y, back = run(y, back)
     assert abs(np.sum(y * g) - np.sum(x * back)) < 1e-3 * abs(np.sum(y * g))
     assert tf.get_default_graph().get_operations()[-1].name.startswith("conv2d_transpose")
+
+
+@pytest.mark.parametrize(
+    ("length", "size", "stride", "padding", "edges"),
+    [
+        (32, 7, 2, (3, 3), (3, 3)),  # 2 behind would do, but cuDNN wants both ends alike
+        (8, 1, 2, (0, 0), (0, 0)),  # the last position is not read; nothing is cut off
+        (8, 3, 2, "SAME", (0, 1)),
+        (9, 3, 1, "SAME", (1, 1)),
+    ],
+)
+def test_padding_is_symmetric_where_it_may_be(length, size, stride, padding, edges) -> None:
+    pads = None if padding == "SAME" else [padding]
+    name = padding if pads is None else "EXPLICIT"
+    window = window_of((length,), (size,), (stride,), (1,), name, pads)
+    assert conv_lowering._edges(window) == [edges]

@@ -12,11 +12,11 @@ ALL = Options()
 
 
 def optimized(*fetches, feeds=(), options=ALL):
-    return text(prepare(list(feeds), list(fetches), [], options))
+    return text(prepare(list(feeds), list(fetches), [], options)[0].graph)
 
 
 def kinds(*fetches, feeds=(), options=ALL):
-    graph = prepare(list(feeds), list(fetches), [], options)
+    graph = prepare(list(feeds), list(fetches), [], options)[0].graph
     return sorted(n.type for n in graph.nodes)
 
 

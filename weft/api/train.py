@@ -17,6 +17,9 @@ from weft.graph.graph_io import (
 from weft.graph.meta_graph import (
     export_meta_graph as export_meta_graph,
 )
+from weft.summary.events_writer import (
+    summary_iterator as summary_iterator,
+)
 from weft.train.adadelta import (
     AdadeltaOptimizer as AdadeltaOptimizer,
 )
@@ -29,6 +32,48 @@ from weft.train.adagrad_da import (
 from weft.train.adam import (
     AdamOptimizer as AdamOptimizer,
 )
+from weft.train.checkpoint_management import (
+    CheckpointManager as CheckpointManager,
+)
+from weft.train.checkpoint_management import (
+    checkpoint_exists as checkpoint_exists,
+)
+from weft.train.checkpoint_management import (
+    generate_checkpoint_state_proto as generate_checkpoint_state_proto,
+)
+from weft.train.checkpoint_management import (
+    get_checkpoint_mtimes as get_checkpoint_mtimes,
+)
+from weft.train.checkpoint_management import (
+    get_checkpoint_state as get_checkpoint_state,
+)
+from weft.train.checkpoint_management import (
+    latest_checkpoint as latest_checkpoint,
+)
+from weft.train.checkpoint_management import (
+    remove_checkpoint as remove_checkpoint,
+)
+from weft.train.checkpoint_management import (
+    update_checkpoint_state as update_checkpoint_state,
+)
+from weft.train.checkpoint_reader import (
+    NewCheckpointReader as NewCheckpointReader,
+)
+from weft.train.checkpoint_utils import (
+    checkpoints_iterator as checkpoints_iterator,
+)
+from weft.train.checkpoint_utils import (
+    init_from_checkpoint as init_from_checkpoint,
+)
+from weft.train.checkpoint_utils import (
+    list_variables as list_variables,
+)
+from weft.train.checkpoint_utils import (
+    load_checkpoint as load_checkpoint,
+)
+from weft.train.checkpoint_utils import (
+    load_variable as load_variable,
+)
 from weft.train.coordinator import (
     Coordinator as Coordinator,
 )
@@ -40,6 +85,45 @@ from weft.train.ftrl import (
 )
 from weft.train.gradient_descent import (
     GradientDescentOptimizer as GradientDescentOptimizer,
+)
+from weft.train.hooks import (
+    FeedFnHook as FeedFnHook,
+)
+from weft.train.hooks import (
+    FinalOpsHook as FinalOpsHook,
+)
+from weft.train.hooks import (
+    GlobalStepWaiterHook as GlobalStepWaiterHook,
+)
+from weft.train.hooks import (
+    LoggingTensorHook as LoggingTensorHook,
+)
+from weft.train.hooks import (
+    NanLossDuringTrainingError as NanLossDuringTrainingError,
+)
+from weft.train.hooks import (
+    NanTensorHook as NanTensorHook,
+)
+from weft.train.hooks import (
+    SecondOrStepTimer as SecondOrStepTimer,
+)
+from weft.train.hooks import (
+    StepCounterHook as StepCounterHook,
+)
+from weft.train.hooks import (
+    StopAtStepHook as StopAtStepHook,
+)
+from weft.train.hooks_saving import (
+    CheckpointSaverHook as CheckpointSaverHook,
+)
+from weft.train.hooks_saving import (
+    CheckpointSaverListener as CheckpointSaverListener,
+)
+from weft.train.hooks_saving import (
+    ProfilerHook as ProfilerHook,
+)
+from weft.train.hooks_saving import (
+    SummarySaverHook as SummarySaverHook,
 )
 from weft.train.input import (
     batch as batch,
@@ -142,6 +226,24 @@ from weft.train.queue_runner import (
 )
 from weft.train.rmsprop import (
     RMSPropOptimizer as RMSPropOptimizer,
+)
+from weft.train.saver import (
+    Saver as Saver,
+)
+from weft.train.scaffold import (
+    Scaffold as Scaffold,
+)
+from weft.train.session_run_hook import (
+    SessionRunArgs as SessionRunArgs,
+)
+from weft.train.session_run_hook import (
+    SessionRunContext as SessionRunContext,
+)
+from weft.train.session_run_hook import (
+    SessionRunHook as SessionRunHook,
+)
+from weft.train.session_run_hook import (
+    SessionRunValues as SessionRunValues,
 )
 from weft.train.training_util import (
     assert_global_step as assert_global_step,

@@ -11,7 +11,9 @@ from contextlib import nullcontext
 from enum import Enum
 from typing import Any
 
+from weft.autodiff import while_gradient  # noqa: F401  (registers gradients)
 from weft.autodiff.accumulate import AggregationMethod, accumulate
+from weft.autodiff.functions import call_gradient, python_gradient
 from weft.autodiff.loops import LoopGradients, zeros_outside_loop
 from weft.core import dtypes
 from weft.core.dtypes import DType
@@ -81,6 +83,8 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _graph_of(values: Sequence[Any]) -> Graph:
+    if (default := get_default_graph()).building_function:
+        return default
     for value in values:
         graph = getattr(value, "graph", None)
         if isinstance(graph, Graph):
@@ -333,6 +337,8 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     if own is not None:
         return own
     name = op.attrs.get("_gradient_op_type", op.type)
+    if op.definition.calls == "function" and name not in GRADIENTS:
+        return python_gradient(op) or call_gradient
     if name not in GRADIENTS:
         raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
     return GRADIENTS[name]

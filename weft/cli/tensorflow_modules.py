@@ -44,11 +44,12 @@ python.feature_column
         dense_features
 python.framework
     tf weft.graph.graph weft.graph.convert weft.graph.op_def: ops
-    tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes function importer
+    tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes importer
         indexed_slices kernels load_library op_def_registry random_seed sparse_tensor
         tensor_conversion_registry tensor_like tensor_spec type_spec versions framework_lib
         composite_tensor
     tf weft.core.shapes: tensor_shape
+    weft.ops.defun: function
     tf weft.core.device_name: device device_spec
     tf weft.graph.constant_value: tensor_util
     tf.errors: errors errors_impl
@@ -72,7 +73,8 @@ python.module
     tf: module
 python.ops
     tf tf.quantization weft.ops.array: array_ops
-    tf tf.math: batch_ops confusion_matrix critical_section_ops custom_gradient functional_ops
+    tf weft.ops.function_calls: functional_ops
+    tf tf.math: batch_ops confusion_matrix critical_section_ops custom_gradient
         histogram_ops logging_ops manip_ops map_fn numerics script_ops session_ops sort_ops
         template tensor_array_ops unconnected_gradients
     tf.bitwise: bitwise_ops

@@ -251,7 +251,7 @@ class Session(BaseSession):
         """Clears resource containers of `target` and ends the sessions on it."""
         for session in list(_open_sessions):
             if session._target == (target or ""):
-                session._runner.store.clear(containers)
+                session._runner.clear(containers)
                 session.close()
 
 

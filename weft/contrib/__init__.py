@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-PARTS = ("legacy_seq2seq", "rnn", "seq2seq")
+PARTS = ("framework", "layers", "legacy_seq2seq", "rnn", "seq2seq")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -129,6 +129,8 @@ def _all_tensors(definition: OpDef, given: dict[str, Any]) -> bool:
 
 def _graph_for(definition: OpDef, given: dict[str, Any]) -> Graph:
     values = [given.get(arg.name) for arg in definition.input_args]
+    if (default := stacks.get_default_graph()).building_function:
+        return default  # which takes in what comes from elsewhere
     for value in values:
         if type(value) is Tensor:
             graph = value.op.graph
@@ -459,7 +461,21 @@ def _normalize(attr: AttrDef, kind: str, value: Any) -> Any:
         return dims_of(value)
     if kind == "tensor":
         return np.asarray(value)
-    return value if isinstance(value, FuncRef) else FuncRef(getattr(value, "name", value))
+    return _function_reference(value)
+
+
+def _function_reference(value: Any) -> FuncRef:
+    """A function by its name, as a message, or as an object that goes into the graph with it."""
+    from weft.graph.graph_def import attr_from_proto
+
+    if isinstance(value, FuncRef):
+        return value
+    if isinstance(value, (str, bytes)):
+        return FuncRef(str(text_of(value)))
+    if hasattr(value, "add_to_graph"):
+        value.add_to_graph(stacks.get_default_graph())
+        return FuncRef(value.name)
+    return FuncRef(value.name, tuple((k, attr_from_proto(v)) for k, v in value.attr.items()))
 
 
 def text_of(value: str | bytes) -> str | bytes:

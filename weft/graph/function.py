@@ -1,31 +1,156 @@
-"""Functions of a GraphDef's library: kept with the graph and written out with it."""
+"""Functions of a graph's library: named graphs that nodes call.
+
+A node calls a function by having its name for a type, or by naming it in an attribute. What a call
+does is its body; `passes/inline.py` puts that in its place when a step is planned.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+from weft.core import dtypes
+from weft.core.errors import NotFoundError
+from weft.graph.function_def import Body, body_from_def
 from weft.graph.graph import Graph
+from weft.graph.graph_def import attr_from_proto
+from weft.graph.op_def import REGISTRY, FuncRef, OpDef, lookup
 
 
 class LibraryFunction:
-    """A FunctionDef as it was read."""
+    """A named function: its FunctionDef, and what differentiates a call of it.
 
-    def __init__(self, message: Any) -> None:
-        self.message = message
+    That is the library's function `gradient`, or `python_gradient(op, *grads)`. `built` is the
+    graph the function was made from, where it was made here.
+    """
+
+    def __init__(
+        self,
+        message: Any,
+        gradient: str | None = None,
+        python_gradient: Callable[..., Any] | None = None,
+        built: Body | None = None,
+    ) -> None:
+        self.message, self.gradient, self.python_gradient = message, gradient, python_gradient
         self.name: str = message.signature.name
+        self.built = built
 
-    def proto(self) -> Any:
-        return self.message
+    @functools.cached_property
+    def call(self) -> OpDef:
+        """The definition of operations that have the function's name for a type."""
+        return _call_def(self.message.signature)
+
+    def body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
+        """What the function does with its own attributes set to `attrs`. Not to be changed."""
+        return self.built or self.new_body(attrs, library)
+
+    def new_body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
+        """A copy of the body that is the caller's own."""
+        return body_from_def(self.message, attrs, library, lambda kind: find(library, kind))
 
 
-def import_library(graph: Graph, functions: dict[str, Any]) -> None:
-    """Adds FunctionDefs by name; one that is there already must be the same."""
-    for name, message in functions.items():
-        known = graph._functions.get(name)
-        if known is None:
-            graph._functions[name] = LibraryFunction(message)
-        elif known.proto() != message:
-            raise ValueError(
-                f"Cannot add function '{name}' because a different function with the same name"
-                " already exists."
+def _call_def(signature: Any) -> OpDef:
+    attrs = ", ".join(f"{attr.name}: {attr.type}" for attr in signature.attr)
+    made = OpDef(
+        signature.name,
+        ", ".join(map(_arg_text, signature.input_arg)),
+        ", ".join(map(_arg_text, signature.output_arg)),
+        attrs,
+    )
+    for attr in signature.attr:
+        if attr.HasField("default_value"):
+            default = attr_from_proto(attr.default_value)
+            made.attrs[attr.name] = made.attrs[attr.name]._replace(
+                default=default, has_default=True
             )
+    made.calls, made.stateful = "function", signature.is_stateful
+    return made
+
+
+def _arg_text(arg: Any) -> str:
+    spec = arg.type_list_attr and f"list({arg.type_list_attr})"
+    spec = spec or arg.type_attr or dtypes.as_dtype(arg.type).base_dtype.name
+    spec = f"{arg.number_attr} * {spec}" if arg.number_attr else spec
+    return f"{arg.name}: ref({spec})" if arg.is_ref else f"{arg.name}: {spec}"
+
+
+def find(library: dict[str, Any], kind: str) -> OpDef:
+    """The definition of an op type: registered, or a function of `library`."""
+    if kind not in REGISTRY and kind in library:
+        definition: OpDef = library[kind].call
+        return definition
+    return lookup(kind)
+
+
+def function_named(library: dict[str, Any], name: str) -> LibraryFunction:
+    found: LibraryFunction | None = library.get(name)
+    if found is None:
+        raise NotFoundError(None, None, f"Function {name} is not defined.")
+    return found
+
+
+def body_of(library: dict[str, Any], reference: FuncRef) -> Body:
+    """The body of the function that an attribute names."""
+    return function_named(library, reference.name).body(dict(reference.attrs), library)
+
+
+# Set by autodiff/functions.py, which sits below this module.
+_differentiated: Callable[[dict[str, Any], FuncRef], Body] | None = None
+
+
+def set_differentiate(function: Callable[[dict[str, Any], FuncRef], Body]) -> None:
+    global _differentiated
+    _differentiated = function
+
+
+def gradient_body(library: dict[str, Any], reference: FuncRef) -> Body:
+    """The body that maps arguments and gradients of results to gradients of arguments."""
+    function = library.get(reference.name)
+    if function is not None and function.gradient:
+        return body_of(library, FuncRef(function.gradient, reference.attrs))
+    assert _differentiated is not None, "weft.autodiff is not imported"
+    return _differentiated(library, reference)
+
+
+# ---- the library of a graph -------------------------------------------------------------------
+
+
+def import_library(graph: Graph, library: Any) -> None:
+    """Adds the functions of a FunctionDefLibrary, and which differentiates which."""
+    gradients = {each.function_name: each.gradient_func for each in library.gradient}
+    for message in library.function:
+        add_function(
+            graph, LibraryFunction(message, gradients.get(message.signature.name))
+        )
+    for name, gradient in gradients.items():
+        for needed in (name, gradient):
+            if needed not in graph._functions:
+                raise ValueError(f"FunctionDefLibrary missing '{needed}' FunctionDef\n{library}")
+
+
+def add_function(graph: Graph, function: LibraryFunction) -> None:
+    """Adds a function; one of its name that is there already must be the same."""
+    known = graph._functions.get(function.name)
+    if known is None:
+        graph._functions[function.name] = function
+    elif known is not function and known.message != function.message:
+        raise ValueError(
+            f"Cannot add function '{function.name}' because a different function with the same name"
+            " already exists."
+        )
+    elif function.gradient and not known.gradient:
+        known.gradient = function.gradient
+    elif function.gradient and known.gradient != function.gradient:
+        raise ValueError(
+            f"Cannot assign gradient function '{function.gradient}' to '{function.name}' because it"
+            f" already has gradient function '{known.gradient}'"
+        )
+
+
+def write_library(graph: Graph, message: Any) -> None:
+    """Fills a FunctionDefLibrary message."""
+    for function in graph._functions.values():
+        message.function.add().CopyFrom(function.message)
+        if function.gradient:
+            message.gradient.add(function_name=function.name, gradient_func=function.gradient)

@@ -13,7 +13,6 @@ from typing import Any
 
 from weft.core import device_name
 from weft.core.dtypes import DType
-from weft.graph import op_def as op_defs
 from weft.graph import stacks
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import OpDef
@@ -61,7 +60,9 @@ class Graph:
         self._producer = PRODUCER_VERSION
         self._min_consumer = 0
         self.seed: int | None = None
+        # A graph that will be the body of a function, made inside of `outer_graph`.
         self.building_function = False
+        self.outer_graph: Graph | None = None
 
     # ---- content ----
 
@@ -214,9 +215,10 @@ class Graph:
     ) -> Operation:
         """Adds a node of a registered type; `attrs` are AttrValue messages."""
         from weft.graph.apply import infer_attrs, output_types
+        from weft.graph.function import find
         from weft.graph.graph_def import attr_from_proto
 
-        definition = op_defs.lookup(op_type)
+        definition = find(self._functions, op_type)
         for i, tensor in enumerate(inputs):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"Input #{i} is not a tensor: {tensor}")
@@ -637,6 +639,8 @@ class name_scope(AbstractContextManager[str]):
 
 def graph_of(values: Any) -> Graph:
     """The one graph that the tensors among `values` are in; the default graph if there are none."""
+    if (default := get_default_graph()).building_function:
+        return default
     graph: Graph | None = None
     for value in values if isinstance(values, (list, tuple)) else [values]:
         if isinstance(value, (list, tuple)):
@@ -702,7 +706,9 @@ def get_collection_ref(key: str) -> list[Any]:
 
 @contextmanager
 def init_scope() -> Iterator[None]:
-    """Lifts control dependencies and control-flow contexts, as initializers need."""
+    """Lifts control dependencies, control-flow contexts and functions, as initializers need."""
     graph = get_default_graph()
-    with graph.control_dependencies(None):
+    while graph.outer_graph is not None:
+        graph = graph.outer_graph
+    with graph.as_default(), graph.control_dependencies(None):
         yield

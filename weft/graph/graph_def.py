@@ -174,8 +174,10 @@ def graph_def(graph: Graph, from_version: int = 0, add_shapes: bool = False) -> 
         if add_shapes and op.outputs:
             shapes = [t.dims for t in op.outputs]
             node.attr["_output_shapes"].CopyFrom(attr_to_proto(shapes, "list(shape)"))
-    for function in graph._functions.values():
-        message.library.function.add().CopyFrom(function.proto())
+    if graph._functions:
+        from weft.graph.function import write_library
+
+        write_library(graph, message.library)
     return message
 
 

@@ -12,9 +12,10 @@ from weft.core.errors import NotFoundError
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
 from weft.graph.convert import convert_to_tensor
+from weft.graph.function import find, import_library
 from weft.graph.graph import PRODUCER_VERSION, Graph, name_scope
 from weft.graph.graph_def import attr_from_proto
-from weft.graph.op_def import REGISTRY, OpDef, lookup, signature
+from weft.graph.op_def import REGISTRY, OpDef, signature
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import merge
 from weft.graph.tensor import Tensor
@@ -112,6 +113,13 @@ def _check_versions(versions: Any) -> None:
         )
 
 
+def add_nodes(graph: Graph, graph_def: Any) -> dict[str, Operation]:
+    """Adds nodes under the names they have; for a graph that is all of one's own."""
+    importer = _Importer(graph, graph_def, "", {})
+    importer.run()
+    return importer.made
+
+
 class _Importer:
     """One import. Nodes are made outside all scopes and join those that are open when all exist."""
 
@@ -128,7 +136,7 @@ class _Importer:
         self.order = [node.name for node in graph_def.node]
         # Before version 22 a placeholder's empty shape meant that nothing was known of it.
         self.legacy = 0 < graph_def.versions.producer < 22
-        self.library = {f.signature.name: f for f in graph_def.library.function}
+        self.library = graph_def.library
         self.made: dict[str, Operation] = {}
         self.mapped = {_tensor_key(k): t for k, t in mapped.items() if not k.startswith("^")}
         self.mapped_controls = {k[1:]: t.op for k, t in mapped.items() if k.startswith("^")}
@@ -138,9 +146,7 @@ class _Importer:
         self.defaults: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
-        if self.library:
-            from weft.graph.function import import_library
-
+        if self.library.function or self.library.gradient:
             import_library(self.graph, self.library)
         self._check_ops()
         self._check_colocations()
@@ -222,7 +228,7 @@ class _Importer:
 
     def _check_ops(self) -> None:
         missing = sorted({n.op for n in self.nodes.values() if n.op not in REGISTRY})
-        missing = [m for m in missing if m not in self.library and m not in self.graph._functions]
+        missing = [m for m in missing if m not in self.graph._functions]
         if missing:
             raise NotFoundError(None, None, f"Op type not registered {', '.join(missing)}")
 
@@ -252,7 +258,7 @@ class _Importer:
         return order
 
     def _add(self, node: Any) -> None:
-        definition = lookup(node.op)
+        definition = find(self.graph._functions, node.op)
         inputs: list[Tensor] = []
         later: list[tuple[int, str]] = []
         data = [text for text in node.input if not text.startswith("^")]
@@ -298,7 +304,7 @@ class _Importer:
         except (TypeError, KeyError) as error:
             raise ValueError(f"Node '{node.name}': {error}") from None
         except ValueError:
-            wanted = ", ".join(map(_type_text, _input_types(definition, attrs)))
+            wanted = ", ".join(map(_type_text, input_types(definition, attrs)))
             raise ValueError(
                 f"NodeDef expected inputs '{wanted}' do not match {len(inputs)} inputs specified;"
                 f" Op<{signature(definition)}>; NodeDef: {{{{node {node.name}}}}}"
@@ -319,7 +325,7 @@ class _Importer:
         return found
 
     def _check_types(self, definition: OpDef, name: str, inputs: list[Tensor], attrs: Any) -> None:
-        for i, wanted in enumerate(_input_types(definition, attrs)):
+        for i, wanted in enumerate(input_types(definition, attrs)):
             if inputs[i].dtype.base_dtype != wanted.base_dtype:
                 raise ValueError(
                     f"Input {i} of node {name} was passed {_type_text(inputs[i].dtype)} from"
@@ -383,7 +389,7 @@ def _names_and_scopes(graph: Graph) -> set[str]:
     return found
 
 
-def _input_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
+def input_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
     """The dtype of each flat input."""
     found: list[DType] = []
     for arg in definition.input_args:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.errors import NotFoundError
@@ -84,8 +86,11 @@ class OpDef:
         self.allows_uninitialized = False
         self.xla = False
         self.blocking = self.reads_only = False
+        self.transfer: str | None = None
         self.runs_on = "any"
         self.control_flow: str | None = None
+        # How it calls functions of the library; passes/inline.py replaces it by what they do.
+        self.calls: str | None = None
         # Another kernel, for tracing, of an op whose `runs_on` is the host.
         self.traced_kernel: Callable[..., Any] | None = None
         self.static_rule: Callable[[Any], frozenset[str]] | None = None
@@ -234,6 +239,8 @@ def op(
     blocking: bool = False,
     reads_only: bool = False,
     control_flow: str | None = None,
+    transfer: str | None = None,
+    calls: str | None = None,
     commutative: bool = False,
     aggregate: bool = False,
     differentiable: bool | None = None,
@@ -249,7 +256,9 @@ def op(
     run consumes. `differentiable=False` means the gradient is None. `allows_uninitialized`: its
     reference inputs need not hold a value yet. `reads_only`: it looks at its reference or resource
     input but leaves it as it is. `blocking`: it may wait for another node. `control_flow`: switch,
-    merge, enter, exit, next_iteration, loop_cond or trigger; the executor runs these.
+    merge, enter, exit, next_iteration, loop_cond or trigger; the executor runs these, as it does
+    one whose `transfer` is send or recv, which moves a tensor between devices. `calls`:
+    function, attribute, gradient, if, case, while or for; what is called takes the node's place.
     """
 
     def declare(kernel: Callable[..., Any] | None) -> OpDef:
@@ -261,6 +270,7 @@ def op(
         definition.runs_on, definition.xla = runs_on, xla
         definition.blocking, definition.reads_only = blocking, reads_only
         definition.control_flow, definition.static_rule = control_flow, static_rule
+        definition.calls, definition.transfer = calls, transfer
         definition.commutative, definition.aggregate = commutative, aggregate
         definition.random, definition.flops, definition.deprecated = random, flops, deprecated
         definition.allows_uninitialized = allows_uninitialized
@@ -390,6 +400,9 @@ def _literal(kind: str, text: str) -> Any:
         return tuple(None if d in ("?", "-1") else int(d) for d in _split(text.strip("[]()")))
     if kind == "func":
         return FuncRef(text.strip('"'))
+    if kind == "tensor":
+        name, _, items = text.rstrip("]").partition("[")
+        return np.array([int(item) for item in _split(items)], _dtype(name).np_storage)
     raise ValueError(f"no literal form for a {kind} default: {text!r}")
 
 

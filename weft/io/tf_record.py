@@ -9,6 +9,7 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, BinaryIO
 
 import google_crc32c
@@ -34,6 +35,13 @@ def _masked(crc: int) -> int:
 def masked_crc(data: bytes) -> int:
     """The crc32c of `data` in the form in which files hold it."""
     return _masked(_crc32c(data))
+
+
+@lru_cache(maxsize=4096)
+def _header(length: int) -> bytes:
+    """What comes before a record of `length` bytes."""
+    packed = _LENGTH.pack(length)
+    return packed + _CRC.pack(masked_crc(packed))
 
 
 # ---- options -------------------------------------------------------------------------------------
@@ -248,10 +256,8 @@ class TFRecordWriter:
     def write(self, record: Any) -> None:
         """Adds one record."""
         file = self._open_file()
-        data = compat.as_bytes(record)
-        length = _LENGTH.pack(len(data))
-        header = length + _CRC.pack(masked_crc(length))
-        framed = b"".join((header, data, _CRC.pack(masked_crc(data))))
+        data = record if type(record) is bytes else compat.as_bytes(record)
+        framed = b"".join((_header(len(data)), data, _CRC.pack(_masked(_crc32c(data)))))
         if self._deflater is None:
             file.write(framed)
             return

@@ -72,10 +72,13 @@ def _checked_multiples(x: Any, multiples: Any, least: int) -> tuple[int, ...]:
 def tile_(xp: Any, input: Any, multiples: Any) -> Any:
     input = as_array(input)
     counts = _checked_multiples(input, multiples, 0)
+    tiled = tuple(d * n for d, n in zip(input.shape, counts, strict=True))
     try:
-        check_size(tuple(d * n for d, n in zip(input.shape, counts, strict=True)))
+        check_size(tiled)
     except ValueError as error:
         raise invalid(str(error)) from None
+    if xp is not np and all(d == 1 or n == 1 for d, n in zip(input.shape, counts, strict=True)):
+        return xp.broadcast_to(input, tiled)
     return xp.tile(input, counts)
 
 

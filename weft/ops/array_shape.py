@@ -193,7 +193,12 @@ def reshape_(xp: Any, tensor: Any, shape: Any) -> Any:
     tensor = as_array(tensor)
     if np.ndim(shape) != 1:
         raise invalid(f"sizes input must be 1-D, not {s.show(np.shape(shape))}")
-    sizes = [int(d) for d in shape]
+    sizes = shape.tolist()
+    if xp is np and min(sizes, default=0) >= -1:
+        try:
+            return tensor.reshape(sizes)
+        except ValueError:
+            pass  # NumPy cannot infer a size next to a 0, and has other words for what is wrong
     elements = tensor.size
     product, hole = 1, None
     for i, d in enumerate(sizes):
@@ -257,6 +262,11 @@ def squeezed_dims(dims: tuple[int | None, ...], axes: Sequence[int]) -> Dims:
 )
 def squeeze_(xp: Any, input: Any, *, squeeze_dims: list[int]) -> Any:
     input = as_array(input)
+    if xp is np:
+        try:
+            return input.squeeze(tuple(squeeze_dims) or None)
+        except ValueError:
+            pass  # what does not fit is said below
     for axis in squeeze_dims:
         if not -input.ndim <= axis < input.ndim:
             raise invalid(

@@ -61,6 +61,22 @@ def _check(x: Array, data_format: str, **vectors: Array) -> int:
 # ---- kernels ----------------------------------------------------------------------------------
 
 
+def _moments(xp: Any, x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
+    """Mean and variance over `axes`.
+
+    Compiled, both are found in one walk over `x`: from sums of the distance to one of its values,
+    in which little cancels.
+    """
+    if xp is np:
+        mean = np.mean(x, axis=axes, keepdims=True)
+        return mean.squeeze(axes), np.mean(np.square(x - mean), axis=axes)
+    some = x[tuple(slice(1) if i in axes else slice(None) for i in range(x.ndim))]
+    distance = x - some
+    mean = xp.mean(distance, axis=axes)
+    variance = xp.mean(distance * distance, axis=axes) - mean * mean
+    return mean + some.reshape(mean.shape), xp.maximum(variance, literal(variance, 0))
+
+
 def _normalize(
     xp: Any,
     x: Array,
@@ -83,9 +99,8 @@ def _normalize(
             nothing = xp.full(scale.shape, literal(values, np.nan))
             zero = xp.zeros(scale.shape, values.dtype)
             return [x, nothing, nothing, zero, zero]
-        mean = xp.mean(values, axis=axes)
+        mean, variance = _moments(xp, values, axes)
         centered = values - _along(mean, x.ndim, data_format)
-        variance = xp.mean(centered * centered, axis=axes)
         unbiased = variance * literal(variance, count / max(count - 1, 1))
     else:
         centered = values - _along(mean, x.ndim, data_format)

@@ -116,7 +116,7 @@ class CondContext(ControlFlowContext):
         if op.inputs:
             self._take_inputs(op)
             self._remove_external_control_edges(op)
-            if op.type in op.graph._functions or op.type == "SymbolicGradient":
+            if op.definition.calls:
                 op._add_control_input(self._pivot.op)
         else:
             self._remove_external_control_edges(op)

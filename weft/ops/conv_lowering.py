@@ -182,11 +182,10 @@ def _tile(window: Window) -> Ints:
 def _xla(x: Array, w: Array, window: Window) -> Array:
     from jax import lax
 
-    if min(window.before + window.after) < 0:
+    edges = _edges(window)
+    if min(min(pair) for pair in edges) < 0:
         x = fit(x, window)
         edges = [(0, 0)] * len(window.size)
-    else:
-        edges = list(zip(window.before, window.after, strict=True))
     axes = "DHW"[-len(window.size) :]
     return lax.conv_general_dilated(
         x,
@@ -197,6 +196,19 @@ def _xla(x: Array, w: Array, window: Window) -> Array:
         dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
         feature_group_count=_groups(x.shape[-1], w),
     )
+
+
+def _edges(window: Window) -> list[tuple[int, int]]:
+    """Padding along each axis, as much behind as in front where the windows leave the choice.
+
+    With strides up to stride - 1 positions may be added behind that no window reaches. cuDNN pads
+    both ends alike; for anything else XLA first makes a padded copy of the images.
+    """
+    found = []
+    for i in window.axes:
+        least, before = window.after[i], window.before[i]
+        found.append((before, min(max(least, before), least + window.stride[i] - 1)))
+    return found
 
 
 def _transpose(linear: Callable[[Array], Array], shape: Ints, g: Array) -> Array:

@@ -98,9 +98,13 @@ def binary(
     inputs: str = "x, y",
     out: str = "z: T",
     attrs: str = "",
+    infix: str | None = None,
     **options: Any,
 ) -> OpDef:
-    """Declares `z = kernel(xp, x, y)` with broadcasting."""
+    """Declares `z = kernel(xp, x, y)` with broadcasting.
+
+    `infix`: the operator of Python that does the same for numbers.
+    """
     first, second = inputs.split(", ")
     kind = "T" if types else "bool"
     declared = ", ".join(part for part in (f"T: {types}" if types else "", attrs) if part)
@@ -120,6 +124,7 @@ def binary(
             check_broadcast(*operands)
             raise
 
+    checked.infix = infix  # type: ignore[attr-defined]
     return declare(checked)
 
 
@@ -187,10 +192,12 @@ def _add_gradient(op: Any, grad: Any) -> Any:
     return to_x(grad), to_y(grad)
 
 
-binary("Add", f"{{{ADDABLE}, string}}", _add).gradient(_add_gradient)
-binary("AddV2", f"{{{ADDABLE}}}", _add, commutative=True, aggregate=True).gradient(_add_gradient)
-sub_op = binary("Sub", DIVISIBLE, lambda xp, x, y: x - y)
-mul_op = binary("Mul", DIVISIBLE, lambda xp, x, y: x * y, commutative=True)
+binary("Add", f"{{{ADDABLE}, string}}", _add, infix="+").gradient(_add_gradient)
+binary("AddV2", f"{{{ADDABLE}}}", _add, infix="+", commutative=True, aggregate=True).gradient(
+    _add_gradient
+)
+sub_op = binary("Sub", DIVISIBLE, lambda xp, x, y: x - y, infix="-")
+mul_op = binary("Mul", DIVISIBLE, lambda xp, x, y: x * y, infix="*", commutative=True)
 mul_no_nan_op = binary("MulNoNan", HALF_TO_COMPLEX, lambda xp, x, y: _zero_where(xp, y == 0, x * y))
 squared_difference_op = binary(
     "SquaredDifference",
@@ -463,10 +470,10 @@ def _comparison(name: str, types: str, kernel: Kernel, **options: Any) -> OpDef:
     return binary(name, types, kernel, out="z: bool", differentiable=False, **options)
 
 
-_comparison("Less", "realnumbertype", lambda xp, x, y: x < y)
-_comparison("LessEqual", "realnumbertype", lambda xp, x, y: x <= y)
-_comparison("Greater", "realnumbertype", lambda xp, x, y: x > y)
-_comparison("GreaterEqual", "realnumbertype", lambda xp, x, y: x >= y)
+_comparison("Less", "realnumbertype", lambda xp, x, y: x < y, infix="<")
+_comparison("LessEqual", "realnumbertype", lambda xp, x, y: x <= y, infix="<=")
+_comparison("Greater", "realnumbertype", lambda xp, x, y: x > y, infix=">")
+_comparison("GreaterEqual", "realnumbertype", lambda xp, x, y: x >= y, infix=">=")
 _comparison("Equal", COMPARABLE, lambda xp, x, y: xp.equal(x, y), commutative=True)
 _comparison("NotEqual", COMPARABLE, lambda xp, x, y: xp.not_equal(x, y), commutative=True)
 _comparison("LogicalAnd", "", lambda xp, x, y: xp.logical_and(x, y), commutative=True)

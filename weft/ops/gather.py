@@ -36,8 +36,12 @@ def _check_gather(indices: np.ndarray, limit: int) -> None:
 def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     """`params` at `indices` along `axis`; compiled, zeros where an index is out of range."""
     if xp is np:
+        if np.minimum.reduce(indices, axis=None, initial=0) >= 0:  # NumPy would count from the end
+            try:
+                return params.take(indices, axis)
+            except IndexError:
+                pass
         _check_gather(indices, params.shape[axis])
-        return np.take(params, indices, axis=axis)
     if params.shape[axis] == 0 or 0 in indices.shape:
         dims = params.shape[:axis] + indices.shape + params.shape[axis + 1 :]
         return xp.zeros(dims, params.dtype)
@@ -115,7 +119,7 @@ def _gathered_v2(c: ShapeContext) -> Dims:
 def gather_v2_(xp: Any, params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
     if params.ndim < 1:
         raise invalid("params must be at least 1 dimensional")
-    if np.ndim(axis) != 0:
+    if axis.ndim != 0:
         raise invalid("axis must be scalar")
     at, count = int(axis), params.ndim
     if not -count <= at < count:

@@ -144,26 +144,56 @@ def convolution(
     steps = per_axis(strides, count, channel, "strides")
     rates = per_axis(rates, count, channel, "dilations")
     with name_scope(name, "convolution", [input, filter]) as name:
-        if all(int(rate) == 1 for rate in rates):
-            return _plain(input, filter, steps, padding, data_format, name, dilations=rates)
-        inner = (lambda v: v[2:]) if channel == 1 else (lambda v: v[1:-1])
-        _check_dilated(input, filter, count, channel, inner(steps), inner(rates))
-        input = convert_to_tensor(input, name="input")
-        filter = convert_to_tensor(filter, name="filter")
-        axes = range(2, count + 2) if channel == 1 else range(1, count + 1)
-        result = with_space_to_batch(
-            input,
-            np.array(inner(rates), np.int32),
-            padding,
-            lambda x, _, padding: _plain(x, filter, steps, padding, data_format, name),
-            filter_shape=filter.dims if None not in (filter.dims or (None,)) else shape(filter),
-            spatial_dims=axes,
-            data_format=data_format,
-        )
-        if channel == 1 and result.dims is not None and filter.dims is not None:
-            # batch_to_space cannot tell the channels from the axes it puts together.
-            result.set_shape([result.dims[0], filter.dims[-1], *result.dims[2:]])
-        return result
+        return _convolve(input, filter, padding, steps, rates, data_format, name)
+
+
+def convolve(
+    input: Any,
+    filter: Any,
+    padding: Any,
+    strides: Sequence[int],
+    dilation_rate: Sequence[int],
+    data_format: str,
+) -> Tensor:
+    """`convolution` without a name scope of its own, strides and rates for the spatial axes."""
+    count = len(strides)
+    channel = channel_index(data_format, count + 2)
+    steps = per_axis(strides, count, channel, "strides")
+    rates = per_axis(dilation_rate, count, channel, "dilations")
+    return _convolve(input, filter, padding, steps, rates, data_format, None)
+
+
+def _convolve(
+    input: Any,
+    filter: Any,
+    padding: Any,
+    steps: list[int],
+    rates: list[int],
+    data_format: str | None,
+    name: str | None,
+) -> Tensor:
+    if all(int(rate) == 1 for rate in rates):
+        return _plain(input, filter, steps, padding, data_format, name, dilations=rates)
+    count = len(steps) - 2
+    channel = channel_index(data_format or "N", count + 2)
+    inner = (lambda v: v[2:]) if channel == 1 else (lambda v: v[1:-1])
+    _check_dilated(input, filter, count, channel, inner(steps), inner(rates))
+    input = convert_to_tensor(input, name="input")
+    filter = convert_to_tensor(filter, name="filter")
+    axes = range(2, count + 2) if channel == 1 else range(1, count + 1)
+    result = with_space_to_batch(
+        input,
+        np.array(inner(rates), np.int32),
+        padding,
+        lambda x, _, padding: _plain(x, filter, steps, padding, data_format, name),
+        filter_shape=filter.dims if None not in (filter.dims or (None,)) else shape(filter),
+        spatial_dims=axes,
+        data_format=data_format,
+    )
+    if channel == 1 and result.dims is not None and filter.dims is not None:
+        # batch_to_space cannot tell the channels from the axes it puts together.
+        result.set_shape([result.dims[0], filter.dims[-1], *result.dims[2:]])
+    return result
 
 
 def _static_dims(x: Any) -> Any:

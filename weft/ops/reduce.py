@@ -37,7 +37,7 @@ def wide(x: Array) -> Array:
 def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
     """Reduction indices as non-negative numbers; an axis may be named more than once."""
     found: dict[int, None] = {}
-    for axis in np.ravel(axes).tolist():
+    for axis in axes.ravel().tolist():
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
         found[axis % rank] = None
@@ -73,7 +73,10 @@ def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype
 
 
 def _sum(xp: Any, x: Array, **along: Any) -> Array:
-    return xp.sum(wide(x), **along, dtype=wide(x).dtype).astype(x.dtype)
+    add = np.add.reduce if xp is np else xp.sum
+    wider = wide(x)
+    total = add(wider, **along, dtype=wider.dtype)
+    return total if wider is x else total.astype(x.dtype)
 
 
 def _product(xp: Any, x: Array, **along: Any) -> Array:

@@ -77,7 +77,9 @@ def _found(c: ShapeContext) -> Dims:
 def where_(xp: Any, input: Any) -> Any:
     if not 1 <= input.ndim <= 8:
         raise invalid(f"WhereOp : Unhandled input dimensions: {input.ndim}")
-    return np.argwhere(input).astype(np.int64)
+    found = input.nonzero()
+    positions = found[0][:, None] if len(found) == 1 else np.stack(found, axis=1)
+    return positions.astype(np.int64, copy=False)
 
 
 def _bounds_shape(c: ShapeContext) -> Dims:

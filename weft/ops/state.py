@@ -36,6 +36,8 @@ def variable_dims(tensor: Any) -> Dims:
     while op.type in _FORWARDING and op not in seen and op.inputs:
         seen.add(op)
         op = op.inputs[0].op
+    if (captured := getattr(op, "_captured", None)) is not None:
+        return variable_dims(captured)  # a function's argument that stands for it
     return op.attrs["shape"] if op.type == "VarHandleOp" else None
 
 

@@ -186,7 +186,7 @@ class WhileContext(ControlFlowContext):
 
     def _is_free(self, op: Operation) -> bool:
         """Whether nothing that `op` takes says in which iteration it runs."""
-        if op.type in op.graph._functions or op.type == "SymbolicGradient":
+        if op.definition.calls:
             return True
         return all(is_constant_enter(value.op) for value in op.inputs)
 

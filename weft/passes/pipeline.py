@@ -1,20 +1,23 @@
 """The table of contents of a step: every pass, in order.
 
 The local session and a cluster's master both call `prepare`; neither has a pipeline of its own.
+`finish` is what the process that runs a partition does with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weft.core import flags
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
+from weft.passes.inline import inline
 from weft.passes.optimize.cse import cse
 from weft.passes.optimize.fold import fold
 from weft.passes.optimize.simplify import simplify
+from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.references import read_late
 from weft.passes.structure import structure, subgraphs
@@ -28,6 +31,7 @@ class Options:
     fold: bool = True
     cse: bool = True
     simplify: bool = True
+    transfers: PartitionOptions = PLAIN
 
 
 ALL = Options()
@@ -39,17 +43,37 @@ def prepare(
     targets: Sequence[Operation],
     options: Options = ALL,
     observe: object = None,
-) -> ClientGraph:
-    """Client graph -> the graph of one step, optimized. `observe(stage, graph)` sees each stage."""
+    place: Callable[[ClientGraph], None] | None = None,
+) -> list[Partition]:
+    """Client graph -> the graphs of one step, one per device, optimized.
+
+    `place` gives every node a device; without it all are on one. `observe(stage, graph)` sees each
+    stage.
+    """
     graph = prune(feeds, fetches, targets)
     _show(observe, "10_pruned", graph)
+    inline(graph)
+    if place is not None:
+        place(graph)
+        _show(observe, "12_placed", graph)
+    parts = partition(graph, options.transfers)
+    for i, part in enumerate(parts):
+        finish(part.graph, options, observe, f"_{i}" if len(parts) > 1 else "")
+    return parts
+
+
+def finish(
+    graph: ClientGraph, options: Options = ALL, observe: object = None, suffix: str = ""
+) -> None:
+    """Optimizes the graph of one device, in place."""
+    if suffix:
+        _show(observe, f"14_partition{suffix}", graph)
     read_late(graph)
     if flags.CONTROL_FLOW.value != "nodes":
         structure(graph)
-    _show(observe, "15_structured", graph)
+    _show(observe, f"15_structured{suffix}", graph)
     optimize(graph, options)
-    _show(observe, "20_optimized", graph)
-    return graph
+    _show(observe, f"20_optimized{suffix}", graph)
 
 
 def optimize(graph: ClientGraph, options: Options) -> None:

@@ -343,8 +343,17 @@ def _can_be_known(node: Node, on_device: set[Node], known: set[Node]) -> bool:
 
 
 def _awaited(running: list[Node]) -> dict[Node, int]:
-    """Which waiting nodes each node comes after, as a set of bits."""
-    bits = {n: 1 << i for i, n in enumerate(n for n in running if n.definition.blocking)}
+    """Which waiting nodes each node comes after, as a set of bits.
+
+    Receives over equally many hops share a bit: none of them can hang on what another one starts,
+    so what needs one of them may as well wait for all.
+    """
+    kinds: dict[Any, int] = {}
+    bits = {
+        n: 1 << kinds.setdefault(n.attrs.get("_hop", n), len(kinds))
+        for n in running
+        if n.definition.blocking and n.definition.transfer != "send"
+    }
     awaited: dict[Node, int] = {}
     for node in running:
         mask = bits.get(node, 0)

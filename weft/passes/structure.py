@@ -33,7 +33,7 @@ def structure(graph: ClientGraph) -> bool:
     """Folds all control flow of `graph` in place; False (and no change) if some of it resists."""
     if not any(n.definition.control_flow for n in graph.nodes):
         return True
-    if any(n.definition.blocking for n in graph.nodes):
+    if any(_waits(n) for n in graph.nodes):
         return False  # what waits must not keep the rest of the step from running
     copy = _copy(graph)
     try:
@@ -49,8 +49,16 @@ def structure(graph: ClientGraph) -> bool:
     return True
 
 
+def _waits(node: Node) -> bool:
+    """Whether the executor must run a node by itself. Transfers outside of loops and branches are
+    there before or after these run."""
+    if node.definition.transfer is not None:
+        return "_may_be_dead" in node.attrs
+    return node.definition.blocking
+
+
 def _copy(graph: ClientGraph) -> ClientGraph:
-    made = {n: _clone(n) for n in graph.nodes}
+    made = {n: clone(n) for n in graph.nodes}
     for old, new in made.items():
         new.inputs = [(made[s], i) for s, i in old.inputs]
         new.controls = [made[c] for c in old.controls]
@@ -62,7 +70,7 @@ def _copy(graph: ClientGraph) -> ClientGraph:
     )
 
 
-def _clone(n: Node) -> Node:
+def clone(n: Node) -> Node:
     return Node(
         n.name,
         n.definition,
@@ -92,7 +100,7 @@ def _kind(node: Node) -> str | None:
     return node.definition.control_flow
 
 
-def _origin(edge: Edge) -> Edge:
+def origin_of(edge: Edge) -> Edge:
     """The handle or constant an edge stems from through nodes that only pass values on."""
     seen = edge
     while seen[0].type in ("Identity", "Switch", "RefSwitch", "Enter", "RefEnter"):
@@ -125,7 +133,7 @@ class _Subgraph:
         needed = self._needed(inside, [e[0] for e in map(self._final, fetches)] + targets)
         for node in order:
             if node in needed:
-                self.made[node] = _clone(node)
+                self.made[node] = clone(node)
         for old, new in list(self.made.items()):
             new.inputs = [self._edge(e) for e in old.inputs]
             new.controls = [self.made[c] for c in old.controls if c in self.made]
@@ -162,10 +170,10 @@ class _Subgraph:
         if node in self.made:
             return self.made[node], i
         if is_settled(node):
-            self.made[node] = _clone(node)
+            self.made[node] = clone(node)
             self.nodes.append(self.made[node])
             return self.made[node], i
-        origin = _origin(edge)
+        origin = origin_of(edge)
         if origin != edge:
             return self._edge(origin)
         raise Misfit(f"{self.name} uses {node.name} from outside")
@@ -252,14 +260,14 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
         for merge in merges:
             part.add_arg((merge, 0))
         for enter in invariants:
-            if is_settled(_origin((enter, 0))[0]):
-                part.alias[enter, 0] = _origin((enter, 0))
+            if is_settled(origin_of((enter, 0))[0]):
+                part.alias[enter, 0] = origin_of((enter, 0))
             else:
                 part.add_arg((enter, 0))
     for merge, switch in ((m, switches.get((m, 0))) for m in merges):
         if switch is not None:
             body.alias[switch, 1] = (merge, 0)
-    stateful = [n for n in order if n in inside and _has_effect(n)]
+    stateful = [n for n in order if n in inside and has_effect(n)]
     cond_graph = condition.build(
         inside, [loop_cond.inputs[0]], [n for n in stateful if n not in body_side], order
     )
@@ -311,7 +319,7 @@ def _depends(order: list[Node], on: set[Node], inside: set[Node]) -> set[Node]:
     return found
 
 
-def _has_effect(node: Node) -> bool:
+def has_effect(node: Node) -> bool:
     return node.definition.stateful or node.attrs.get("effect", False)
 
 
@@ -321,7 +329,7 @@ def _outside_controls(nodes: list[Node], here: set[Node]) -> list[Node]:
 
 def _replace_nodes(graph: ClientGraph, gone: set[Node], new: Node, old: dict[Edge, Edge]) -> None:
     """Puts `new` in the place of `gone`: edges by `old`, control edges from any of it."""
-    new.attrs["effect"] = any(_has_effect(n) for inner in subgraphs(new) for n in inner.nodes)
+    new.attrs["effect"] = any(has_effect(n) for inner in subgraphs(new) for n in inner.nodes)
     if any(e[0] in gone and e not in old for e in graph.fetches):
         raise Misfit("something inside a loop or branch is fetched")
     graph.targets = list(dict.fromkeys(new if t in gone else t for t in graph.targets))
@@ -515,7 +523,7 @@ class _Level:
     ) -> tuple[_Subgraph, ClientGraph]:
         part = _Subgraph(f"{name}/{'then' if side else 'else'}")
         for edge in captured:
-            origin = _origin(edge)
+            origin = origin_of(edge)
             if not is_settled(origin[0]):
                 part.add_arg(edge)
             elif origin != edge:
@@ -525,7 +533,7 @@ class _Level:
         wanted = [_from_side(m, side, self.branch, self.taken) for m in self.joined]
         wanted += [e for e in self.exports if self.side_of(e) == side]
         own = {n for n in self.inner if self.branch[n] == side}
-        effects = [n for n in self.order if n in own and _has_effect(n)]
+        effects = [n for n in self.order if n in own and has_effect(n)]
         return part, part.build(own, wanted, effects, self.order)
 
     def side_of(self, edge: Edge) -> int:

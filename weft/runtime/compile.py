@@ -87,20 +87,22 @@ class Spec:
     static: tuple[tuple[Edge, np.ndarray], ...]
 
 
-def compile_region(unit: Unit, names: list[Any], spec: Spec) -> Program:
+def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None) -> Program:
     """Traces the region's kernels into one XLA program.
 
     `names` gives (name, is_reference) of each cell of `unit.cells`, in order. Written cells are
-    donated, so that an update can reuse their memory.
+    donated, so that an update can reuse their memory. `device` is jax's, None for its default.
     """
     jax = load()
     trace = Tracer(unit, names, dict(spec.static))
     written = list(unit.cells.values())
-    arrays = [_abstract(jax, cell) for cell in spec.cells]
+    sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
+    arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
-    inputs = [_abstract(jax, i) for i in spec.inputs]
-    rngs = [jax.ShapeDtypeStruct((6,), np.uint32)] * len(trace.random_nodes)
+    inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
+    state = jax.ShapeDtypeStruct((6,), np.uint32, sharding=sharding)
+    rngs = [state] * len(trace.random_nodes)
     jitted = jax.jit(trace.run, donate_argnums=(0,))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -112,8 +114,8 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec) -> Program:
     return Program(executable, trace.rng_blocks, trace.reshapes)
 
 
-def _abstract(jax: Any, spec: Any) -> Any:
-    return None if spec is None else jax.ShapeDtypeStruct(*spec)
+def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
+    return None if spec is None else jax.ShapeDtypeStruct(*spec, sharding=sharding)
 
 
 class Tracer:

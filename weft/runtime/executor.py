@@ -17,9 +17,11 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.core.deferred import Deferred
+from weft.ops.transfer import key
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.runtime.frames import DEAD, Frame, Iteration
 from weft.runtime.interpret import HostNode, Observer, located, run_one
+from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps
 
@@ -32,8 +34,8 @@ class Task:
     """
 
     __slots__ = (
-        "control_outs", "data_inputs", "in_slots", "index", "kind", "name", "node", "out_slots",
-        "outs", "run",
+        "arrive", "control_outs", "data_inputs", "in_slots", "index", "kind", "name", "node",
+        "out_slots", "outs", "reads", "run", "transfer_key",
     )  # fmt: skip
 
     def __init__(self, index: int, kind: str, node: Node | None, name: str) -> None:
@@ -44,6 +46,11 @@ class Task:
         self.outs: list[list[tuple[Task, int]]] = []
         self.control_outs: list[Task] = []
         self.data_inputs = 0
+        self.reads: tuple[int, ...] = ()
+        self.arrive: Callable[[Any], Any] = to_host
+        self.transfer_key = ""
+        if node is not None and node.definition.transfer is not None:
+            self.kind, self.transfer_key = node.definition.transfer, key(node.attrs)
 
 
 class TaskGraph:
@@ -72,6 +79,14 @@ class TaskGraph:
                 assert task.node is not None
                 name = task.node.attrs["frame_name"]
                 self.enters[name] = self.enters.get(name, 0) + 1
+        self.readers: dict[int, int] = {}
+
+    def release(self, reads: list[set[int]], kept: set[int]) -> None:
+        """Lets go of values after their last reader; `reads` are the slots that each task reads."""
+        for task, slots in zip(self.tasks, reads, strict=True):
+            task.reads = tuple(sorted(slots - kept))
+            for slot in task.reads:
+                self.readers[slot] = self.readers.get(slot, 0) + 1
 
 
 def build_tasks(
@@ -160,9 +175,10 @@ class Executor:
         deadline: float | None = None,
         running: RunningSteps | None = None,
         observe: Observer | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> None:
         self.graph, self.deadline, self.running = graph, deadline, running
-        self.observe = observe
+        self.observe, self.rendezvous = observe, rendezvous
         self.starts: dict[tuple[Task, Iteration], float] = {}
         self.ready: deque[tuple[Task, Frame, Iteration, bool]] = deque()
         self.arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -172,6 +188,7 @@ class Executor:
         self.frames: dict[Any, Frame] = {}
         self.root = Frame("", None, None, 0, 0, 1)
         self.first = self._new_iteration(self.root)
+        self.readers = graph.readers.copy()
         for slot, value in feeds:
             self.first.values[slot] = value
 
@@ -219,10 +236,13 @@ class Executor:
 
     def _step(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
         values = iteration.values
+        kind = task.kind
+        if kind == "send":
+            self._send(task, frame, iteration, dead)
+            return
         if dead:
             self._finish(task, frame, iteration, True)
             return
-        kind = task.kind
         if kind == "plain":
             if self.observe is not None:
                 self.starts[task, iteration] = time.perf_counter()
@@ -233,6 +253,9 @@ class Executor:
             if deferred is not None:
                 self._defer(deferred, task, frame, iteration)
                 return
+        elif kind == "recv":
+            self._recv(task, frame, iteration)
+            return
         elif kind == "switch":
             data, pred = (values[i] for i in task.in_slots)
             taken = 1 if bool(_read(pred)) else 0
@@ -245,6 +268,30 @@ class Executor:
         elif task.out_slots:
             values[task.out_slots[0]] = values[task.in_slots[0]]
         self._finish(task, frame, iteration, False)
+
+    def _send(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        """Sends also what is dead, so that whoever waits for it knows."""
+        assert self.rendezvous is not None
+        value = DEAD if dead else _read(iteration.values[task.in_slots[0]])
+        if self.observe is not None:
+            self.starts[task, iteration] = time.perf_counter()
+        self.rendezvous.send(f"{task.transfer_key};{frame.tag(iteration)}", value)
+        self._finish(task, frame, iteration, dead)
+
+    def _recv(self, task: Task, frame: Frame, iteration: Iteration) -> None:
+        assert self.rendezvous is not None
+        if self.observe is not None:
+            self.starts[task, iteration] = time.perf_counter()
+        found = self.rendezvous.recv(f"{task.transfer_key};{frame.tag(iteration)}")
+        if isinstance(found, Deferred):
+            self._defer(found, task, frame, iteration)
+            return
+        self._received(found[0], task, frame, iteration)
+
+    def _received(self, value: Any, task: Task, frame: Frame, iteration: Iteration) -> None:
+        dead = value is DEAD
+        iteration.values[task.out_slots[0]] = value if dead else task.arrive(value)
+        self._finish(task, frame, iteration, dead)
 
     def _failed(
         self, error: Exception, task: Task, frame: Frame, iteration: Iteration
@@ -285,6 +332,9 @@ class Executor:
             raise self._failed(problem, task, frame, iteration) from problem
         if isinstance(outputs, Deferred):
             self._defer(outputs, task, frame, iteration)
+            return
+        if task.kind == "recv":
+            self._received(outputs[0], task, frame, iteration)
             return
         for slot, value in zip(task.out_slots, outputs, strict=True):
             iteration.values[slot] = value
@@ -333,9 +383,13 @@ class Executor:
             if not dead:
                 self._next(task, frame, iteration)
         else:
-            if self.observe is not None and kind == "plain" and not dead:
+            if self.observe is not None and kind in ("plain", "send", "recv") and not dead:
                 self._observe(task, iteration)
             self._activate(task, frame, iteration, iteration.values, dead)
+            for slot in task.reads:
+                self.readers[slot] -= 1
+                if not self.readers[slot]:
+                    iteration.values[slot] = None
         iteration.outstanding -= 1
         self._tidy(frame, iteration)
 
@@ -488,6 +542,11 @@ def _merged(node: Node | None, value: Any) -> Any:
     assert node is not None
     dtype = node.dtypes[0]
     return value if dtype._is_ref_dtype or dtype is dtypes.resource else _read(value)
+
+
+def to_host(value: Any) -> Any:
+    """What arrived from another device, for nodes that run on the host."""
+    return np.asarray(value) if hasattr(value, "block_until_ready") else value
 
 
 def _read(value: Any) -> Any:

@@ -6,6 +6,7 @@ per slot and how many inputs each task still waits for.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 DEAD = object()  # stands in for a value that the step decided not to compute
@@ -35,7 +36,7 @@ class Frame:
 
     __slots__ = (
         "dead_exits", "held", "invariants", "iterations", "key", "last", "limit", "live_exits",
-        "name", "parent", "parent_iteration", "waiting_enters",
+        "name", "number", "parent", "parent_iteration", "waiting_enters",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +49,11 @@ class Frame:
         limit: int,
     ) -> None:
         self.name, self.key = name, key
+        # What names the frame to other devices of the step; the same wherever it is entered.
+        self.number = 0
+        if parent is not None:
+            path = f"{parent.number}:{parent_iteration}:{name}".encode()
+            self.number = int.from_bytes(hashlib.blake2b(path, digest_size=8).digest(), "little")
         self.parent, self.parent_iteration = parent, parent_iteration
         self.waiting_enters, self.limit = enters, max(1, limit)
         self.iterations: dict[int, Iteration] = {}
@@ -56,6 +62,10 @@ class Frame:
         self.held: list[tuple[int, Any]] = []
         self.dead_exits: set[int] = set()
         self.live_exits: set[int] = set()
+
+    def tag(self, iteration: Iteration) -> str:
+        """Frame and iteration, as they end the key of a transfer."""
+        return f"{self.number}:{iteration.index}"
 
     def is_done(self) -> bool:
         return not self.waiting_enters and not self.iterations

@@ -30,7 +30,7 @@ class PartialRun:
 
         self._to_user = to_user
         # Unoptimized, so that every fetch and feed keeps its own node.
-        graph = prepare(feeds, fetches, targets, Options(False, False, False))
+        graph = prepare(feeds, fetches, targets, Options(False, False, False))[0].graph
         self.plan = Plan(graph, runner.store)
         self.fetches = {t.name: edge for t, edge in zip(fetches, graph.fetches, strict=True)}
         self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}

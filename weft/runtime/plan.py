@@ -29,6 +29,7 @@ from weft.runtime.interpret import (
     run_nodes_observed,
 )
 from weft.runtime.region import Region
+from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps
 from weft.runtime.straight import Step, straight_line
@@ -94,7 +95,7 @@ class Plan:
             return False
         if source.type == "_Arg":
             return self.nested  # users feed NumPy; a loop feeds what its last iteration made
-        if source.type in ("_While", "_If"):
+        if source.type in ("_While", "_If") or source.definition.transfer is not None:
             return True
         return source in home and home[source].is_region and home[source] is not home[user]
 
@@ -144,6 +145,7 @@ class Plan:
         feeds: Sequence[Any],
         deadline: float | None = None,
         running: RunningSteps | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
         """Runs one step. Returns the values of the fetches as they are, on host or device.
 
@@ -153,6 +155,10 @@ class Plan:
         for unit in self.units:
             unit.run(values)
         return [values[i] for i in self.fetch_slots]
+
+    @property
+    def graphs(self) -> list[ClientGraph]:
+        return [self.graph]
 
     def is_tiny(self) -> bool:
         """Whether everything seen so far ran faster on the host than XLA could be called."""
@@ -164,6 +170,7 @@ class Plan:
         observe: Observer,
         deadline: float | None = None,
         running: RunningSteps | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
         """Runs one step node by node, showing each to `observe`."""
         values = self._start(feeds)
@@ -205,7 +212,9 @@ class WaitingPlan(Plan):
             if node is not None:
                 item = self.nodes[node]
                 task.run, task.out_slots = node_runner(item, self.store), item.outs
-                task.outs = [[] for _ in item.outs]
+                task.outs, task.in_slots = [[] for _ in item.outs], item.ins
+                if task.kind == "recv":
+                    task.arrive = self.store.take_over
             else:
                 task.run = unit.run
             tasks.append(task)
@@ -214,17 +223,28 @@ class WaitingPlan(Plan):
             for source in sorted(sources):
                 tasks[source].control_outs.append(tasks[i])
         self.tasks = TaskGraph(tasks, self.template)
+        self.tasks.release(self._reads(), set(self.fetch_slots))
+
+    def _reads(self) -> list[set[int]]:
+        """The slots that each unit reads of others: what nobody reads any more is let go."""
+        reads = []
+        for unit in self.layout.units:
+            mine = set(unit.nodes)
+            edges = {e for n in unit.nodes for e in n.inputs if e[0] not in mine}
+            reads.append({self.slots[e] for e in edges if self.template[self.slots[e]] is None})
+        return reads
 
     def run(
         self,
         feeds: Sequence[Any],
         deadline: float | None = None,
         running: RunningSteps | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
         given = list(zip(self.feed_slots, feeds, strict=True))
-        values = Executor(self.tasks, given, deadline, running).run()
+        values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
 
     def run_observed(
@@ -233,6 +253,7 @@ class WaitingPlan(Plan):
         observe: Observer,
         deadline: float | None = None,
         running: RunningSteps | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
@@ -240,7 +261,8 @@ class WaitingPlan(Plan):
         settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
         args = self.graph, self.nodes, self.slots, settled, self.template, self.store
         given = list(zip(self.feed_slots, feeds, strict=True))
-        values = Executor(build_tasks(*args), given, deadline, running, observe).run()
+        tasks = build_tasks(*args)
+        values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
 
 
@@ -276,6 +298,10 @@ class DataflowPlan:
         self._settle()
         self.tasks = build_tasks(graph, self.nodes, self.slots, settled, self.template, store)
 
+    @property
+    def graphs(self) -> list[ClientGraph]:
+        return [self.graph]
+
     def is_tiny(self) -> bool:
         return False
 
@@ -293,8 +319,9 @@ class DataflowPlan:
         feeds: Sequence[Any],
         deadline: float | None = None,
         running: RunningSteps | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
-        return self.run_observed(feeds, None, deadline, running)
+        return self.run_observed(feeds, None, deadline, running, rendezvous)
 
     def run_observed(
         self,
@@ -302,12 +329,13 @@ class DataflowPlan:
         observe: Observer | None,
         deadline: float | None = None,
         running: RunningSteps | None = None,
+        rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
             self.tasks.template = self.template
         given = [(self.slots[e], v) for e, v in zip(self.graph.feeds, feeds, strict=True)]
-        values = Executor(self.tasks, given, deadline, running, observe).run()
+        values = Executor(self.tasks, given, deadline, running, observe, rendezvous).run()
         results = [values[self.slots[edge]] for edge in self.graph.fetches]
         for edge, value in zip(self.graph.fetches, results, strict=True):
             if value is DEAD:
@@ -320,7 +348,7 @@ class DataflowPlan:
 def make_plan(
     graph: ClientGraph, store: ResourceStore, nested: bool = False
 ) -> Plan | DataflowPlan:
-    if has_frames(graph):
+    if has_frames(graph) or any("_may_be_dead" in n.attrs for n in graph.nodes):
         return DataflowPlan(graph, store)
     waits = any(n.definition.blocking for n in graph.nodes)
     return (WaitingPlan if waits else Plan)(graph, store, nested)

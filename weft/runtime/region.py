@@ -174,7 +174,8 @@ class Region:
     def _build(self, values: list[Any]) -> Program:
         if self.constants_on_device is None:
             jax = load()
-            self.constants_on_device = [jax.device_put(v) for v in self.constants]
+            put = jax.device_put
+            self.constants_on_device = [put(v, self.store.device) for v in self.constants]
         inputs = [values[i] for i in self.moving_slots] + self.constants
         static = zip(self.static, self.static_slots, strict=True)
         spec = Spec(
@@ -183,7 +184,7 @@ class Region:
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
         )
         names = [(cell.name, cell.is_reference) for cell in self.cells]
-        return compile_region(self.unit, names, spec)
+        return compile_region(self.unit, names, spec, self.store.device)
 
     def _run_program(self, program: Program, values: list[Any]) -> None:
         inputs = [values[i] for i in self.moving_slots]

@@ -16,6 +16,11 @@ def say(level: int, text: Callable[[], str]) -> None:
         sys.stderr.write(f"weft: {text()}\n")
 
 
+def log(text: str) -> None:
+    """Prints what the program itself asked to be told."""
+    sys.stderr.write(f"{text}\n")
+
+
 @contextmanager
 def timed(level: int, text: Callable[[], str]) -> Iterator[None]:
     start = time.perf_counter()

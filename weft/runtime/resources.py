@@ -74,18 +74,27 @@ def uninitialized(name: str, is_reference: bool) -> FailedPreconditionError:
 
 
 class ResourceStore:
-    """The containers of one process (a server) or of one session (a local session).
+    """The containers of one device, of a process (a server) or of a session (a local session).
 
     `generation` counts removals, so that plans know when the cells they hold are stale;
     `shape_epoch` counts changes of a variable's shape, so that compiled programs know.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: Any = None) -> None:
+        self.device = device  # the jax device that programs run on; None: jax's default
         self.lock = threading.RLock()
         self.generation = 0
         self.shape_epoch = 0
         self._containers: dict[str, dict[tuple[str, str], Any]] = {}
         self.rng: dict[str, np.ndarray] = {}
+
+    def take_over(self, value: Any) -> Any:
+        """A value that comes from another device, on this one."""
+        if self.device is None or not hasattr(value, "block_until_ready"):
+            return value
+        from weft.runtime.compile import load
+
+        return load().device_put(value, self.device)
 
     def get_or_make(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource `name` of type `kind`, made by `make` when it is not there."""

@@ -14,17 +14,22 @@ from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
+from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import Options, prepare
 from weft.runtime import dump, report
+from weft.runtime.crew import Crew
 from weft.runtime.debug import NumericCheck
+from weft.runtime.device import device_set, local_devices
 from weft.runtime.interpret import located
+from weft.runtime.partitioned import PartitionedPlan
+from weft.runtime.placer import Placer
 from weft.runtime.plan import DataflowPlan, Plan, make_plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.running import RunningSteps, until
 from weft.runtime.trace import StepTrace
 
 _MAX_PLANS = 1024
-_COPY_BYTES = 1 << 16
+AnyPlan = Plan | DataflowPlan | PartitionedPlan
 
 
 class StepRunner:
@@ -32,12 +37,16 @@ class StepRunner:
 
     def __init__(self, graph: Graph, config: Any = None) -> None:
         self.graph = graph
-        self.store = ResourceStore()
+        self.devices = local_devices(config)
+        self.stores = {d.name: ResourceStore(d.handle) for d in self.devices}
+        self.store = self.stores[self.devices[0].name]
+        self.crew = Crew()
+        self.place = Placer(graph, device_set(self.devices), config)
         self.options = options_from(config)
         self.timeout_in_ms = config.operation_timeout_in_ms if config is not None else 0
         self.running = RunningSteps()
         self.numeric_check = flags.CHECK_NUMERICS.value
-        self._plans: dict[Any, Plan | DataflowPlan] = {}
+        self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
         self._lock = threading.Lock()
 
@@ -72,7 +81,7 @@ class StepRunner:
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
-    ) -> Plan | DataflowPlan:
+    ) -> AnyPlan:
         with self._lock:
             if self._mutations != self.graph._mutations:
                 self._plans.clear()
@@ -88,11 +97,14 @@ class StepRunner:
 
     def make_plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
-    ) -> Plan | DataflowPlan:
+    ) -> AnyPlan:
         check_unique(feeds)
-        with report.timed(2, lambda: f"plan of {len(graph.nodes)} nodes"):
-            graph = prepare(feeds, fetches, targets, self.options, dump.observer())
-            return make_plan(graph, self.store)
+        with report.timed(2, lambda: f"plan of {sum(len(p.graph.nodes) for p in parts)} nodes"):
+            observer = dump.observer()
+            parts = prepare(feeds, fetches, targets, self.options, observer, self.place)
+            if len(parts) > 1:
+                return PartitionedPlan(parts, self.stores, self.crew)
+            return make_plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
     def _deadline(self, options: Any) -> float | None:
         """When the step must be over, by time.monotonic: its own limit, or the session's."""
@@ -121,13 +133,12 @@ class StepRunner:
             if trace is not None:
                 trace.fill(metadata)
             if options is not None and options.output_partition_graphs:
-                metadata.partition_graphs.append(dump.to_graph_def(plan.graph))
+                for graph in plan.graphs:
+                    metadata.partition_graphs.append(dump.to_graph_def(graph))
         return results
 
     def list_devices(self) -> list[Any]:
-        from weft.runtime.device import session_devices
-
-        return session_devices()
+        return list(self.devices)
 
     def close(self) -> None:
         """Ends the steps that wait, and frees plans and state."""
@@ -137,7 +148,13 @@ class StepRunner:
             )
         )
         self._plans.clear()
-        self.store.clear()
+        self.crew.close()
+        self.clear()
+
+    def clear(self, containers: list[str] | None = None) -> None:
+        """Empties resource containers on every device."""
+        for store in self.stores.values():
+            store.clear(containers)
 
 
 def check_unique(feeds: Sequence[Tensor]) -> None:
@@ -184,4 +201,5 @@ def options_from(config: Any) -> Options:
         fold=base and rewrites.constant_folding != off,
         cse=base and rewrites.common_subgraph_elimination != off,
         simplify=base and rewrites.arithmetic_optimization != off,
+        transfers=PartitionOptions(as_bfloat16=config.graph_options.enable_bfloat16_sendrecv),
     )

@@ -6,19 +6,19 @@ are called directly. The line an error comes from tells which node raised it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
 from weft.runtime.interpret import HostNode, located, run_one
 from weft.runtime.resources import ResourceStore
 
 Step = Callable[[list[Any]], None]
-Loop = Callable[[Sequence[Any], Sequence[Any], list[int]], list[Any]]
-_FILE = "<weft step>"
+FILE = "<weft step>"
 
 
 def straight_line(
@@ -29,7 +29,7 @@ def straight_line(
     `hold_lock`: the store's lock is held throughout, so that the whole is one atomic update;
     otherwise only around each node that touches variables.
     """
-    writer = _Writer(store, hold_lock)
+    writer = Writer(store, hold_lock)
     made: set[int] = set()
     lines: list[str] = []
     for item in nodes:
@@ -49,99 +49,36 @@ def straight_line(
 
 
 def _compiled(source: str, names: dict[str, Any], where: dict[int, Node]) -> Step:
-    exec(compile(source, _FILE, "exec"), names)
+    exec(compile(source, FILE, "exec"), names)
     inner = names["step"]
 
     def step(values: list[Any]) -> None:
         try:
             inner(values)
         except Exception as error:
-            node = _node_of(error, where)
+            node = node_of(error, where)
             raise (located(error, node) if node is not None else error) from error
 
     return step
 
 
-def _node_of(error: Exception, where: dict[int, Node]) -> Node | None:
+def node_of(error: Exception, where: dict[int, Node]) -> Node | None:
     frame = error.__traceback__
     while frame is not None:
-        if frame.tb_frame.f_code.co_filename == _FILE:
+        if frame.tb_frame.f_code.co_filename == FILE:
             return where.get(frame.tb_lineno)
         frame = frame.tb_next
     return None
 
 
-def straight_loop(condition: Any, body: Any, variables: int, store: ResourceStore) -> Loop:
-    """A whole loop over two plans as one function: (state, fixed inputs, count) -> final state.
-
-    `count` is a one-element list that holds the number of finished iterations, also on failure.
-    """
-    parts = [_Writer(store, False, "c"), _Writer(store, False, "b")]
-    names: dict[str, Any] = {}
-    lines: list[list[str]] = []
-    for writer, plan in zip(parts, (condition, body), strict=True):
-        writer.names, made = names | writer.names, set(plan.feed_slots)
-        lines.append([writer.line(item, made | set(_outs(plan))) for item in plan.nodes.values()])
-        names = writer.names
-        for slot, value in enumerate(plan.template):
-            if value is not None:
-                names[f"{writer.prefix}{slot}"] = value
-    inputs = [f"x{i}" for i in range(len(body.feed_slots))]
-    state = ", ".join(inputs[:variables])
-    source = [
-        "def loop(state, fixed, count):",
-        f"    {''.join(x + ', ' for x in inputs)} = *state, *fixed",
-        *_moves(parts[0].prefix, condition.feed_slots, inputs, "    "),
-        *_moves(parts[1].prefix, body.feed_slots, inputs, "    "),
-        "    n = 0",
-        "    with errstate(all='ignore'):",
-        "        try:",
-        "            while True:",
-    ]
-    where: dict[int, Node] = {}
-    pad = " " * 16
-    for part, (writer, plan) in enumerate(zip(parts, (condition, body), strict=True)):
-        for line, item in zip(lines[part], plan.nodes.values(), strict=True):
-            where[len(source) + 1] = item.node
-            source.append(pad + line)
-        results = [f"{writer.prefix}{i}" for i in plan.fetch_slots]
-        if part == 0:
-            source.append(f"{pad}if not {results[0]}: return {f'[{state}]'}")
-            continue
-        source.append(f"{pad}{state} = {', '.join(results)}" if variables else f"{pad}pass")
-        for other, slots in zip(parts, (condition.feed_slots, body.feed_slots), strict=True):
-            source += _moves(other.prefix, slots[:variables], inputs, pad)
-        source.append(f"{pad}n += 1")
-    source += ["        finally:", "            count[0] = n"]
-    exec(compile("\n".join(source), _FILE, "exec"), names)
-    inner = names["loop"]
-
-    def loop(state: Sequence[Any], fixed: Sequence[Any], count: list[int]) -> list[Any]:
-        try:
-            final: list[Any] = inner(state, fixed, count)
-            return final
-        except Exception as error:
-            node = _node_of(error, where)
-            raise (located(error, node) if node is not None else error) from error
-
-    return loop
-
-
-def _outs(plan: Any) -> list[int]:
-    return [slot for item in plan.nodes.values() for slot in item.outs]
-
-
-def _moves(prefix: str, slots: Sequence[int], inputs: list[str], pad: str) -> list[str]:
-    pairs = [f"{prefix}{slot} = {name}" for slot, name in zip(slots, inputs, strict=False)]
-    return [pad + "; ".join(pairs)] if pairs else []
-
-
-class _Writer:
+class Writer:
     """Source lines for nodes, and the names they use."""
 
-    def __init__(self, store: ResourceStore, hold_lock: bool, prefix: str = "s") -> None:
-        self.store, self.hold_lock, self.prefix = store, hold_lock, prefix
-        self.on_host = prefix != "s"  # a loop's own state never leaves the host
+    def __init__(self, store: ResourceStore, hold_lock: bool, on_host: bool = False) -> None:
+        self.store, self.hold_lock = store, hold_lock
+        self.on_host = on_host  # a loop's own state never leaves the host
+        self.prefix = "s"
+        self.called: dict[int, str] = {}  # what slots are called that have a name of their own
         self.loaded: set[int] = set()
         self.names: dict[str, Any] = {
             "np": np, "lock": store.lock, "errstate": np.errstate, "asarray": np.asarray,
@@ -153,15 +90,18 @@ class _Writer:
         self.names[name] = value
         return name
 
-    def line(self, item: HostNode, made: set[int]) -> str:
+    def slot(self, i: int) -> str:
+        return self.called.get(i) or f"{self.prefix}{i}"
+
+    def line(self, item: HostNode, made: Collection[int] = ()) -> str:
         self.loaded.update(i for i in item.ins if i not in made)
-        left = "".join(f"{self.prefix}{i}, " for i in item.outs)
+        left = "".join(f"{self.slot(i)}, " for i in item.outs)
         definition = item.node.definition
         if item.kind not in ("pure", "cells") or definition.xla or definition.kernel is None:
             return f"{left and left + '= '}run_one({self.bind(item)}, [{self._plain(item)}], store)"
         call = self._call(item)
         if definition.single_output:
-            call = f"{self.prefix}{item.outs[0]} = {call}"
+            call = f"{self.slot(item.outs[0])} = {call}"
         elif item.outs:
             call = f"{left}= {call}"
         if item.kind == "cells" and not self.hold_lock:
@@ -169,16 +109,19 @@ class _Writer:
         return call
 
     def _plain(self, item: HostNode) -> str:
-        return ", ".join(f"{self.prefix}{i}" for i in item.ins)
+        return ", ".join(self.slot(i) for i in item.ins)
 
     def _call(self, item: HostNode) -> str:
         definition, attrs = item.node.definition, item.node.attrs
-        args = [f"{self.prefix}{i}" for i in item.ins]
+        args = [self.slot(i) for i in item.ins]
         for position in item.converts:
             if not self.on_host or item.node.inputs[position][0].type in ("_While", "_If"):
                 args[position] = f"asarray({args[position]})"
         for position in item.derefs:
             args[position] += ".read()"
+        infix = getattr(definition.kernel, "infix", None)
+        if infix is not None and _cannot_fail(item.node):
+            return f"{args[0]} {infix} {args[1]}"
         if definition.has_list_input:
             args = _grouped(item.node, args)
         named = [
@@ -186,6 +129,12 @@ class _Writer:
             for key in definition.kernel_attrs
         ]
         return f"{self.bind(definition.kernel)}({', '.join(['np', *args, *named])})"
+
+
+def _cannot_fail(node: Node) -> bool:
+    """Whether two operands are numbers that fit together, whatever they are: one is a scalar."""
+    numeric = all(source.dtypes[i].base_dtype != dtypes.string for source, i in node.inputs)
+    return numeric and () in [source.dims[i] for source, i in node.inputs]
 
 
 def _grouped(node: Node, args: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from weft.core import errors
 from weft.passes.client_graph import ClientGraph, Node
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import limits
-from weft.runtime.straight import Loop, straight_loop
+from weft.runtime.straight_loop import Loop, straight_loop
 
 Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
 # Iterations after which a loop knows whether its body is too small to be worth compiling.
@@ -58,7 +58,7 @@ class _While:
             if self.tiny is None or limits.deadline is not None:
                 state = self._run(state, fixed, count)
             else:
-                state = self.tiny([to_host(v) for v in state], [to_host(v) for v in fixed], count)
+                state = self.tiny(state, fixed, count)
         except errors.OpError as error:
             error._message += f" (iteration {count[0]} of loop '{self.node.name}')"
             raise
@@ -75,15 +75,10 @@ class _While:
                 self.tiny = straight_loop(condition, body, self.variables, self.store)
                 rest = [0]
                 try:
-                    return self.tiny([to_host(v) for v in state], [to_host(v) for v in fixed], rest)
+                    return self.tiny(state, fixed, rest)
                 finally:
                     count[0] += rest[0]
         return state
-
-
-def to_host(value: Any) -> Any:
-    """Arrays on a device come to the host; arrays and objects of the host stay what they are."""
-    return np.asarray(value) if type(value).__module__.startswith("jax") else value
 
 
 class _If:
@@ -99,9 +94,24 @@ class _If:
         attrs = self.node.attrs
         return _plan(attrs["else"], self.store), _plan(attrs["then"], self.store)
 
+    @functools.cached_property
+    def reads(self) -> tuple[list[int], list[int]]:
+        """Per branch, the results that are references where the conditional gives values."""
+        attrs = self.node.attrs
+        return self._references(attrs["else"]), self._references(attrs["then"])
+
+    def _references(self, graph: ClientGraph) -> list[int]:
+        return [
+            i
+            for i, (source, output) in enumerate(graph.fetches[: self.joined])
+            if source.dtypes[output]._is_ref_dtype and not self.node.dtypes[i]._is_ref_dtype
+        ]
+
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         side = int(bool(np.asarray(inputs[0])))
         results: list[Any] = self.branches[side].run(inputs[1:])
+        for i in self.reads[side]:
+            results[i] = results[i].read()
         exported = iter(results[self.joined :])
         return results[: self.joined] + [
             next(exported) if side == own else None for own in self.sides

@@ -4,41 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.meta_graph import export_scoped_meta_graph, import_scoped_meta_graph
+from tensorboard.compat.proto.saver_pb2 import SaverDef
 
-
-def export_meta_graph(
-    filename: str | None = None,
-    meta_info_def: Any = None,
-    graph_def: Any = None,
-    saver_def: Any = None,
-    collection_list: Any = None,
-    as_text: bool = False,
-    graph: Any = None,
-    export_scope: str | None = None,
-    clear_devices: bool = False,
-    clear_extraneous_savers: bool = False,
-    strip_default_attrs: bool = False,
-    save_debug_info: bool = False,
-    **kwargs: Any,
-) -> Any:
-    """The graph with its collections as a MetaGraphDef, also written to `filename` if given."""
-    message, _ = export_scoped_meta_graph(
-        filename=filename,
-        meta_info_def=meta_info_def,
-        graph_def=graph_def,
-        saver_def=saver_def,
-        collection_list=collection_list,
-        as_text=as_text,
-        graph=graph,
-        export_scope=export_scope,
-        clear_devices=clear_devices,
-        clear_extraneous_savers=clear_extraneous_savers,
-        strip_default_attrs=strip_default_attrs,
-        save_debug_info=save_debug_info,
-        **kwargs,
-    )
-    return message
+from weft.graph.meta_graph import (  # noqa: F401  (export_meta_graph is public from here too)
+    export_meta_graph,
+    import_scoped_meta_graph_with_return_elements,
+    read_meta_graph_file,
+)
+from weft.platform import tf_logging as logging
+from weft.train.saver import Saver
+from weft.train.saver_saveable import all_saveable_objects
 
 
 def import_meta_graph(
@@ -46,11 +21,48 @@ def import_meta_graph(
     clear_devices: bool = False,
     import_scope: str | None = None,
     **kwargs: Any,
-) -> None:
+) -> Saver | None:
     """Adds a MetaGraph to the default graph, collections included.
 
-    Where TensorFlow returns a Saver, this returns None: weft does not read checkpoints yet.
+    Returns the saver that it holds, or a new one of all variables; None if there are none.
     """
-    import_scoped_meta_graph(
-        meta_graph_or_file, clear_devices=clear_devices, import_scope=import_scope, **kwargs
+    return _import_meta_graph_with_return_elements(
+        meta_graph_or_file, clear_devices, import_scope, **kwargs
+    )[0]
+
+
+def _import_meta_graph_with_return_elements(
+    meta_graph_or_file: Any,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    return_elements: Any = None,
+    **kwargs: Any,
+) -> tuple[Saver | None, Any]:
+    """As `import_meta_graph`; also returns the elements that `return_elements` names."""
+    message = meta_graph_or_file
+    if not hasattr(message, "graph_def"):
+        message = read_meta_graph_file(message)
+    variables, elements = import_scoped_meta_graph_with_return_elements(
+        message,
+        clear_devices=clear_devices,
+        import_scope=import_scope,
+        return_elements=return_elements,
+        **kwargs,
     )
+    return _saver_of(message, import_scope, variables), elements
+
+
+def _saver_of(message: Any, import_scope: str | None, variables: dict[str, Any]) -> Saver | None:
+    if message.HasField("saver_def"):
+        scope = import_scope
+        if variables:
+            # The scope may have been made unique: a variable's name shows it.
+            old, variable = next(iter(variables.items()))
+            scope = variable.name[: -len(old)]
+        saver_def = SaverDef()
+        saver_def.CopyFrom(message.saver_def)
+        return Saver(saver_def=saver_def, name=scope)
+    if all_saveable_objects(import_scope):
+        return Saver()
+    logging.info("Saver not created because there are no variables in the graph to restore")
+    return None

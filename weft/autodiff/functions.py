@@ -1,0 +1,314 @@
+"""Gradients of calls: of a function as a whole (`SymbolicGradient`), of `If` and of `While`.
+
+A call's gradient is a call of another function, which computes what it needs of the first anew. A
+conditional or loop instead hands what its gradient needs on: as further results, or on stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.function import (
+    LibraryFunction,
+    add_function,
+    function_named,
+    set_differentiate,
+)
+from weft.graph.function_def import Body, function_def
+from weft.graph.graph import Graph
+from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+
+
+def differentiable(dtype: DType) -> bool:
+    """Whether a value of this type has a gradient of its own; a variable's goes by its handle."""
+    base = dtype.base_dtype
+    return base.is_floating or base.is_complex or base is dtypes.resource
+
+
+# ---- calls ------------------------------------------------------------------------------------
+
+
+def call_gradient(op: Operation, *grads: Any) -> list[Any]:
+    """The gradient of a call: its arguments and the gradients of its results go to a function."""
+    if op.definition.calls == "function":
+        reference = FuncRef(op.type, tuple(op.attrs.items()))
+    else:
+        reference = op.attrs["f"]
+    given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
+    types = [_gradient_type(tensor) for tensor in op.inputs]
+    return list(raw.SymbolicGradient([*op.inputs, *given], types, reference))
+
+
+def python_gradient(op: Operation) -> Any:
+    """The Python function that differentiates a call, if its function has one."""
+    function = op.graph._functions.get(op.type)
+    return function.python_gradient if function is not None else None
+
+
+for _name in ("PartitionedCall", "StatefulPartitionedCall"):
+    register_gradient(_name, call_gradient)
+
+
+def _dense(grad: Any, like: Tensor) -> Tensor:
+    return raw.ZerosLike(like) if grad is None else convert_to_tensor(grad)
+
+
+def _gradient_type(tensor: Tensor) -> DType:
+    """The type of a gradient: that of the variable if the tensor is its handle."""
+    if tensor.dtype.base_dtype is not dtypes.resource:
+        return tensor.dtype.base_dtype
+    op = tensor.op
+    while op.type == "Identity" or hasattr(op, "_captured"):
+        op = op._captured.op if hasattr(op, "_captured") else op.inputs[0].op
+    if op.type == "VarHandleOp":
+        found: DType = op.attrs["dtype"]
+        return found
+    reads = [user.attrs.get("dtype") for user in tensor.consumers() if user.type == "ReadVariableOp"]
+    return reads[0] if reads else dtypes.float32
+
+
+def differentiated(library: dict[str, Any], reference: FuncRef) -> Body:
+    """A body that maps a function's arguments and its results' gradients to gradients."""
+    from weft.autodiff.gradients import gradients
+
+    body = own_body(library, reference)
+    with body.graph.as_default():
+        dys = [raw.Placeholder(y.dtype.base_dtype, name="dy") for y in body.outputs]
+        pairs = [(y, dy) for y, dy in zip(body.outputs, dys, strict=True) if _flows(y)]
+        found = gradients([y for y, _ in pairs], body.inputs, [dy for _, dy in pairs])
+        dxs = [_dense_or_zeros(dx, x) for dx, x in zip(found, body.inputs, strict=True)]
+    return Body(body.graph, [*body.inputs, *dys], dxs)
+
+
+set_differentiate(differentiated)
+
+
+def own_body(library: dict[str, Any], reference: FuncRef) -> Body:
+    if reference.name in library or reference.name not in REGISTRY:
+        return function_named(library, reference.name).new_body(dict(reference.attrs), library)
+    return _body_of_op(reference)
+
+
+def _body_of_op(reference: FuncRef) -> Body:
+    """A registered operation, taken as a function."""
+    from weft.graph.apply import complete_attrs, output_types
+    from weft.graph.importer import input_types
+
+    definition, attrs = REGISTRY[reference.name], dict(reference.attrs)
+    complete_attrs(definition, attrs)
+    graph = Graph()
+    with graph.as_default():
+        inputs = [raw.Placeholder(dtype) for dtype in input_types(definition, attrs)]
+        types = output_types(definition, attrs)
+        op = graph.add_op(definition, tuple(inputs), types, attrs, definition.name)
+    return Body(graph, inputs, list(op.outputs))
+
+
+def _flows(tensor: Tensor) -> bool:
+    return differentiable(tensor.dtype) and tensor.dtype.base_dtype is not dtypes.resource
+
+
+def _dense_or_zeros(grad: Any, x: Tensor) -> Tensor:
+    return zeros_for(x) if grad is None else convert_to_tensor(grad)
+
+
+def zeros_for(x: Tensor) -> Tensor:
+    """A gradient of zeros: as large as the variable if `x` is the handle of one."""
+    if x.dtype.base_dtype is dtypes.resource:
+        return raw.Fill(raw.VariableShape(x), constant(0, _gradient_type(x)))
+    return raw.ZerosLike(x)
+
+
+# ---- a body and its gradient, cut apart -------------------------------------------------------
+
+
+@dataclass
+class Halves:
+    """A body with the gradient of it in one graph.
+
+    `dys` and `dxs` belong to the outputs and inputs that gradients flow through; `saved` are the
+    tensors of the forward half that the backward half uses, besides the inputs.
+    """
+
+    body: Body
+    outputs: list[int]
+    inputs: list[int]
+    dys: list[Tensor] = field(default_factory=list)
+    dxs: list[Tensor] = field(default_factory=list)
+    forward: list[Operation] = field(default_factory=list)
+    backward: list[Operation] = field(default_factory=list)
+    saved: list[Tensor] = field(default_factory=list)
+
+
+def halves(body: Body, grads: Sequence[Any], absent: Sequence[int] = ()) -> Halves:
+    """`grads`: what came for each output; None where nothing flows. `absent`: inputs that have no
+    value when this body runs.
+    """
+    from weft.autodiff.gradients import gradients
+
+    outputs = [i for i, grad in enumerate(grads) if grad is not None and _flows(body.outputs[i])]
+    inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
+    made = Halves(body, outputs, inputs)
+    with body.graph.as_default():
+        ys, xs = [body.outputs[i] for i in outputs], [body.inputs[i] for i in inputs]
+        made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
+        found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
+        made.dxs = [
+            _stand_in(x) if i in absent else _dense_or_zeros(dx, x)
+            for i, dx, x in zip(inputs, found, xs, strict=True)
+        ]
+    _cut(made)
+    return made
+
+
+def _cut(made: Halves) -> None:
+    body = made.body
+    needed = _ancestors([*(y.op for y in body.outputs), *body.effects])
+    needed |= {x.op for x in body.inputs}
+    used = _ancestors([dx.op for dx in made.dxs])
+    behind = [op for op in body.graph.get_operations() if op in used and op not in needed]
+    wanted = [*(tensor for op in behind for tensor in op.inputs), *made.dxs]
+    copied: dict[Operation, None] = {}
+    saved: dict[Tensor, None] = {}
+    arguments = {x.op for x in body.inputs}
+    while wanted:
+        tensor = wanted.pop(0)
+        if tensor.op not in needed or tensor.op in arguments or tensor.op in copied:
+            continue
+        if _is_of_shapes(tensor.op):
+            copied[tensor.op] = None
+            wanted.extend(tensor.op.inputs)
+        else:
+            saved[tensor] = None
+    made.forward = [op for op in body.graph.get_operations() if op in needed]
+    made.backward, made.saved = [*copied, *behind], list(saved)
+
+
+def _is_of_shapes(op: Operation) -> bool:
+    """Constants, and integers that follow from shapes: easier to compute again than to hand on."""
+    if op.type in ("Const", "Shape", "ShapeN", "Size", "Rank"):
+        return True
+    if op.definition.stateful or op.definition.calls or op.definition.control_flow:
+        return False
+    whole = all(tensor.dtype.base_dtype.is_integer for tensor in op.outputs)
+    return whole and bool(op.inputs) and all(_is_of_shapes(tensor.op) for tensor in op.inputs)
+
+
+def _ancestors(roots: Sequence[Operation]) -> set[Operation]:
+    found: set[Operation] = set()
+    stack = list(roots)
+    while stack:
+        op = stack.pop()
+        if op not in found:
+            found.add(op)
+            stack.extend(tensor.op for tensor in op.inputs)
+            stack.extend(op._control_inputs)
+    return found
+
+
+def add_body(
+    graph: Graph,
+    base: str,
+    ops: Sequence[Operation],
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+) -> FuncRef:
+    """Makes `ops` a function of `graph`'s library."""
+    message = function_def(None, base, ops, inputs, outputs)
+    add_function(graph, LibraryFunction(message))
+    return FuncRef(message.signature.name)
+
+
+def add_outputs(op: Operation, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Gives an operation further outputs, of the types of `tensors`."""
+    made = [
+        Tensor(op, len(op.outputs) + i, tensor.dtype.base_dtype) for i, tensor in enumerate(tensors)
+    ]
+    for new, tensor in zip(made, tensors, strict=True):
+        new.dims = tensor.dims
+    op.outputs += made
+    if op.attrs.get("output_shapes"):
+        op.attrs["output_shapes"] = [*op.attrs["output_shapes"], *(t.dims for t in tensors)]
+    op.graph._note_mutation()
+    return made
+
+
+# ---- conditionals -----------------------------------------------------------------------------
+
+
+def if_gradient(op: Operation, *grads: Any) -> list[Any]:
+    """A conditional on the same predicate, between the gradients of the two branches."""
+    library = op.graph._functions
+    names = ("then_branch", "else_branch")
+    makers = [_maker(tensor) for tensor in op.inputs[1:]]
+    sides = [
+        halves(
+            own_body(library, op.attrs[name]), grads,
+            [i for i, maker in enumerate(makers) if maker not in (None, name)],
+        )
+        for name in names
+    ]  # fmt: skip
+    others = [_stand_ins(sides[0], sides[1].saved), _stand_ins(sides[1], sides[0].saved)]
+    whole = [[*sides[0].saved, *others[0]], [*others[1], *sides[1].saved]]
+    for name, side, extra in zip(names, sides, whole, strict=True):
+        fakes = [t.op for t in extra if t.op.type == "FakeParam"]
+        op.attrs[name] = add_body(
+            op.graph, op.attrs[name].name, [*side.forward, *fakes], side.body.inputs,
+            [*side.body.outputs, *extra],
+        )  # fmt: skip
+    op.attrs["Tout"] = [*op.attrs["Tout"], *(t.dtype.base_dtype for t in whole[0])]
+    handed_on = add_outputs(op, whole[0])
+    branches = []
+    for side, extra in zip(sides, whole, strict=True):
+        arguments = [*side.dys, *side.body.inputs, *extra]
+        branches.append(
+            add_body(op.graph, f"{op.type}_gradient", side.backward, arguments, side.dxs)
+        )
+    given = [convert_to_tensor(grads[i]) for i in sides[0].outputs]
+    found = REGISTRY[op.type](
+        op.inputs[0], [*given, *op.inputs[1:], *handed_on],
+        Tout=[dx.dtype.base_dtype for dx in sides[0].dxs],
+        then_branch=branches[0], else_branch=branches[1],
+    )  # fmt: skip
+    return [None, *_spread(sides[0], found, len(op.inputs) - 1)]
+
+
+def _stand_ins(side: Halves, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """What this branch returns where only the other one has something."""
+    with side.body.graph.as_default():
+        return [_stand_in(tensor) for tensor in tensors]
+
+
+def _stand_in(tensor: Tensor) -> Tensor:
+    made: Tensor = raw.FakeParam(tensor.dtype.base_dtype, tensor.shape)
+    return made
+
+
+def _maker(tensor: Tensor) -> str | None:
+    """Which branch of a conditional makes a tensor, if the other has only a stand-in for it."""
+    if tensor.op.definition.calls != "if":
+        return None
+    for name, other in (("then_branch", "else_branch"), ("else_branch", "then_branch")):
+        message = function_named(tensor.graph._functions, tensor.op.attrs[other].name).message
+        output = message.signature.output_arg[tensor.value_index].name
+        source = message.ret[output].partition(":")[0]
+        if any(node.name == source and node.op == "FakeParam" for node in message.node_def):
+            return name
+    return None
+
+
+def _spread(side: Halves, found: Any, count: int) -> list[Any]:
+    """Gradients in the places of the inputs they belong to."""
+    values = dict(zip(side.inputs, found if isinstance(found, list) else [], strict=False))
+    return [values.get(i) for i in range(count)]
+
+
+for _name in ("If", "StatelessIf"):
+    register_gradient(_name, if_gradient)

@@ -1,0 +1,262 @@
+"""FunctionDef <-> operations of a graph.
+
+A FunctionDef names tensors by argument ("node:output:0", an input by its name alone) and may leave
+attributes open ("T" of the function); a GraphDef numbers outputs and leaves nothing open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.errors import InvalidArgumentError
+from weft.graph.graph import Graph
+from weft.graph.graph_def import attr_from_proto, attr_to_proto, fill_node, new_graph_def
+from weft.graph.kernel_call import list_length
+from weft.graph.op_def import OpDef
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+
+
+@dataclass
+class Body:
+    """The inside of a function: a graph, where its arguments go in, what it returns.
+
+    `effects` run although nothing may ask for their results.
+    """
+
+    graph: Graph
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    effects: list[Operation] = field(default_factory=list)
+
+
+def effects_of(graph: Graph) -> list[Operation]:
+    """The operations that a call runs for their own sake."""
+    return [op for op in graph.get_operations() if op.definition.stateful and _acts(op)]
+
+
+def _acts(op: Operation) -> bool:
+    return not op.definition.is_handle and not op.type.startswith("Placeholder")
+
+
+# ---- operations -> FunctionDef ----------------------------------------------------------------
+
+
+def new_function_def() -> Any:
+    from tensorboard.compat.proto.function_pb2 import FunctionDef
+
+    return FunctionDef()
+
+
+def function_def(
+    name: str | None,
+    base_name: str,
+    ops: Sequence[Operation],
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    out_names: Sequence[str] | None = None,
+) -> Any:
+    """A FunctionDef of `ops`, cut off at `inputs`; without a name it is called after its content."""
+    message = new_function_def()
+    cut = {tensor.op for tensor in inputs}
+    body = [op for op in ops if op not in cut]
+    taken: set[str] = {op.name for op in body}
+    names = {tensor: _unique(_normal(tensor.op.name), taken) for tensor in inputs}
+    for tensor in inputs:
+        dtype = tensor.dtype.base_dtype
+        message.signature.input_arg.add(name=names[tensor], type=dtype.as_datatype_enum)
+    inside = set(body)
+    for op in body:
+        node = message.node_def.add(name=op.name, op=op.type, device=op.device)
+        _fill_node(node, op, names, inside)
+    returned: set[str] = set()
+    for i, tensor in enumerate(outputs):
+        asked = out_names[i] if out_names else _unique(_normal(tensor.op.name), returned)
+        enum = tensor.dtype.base_dtype.as_datatype_enum
+        message.signature.output_arg.add(name=asked, type=enum)
+        message.ret[asked] = _reference(tensor, names)
+    message.signature.is_stateful = any(op.definition.stateful and _acts(op) for op in body)
+    message.signature.name = name or f"{base_name}_{_digest(message)}"
+    return message
+
+
+def _fill_node(
+    message: Any, op: Operation, names: dict[Tensor, str], inside: set[Operation]
+) -> None:
+    fill_node(message, op)
+    del message.input[:]
+    message.input.extend(_reference(tensor, names) for tensor in op.inputs)
+    message.input.extend(f"^{c.name}" for c in op._control_inputs if c in inside)
+
+
+def _reference(tensor: Tensor, names: dict[Tensor, str]) -> str:
+    if tensor in names:
+        return names[tensor]
+    position = tensor.value_index
+    for arg, count in _output_counts(tensor.op.definition, tensor.op.attrs):
+        if position < count:
+            return f"{tensor.op.name}:{arg}:{position}"
+        position -= count
+    raise AssertionError(f"{tensor} is no output of its operation")
+
+
+def _output_counts(definition: OpDef, attrs: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    for arg in definition.output_args:
+        yield arg.name, list_length(arg, attrs) if arg.is_list else 1
+
+
+def _normal(name: str) -> str:
+    """An argument's name: lower case letters, digits and underscores."""
+    text = re.sub(r"[^a-z0-9]", "_", name.lower())
+    return text if text[:1].isalpha() else f"arg_{text}"
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    found, number = name, 0
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def _digest(message: Any) -> str:
+    return hashlib.sha1(message.SerializeToString(deterministic=True)).hexdigest()[:8]
+
+
+# ---- FunctionDef -> operations ----------------------------------------------------------------
+
+
+def body_from_def(
+    message: Any, attrs: dict[str, Any], library: dict[str, Any], find: Callable[[str], OpDef]
+) -> Body:
+    """The body of a FunctionDef, its open attributes filled in with `attrs`.
+
+    `library` holds the functions that the body may call; `find` gives an op's definition by type.
+    """
+    from weft.graph.importer import add_nodes
+
+    maker = _Instance(message, attrs, find)
+    graph = Graph()
+    graph._functions = library
+    with graph.as_default():
+        made = add_nodes(graph, maker.graph_def())
+
+    def tensor(text: str) -> Tensor:
+        name, _, index = text.partition(":")
+        return made[name].outputs[int(index or 0)]
+
+    inputs = [tensor(text) for arg in message.signature.input_arg for text in maker.names[arg.name]]
+    outputs = [tensor(text) for text in maker.returned()]
+    effects = [made[name] for name in message.control_ret.values()]
+    return Body(graph, inputs, outputs, list(dict.fromkeys([*effects, *effects_of(graph)])))
+
+
+class _Instance:
+    """A FunctionDef with its attributes filled in: `names` maps its references to tensor names."""
+
+    def __init__(self, message: Any, attrs: dict[str, Any], find: Callable[[str], OpDef]) -> None:
+        self.message, self.find = message, find
+        self.attrs = {a.name: attr_from_proto(a.default_value) for a in message.signature.attr}
+        self.attrs |= attrs
+        self.names: dict[str, list[str]] = {}
+
+    def graph_def(self) -> Any:
+        found = new_graph_def()
+        found.versions.producer = 134
+        for i, arg in enumerate(self.message.signature.input_arg):
+            self._add_input(found, arg, self.message.arg_attr[i])
+        nodes = []
+        for node in self.message.node_def:
+            copy = found.node.add()
+            copy.CopyFrom(node)
+            for value in copy.attr.values():
+                self._fill(value)
+            self._name_outputs(copy)
+            nodes.append(copy)
+        for node in nodes:
+            texts = [name for text in node.input for name in self._resolve(text)]
+            del node.input[:]
+            node.input.extend(texts)
+        return found
+
+    def returned(self) -> list[str]:
+        names = [arg.name for arg in self.message.signature.output_arg]
+        return [text for name in names for text in self._resolve(self.message.ret[name])]
+
+    def _add_input(self, found: Any, arg: Any, arg_attr: Any) -> None:
+        types = self._types(arg)
+        listed = bool(arg.number_attr or arg.type_list_attr)
+        shapes = attr_from_proto(arg_attr.attr["_output_shapes"]) or [None] * len(types)
+        for i, dtype in enumerate(types):
+            name = f"{arg.name}_{i}" if listed else arg.name
+            node = found.node.add(name=name, op="Placeholder")
+            node.attr["dtype"].type = dtype.as_datatype_enum
+            node.attr["shape"].CopyFrom(attr_to_proto(shapes[i], "shape"))
+            self.names[f"{arg.name}:{i}"] = [name]
+        self.names[arg.name] = [self.names[f"{arg.name}:{i}"][0] for i in range(len(types))]
+
+    def _types(self, arg: Any) -> list[DType]:
+        if arg.type_list_attr:
+            return list(self._attr(arg.type_list_attr))
+        dtype = self._attr(arg.type_attr) if arg.type_attr else dtypes.as_dtype(arg.type)
+        return [dtype] * (self._attr(arg.number_attr) if arg.number_attr else 1)
+
+    def _attr(self, name: str) -> Any:
+        if self.attrs.get(name) is None:
+            raise InvalidArgumentError(
+                None, None,
+                f"Attr {name} is not found from the instantiation of function"
+                f" '{self.message.signature.name}'",
+            )  # fmt: skip
+        return self.attrs[name]
+
+    def _fill(self, value: Any) -> None:
+        """Replaces attributes that stand for one of the function's by its value."""
+        kind = value.WhichOneof("value")
+        if kind == "placeholder":
+            value.CopyFrom(attr_to_proto(self._attr(value.placeholder), None))
+        elif kind == "func":
+            for inner in value.func.attr.values():
+                self._fill(inner)
+        elif kind == "list":
+            for function in value.list.func:
+                for inner in function.attr.values():
+                    self._fill(inner)
+
+    def _name_outputs(self, node: Any) -> None:
+        definition = self.find(node.op)
+        attrs = {key: attr_from_proto(value) for key, value in node.attr.items()}
+        position = 0
+        for arg in definition.output_args:
+            count = self._length(definition, arg, attrs) if arg.is_list else 1
+            every = [_numbered(node.name, position + i) for i in range(count)]
+            self.names[f"{node.name}:{arg.name}"] = every
+            self.names |= {f"{node.name}:{arg.name}:{i}": [text] for i, text in enumerate(every)}
+            position += count
+
+    @staticmethod
+    def _length(definition: OpDef, arg: Any, attrs: dict[str, Any]) -> int:
+        name = arg.number_attr or arg.type_list_attr
+        if name not in attrs and definition.attrs[name].has_default:
+            attrs = {**attrs, name: definition.attrs[name].default}
+        return list_length(arg, attrs)
+
+    def _resolve(self, text: str) -> list[str]:
+        if text.startswith("^"):
+            return [text]
+        if text not in self.names:
+            raise InvalidArgumentError(
+                None, None,
+                f"input {text} is not found in function '{self.message.signature.name}'",
+            )  # fmt: skip
+        return self.names[text]
+
+
+def _numbered(name: str, index: int) -> str:
+    return f"{name}:{index}" if index else name

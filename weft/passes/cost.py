@@ -1,0 +1,141 @@
+"""How long a node takes on a device, and how much it hands on.
+
+Estimates come from shapes; what traced steps have measured takes their place. A model is kept as a
+`CostGraphDef`, the message of `RunMetadata.cost_graph`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+from weft.core import device_name, dtypes
+from weft.graph.shape_fn import Dims
+from weft.passes.client_graph import Edge, Node
+from weft.passes.devices import DeviceInfo
+
+UNKNOWN_DIMENSION = 32
+UNKNOWN_SIZE = 4096.0
+# Compiled code pays next to nothing per node; this keeps long chains from being free.
+NODE_TIME = 0.5
+_FREE = {"Const", "NoOp", "Identity", "Placeholder", "_Arg", "Shape", "Rank", "Size", "Reshape"}
+
+
+class CostModel:
+    """`time(node, device)` in microseconds, `size(edge)` in bytes."""
+
+    def __init__(self) -> None:
+        # (node name, device type) -> (runs, microseconds in all); node name -> bytes by output
+        self._times: dict[tuple[str, str], tuple[int, float]] = {}
+        self._sizes: dict[str, dict[int, int]] = {}
+
+    def time(self, node: Node, device: DeviceInfo) -> float:
+        measured = self._times.get((node.name, device.device_type))
+        if measured is not None:
+            return measured[1] / measured[0]
+        return estimated_time(node, device)
+
+    def size(self, edge: Edge) -> float:
+        node, i = edge
+        measured = self._sizes.get(node.name, {}).get(i)
+        return measured if measured is not None else estimated_size(node, i)
+
+    def measured(self, name: str, device: str) -> float | None:
+        """The mean time of a node on a type of device, if it was ever measured there."""
+        found = self._times.get((name, _type(device)))
+        return None if found is None else found[1] / found[0]
+
+    # ---- measuring ----
+
+    def record(self, name: str, device: str, micros: float, sizes: dict[int, int]) -> None:
+        runs, total = self._times.get((name, _type(device)), (0, 0.0))
+        self._times[name, _type(device)] = runs + 1, total + micros
+        self._sizes.setdefault(name, {}).update(sizes)
+
+    def add_step(self, step_stats: Any) -> None:
+        """Takes in a traced step."""
+        for stats in step_stats.dev_stats:
+            for node in stats.node_stats:
+                sizes = {
+                    o.slot: o.tensor_description.allocation_description.requested_bytes
+                    for o in node.output
+                }
+                self.record(node.node_name, stats.device, node.op_end_rel_micros, sizes)
+
+    # ---- keeping ----
+
+    def to_proto(self) -> Any:
+        from tensorboard.compat.proto.cost_graph_pb2 import CostGraphDef
+
+        message = CostGraphDef()
+        for i, ((name, kind), (runs, total)) in enumerate(sorted(self._times.items())):
+            node = message.node.add(name=name, device=f"/device:{kind}:0", id=i)
+            node.compute_cost = node.compute_time = max(1, round(total / runs))
+            for slot, size in sorted(self._sizes.get(name, {}).items()):
+                while len(node.output_info) <= slot:
+                    node.output_info.add()
+                node.output_info[slot].size = size
+        return message
+
+    def add_proto(self, message: Any) -> None:
+        for node in message.node:
+            sizes = {i: info.size for i, info in enumerate(node.output_info)}
+            self.record(node.name, node.device, node.compute_cost, sizes)
+
+    def save(self, path: str) -> None:
+        """Writes what was measured, whole or not at all."""
+        temporary = f"{path}.tmp{os.getpid()}"
+        with open(temporary, "wb") as file:
+            file.write(self.to_proto().SerializeToString())
+        os.replace(temporary, path)
+
+    @classmethod
+    def load(cls, path: str) -> CostModel:
+        from tensorboard.compat.proto.cost_graph_pb2 import CostGraphDef
+
+        with open(path, "rb") as file:
+            message = CostGraphDef.FromString(file.read())
+        model = cls()
+        model.add_proto(message)
+        return model
+
+
+def _type(device: str) -> str:
+    return device_name.parse(device).device_type or "CPU"
+
+
+def estimated_size(node: Node, i: int) -> float:
+    dtype = node.dtypes[i].base_dtype
+    if dtype in (dtypes.resource, dtypes.variant):
+        return 64.0
+    width = 16 if dtype is dtypes.string else dtype.size
+    return elements(node.dims[i]) * width
+
+
+def elements(dims: Dims) -> float:
+    if dims is None:
+        return UNKNOWN_SIZE
+    return float(math.prod(UNKNOWN_DIMENSION if d is None else d for d in dims))
+
+
+def estimated_time(node: Node, device: DeviceInfo) -> float:
+    """By the work of the kernel where the op tells it, and the memory it touches."""
+    if node.type in _FREE or node.definition.is_handle:
+        return 0.0
+    moved = sum(estimated_size(source, i) for source, i in node.inputs)
+    moved += sum(estimated_size(node, i) for i in range(len(node.dtypes)))
+    work = 0.0
+    if node.definition.flops is not None:
+        try:
+            dims = [_guess(source.dims[i]) for source, i in node.inputs]
+            work = float(node.definition.flops(dims, node.attrs))
+        except (TypeError, ValueError, IndexError):
+            work = 0.0  # the rank of an input is not known
+    return NODE_TIME + max(work / device.flops, moved / device.bytes)
+
+
+def _guess(dims: Dims) -> Any:
+    if dims is None:
+        raise ValueError("unknown rank")
+    return tuple(UNKNOWN_DIMENSION if d is None else d for d in dims)

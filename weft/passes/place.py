@@ -1,0 +1,293 @@
+"""A device for every node: constraints first, then a greedy simulation of the step.
+
+Nodes that must be together (colocation, references, resources) form groups; a group may run where
+every member may. Groups that still have a choice get, in the order of a simulated step, the device
+on which they would finish first. `node.device` is the whole name of a device afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weft.core import device_name, dtypes, errors
+from weft.graph.kernel_call import flat_arg_names
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.cost import CostModel
+from weft.passes.devices import HOST_TYPE, DeviceInfo, DeviceSet
+from weft.passes.frames import frames
+from weft.passes.simulate import Simulation
+
+
+@dataclass(frozen=True)
+class PlaceOptions:
+    """`soft`: a device that does not exist or cannot run an op is replaced by one that can."""
+
+    soft: bool = False
+    improve: bool = True
+
+
+STRICT = PlaceOptions()
+
+
+def place(
+    graph: ClientGraph,
+    devices: DeviceSet,
+    options: PlaceOptions = STRICT,
+    costs: CostModel | None = None,
+    pinned: Mapping[str, str] | None = None,
+) -> None:
+    """Sets the device of every node. `pinned` are devices that nodes got before, by name."""
+    if len(devices) == 1:
+        _place_on_one(graph, devices, options)
+        return
+    groups = Groups(graph, devices, options, pinned or {})
+    choices = [groups.devices(root) for root in groups.roots]
+    home = {root: i for i, root in enumerate(groups.roots)}
+    group_of = [home[groups.find(node)] for node in graph.nodes]
+    simulation = Simulation(graph.nodes, group_of, choices, devices, costs or CostModel())
+    chosen = simulation.choose(options.improve)
+    for node, group in zip(graph.nodes, group_of, strict=True):
+        node.device = chosen[group].name
+
+
+def _place_on_one(graph: ClientGraph, devices: DeviceSet, options: PlaceOptions) -> None:
+    only = devices.devices[0]
+    for node in graph.nodes:
+        if node.device and not options.soft and not device_name.matches(node.device, only.name):
+            raise no_such_device(node, devices)
+        if only.device_type != HOST_TYPE and only.device_type not in kernel_types(node):
+            raise no_kernel(node, devices)
+        node.device = only.name
+
+
+# ---- what is possible -------------------------------------------------------------------------
+
+
+def kernel_types(node: Node) -> tuple[str, ...]:
+    """The types of device that have a kernel for a node. The host runs everything."""
+    return _ALL if _compilable(node) else _HOST
+
+
+_ALL, _HOST = ("TPU", "GPU", HOST_TYPE), (HOST_TYPE,)
+_HOST_DTYPES = frozenset([dtypes.string, dtypes.variant])
+
+
+def _compilable(node: Node) -> bool:
+    kind = node.definition
+    if any(d.base_dtype in _HOST_DTYPES for d in node.dtypes):
+        return False
+    if any(source.dtypes[i].base_dtype in _HOST_DTYPES for source, i in node.inputs):
+        return False
+    if kind.control_flow is not None or kind.kernel is None or kind.name == "NoOp":
+        return True
+    if kind.is_handle:
+        return kind.name in ("VariableV2", "Variable", "VarHandleOp", "TemporaryVariable")
+    return not kind.blocking and (kind.traceable or kind.traced_kernel is not None)
+
+
+def needs_cell(node: Node) -> list[Edge]:
+    """Inputs that are references or resources themselves, not the values in them."""
+    if not any(_is_cell(edge) for edge in node.inputs):
+        return []
+    names = flat_arg_names(node.definition, node.attrs)
+    by_reference = {arg.name for arg in node.definition.input_args if arg.is_ref}
+    return [
+        edge
+        for edge, name in zip(node.inputs, names, strict=True)
+        if edge[0].dtypes[edge[1]] is dtypes.resource or (_is_cell(edge) and name in by_reference)
+    ]
+
+
+def _is_cell(edge: Edge) -> bool:
+    dtype = edge[0].dtypes[edge[1]]
+    return dtype._is_ref_dtype or dtype is dtypes.resource
+
+
+@dataclass
+class _Group:
+    """What is asked of a group: the merged device name, the types all members can run on."""
+
+    wanted: str
+    types: tuple[str, ...]
+    asked_by: Node  # who asked for the device
+    pinned: str = ""
+
+
+class Groups:
+    """Nodes joined by union-find, with the constraints of each group."""
+
+    def __init__(
+        self,
+        graph: ClientGraph,
+        devices: DeviceSet,
+        options: PlaceOptions,
+        pinned: Mapping[str, str],
+    ) -> None:
+        self.graph, self.all, self.options = graph, devices, options
+        self._parent: dict[Node, Node] = {}
+        self._groups: dict[Node, _Group] = {}
+        for node in graph.nodes:
+            self._parent[node] = node
+            before = pinned.get(node.name, "")
+            self._groups[node] = _Group(node.device, kernel_types(node), node, before)
+        self._join_colocated()
+        self._join_cells()
+        self._join_loops()
+        self.roots = [n for n in graph.nodes if self._parent[n] is n]
+
+    def find(self, node: Node) -> Node:
+        while self._parent[node] is not node:
+            self._parent[node] = self._parent[self._parent[node]]
+            node = self._parent[node]
+        return node
+
+    def devices(self, root: Node) -> list[DeviceInfo]:
+        """Where a group may run, best first. InvalidArgumentError when there is no such place."""
+        return self._allowed(self._groups[root])
+
+    # ---- joining ----
+
+    def _join_colocated(self) -> None:
+        by_name = {node.name: node for node in self.graph.nodes}
+        for node in self.graph.nodes:
+            for spec in node.attrs.get("_class", ()):
+                text = spec.decode() if isinstance(spec, bytes) else str(spec)
+                other = by_name.get(text.removeprefix("loc:@"))
+                if other is not None:
+                    self._join(other, node, "colocation")
+
+    def _join_cells(self) -> None:
+        for node in self.graph.nodes:
+            for source, _ in needs_cell(node):
+                self._join(source, node, "reference or resource edge")
+
+    def _join_loops(self) -> None:
+        """A loop runs as a whole where nothing speaks against it."""
+        first: dict[str, Node] = {}
+        where = frames(self.graph)
+        for node in self.graph.nodes:
+            if not where[node]:
+                continue
+            root = self.find(node)
+            if self._groups[root].wanted or self._groups[root].pinned:
+                continue
+            leader = first.setdefault(where[node][0], node)
+            merged = self._merged(self.find(leader), root)
+            if merged is not None and self._possible(merged):
+                self._link(self.find(leader), root, merged)
+
+    def _join(self, left: Node, right: Node, why: str) -> None:
+        a, b = self.find(left), self.find(right)
+        if a is b:
+            return
+        merged = self._merged(a, b)
+        if merged is None and why != "colocation":
+            # References bind more strongly than the devices that were asked for.
+            merged = _Group(self._groups[a].wanted, self._types(a, b), a, self._groups[a].pinned)
+            if not self.options.soft and self._specific(a) and self._specific(b):
+                raise self._conflict(left, right, why)
+        if merged is None:
+            if not self.options.soft:
+                raise self._conflict(left, right, why)
+            merged = _Group("", self._types(a, b), a, self._groups[a].pinned)
+        if not merged.types:
+            raise self._conflict(left, right, why)
+        self._link(a, b, merged)
+
+    def _merged(self, a: Node, b: Node) -> _Group | None:
+        one, two = self._groups[a], self._groups[b]
+        if not device_name.is_compatible(one.wanted, two.wanted):
+            return None
+        wanted = device_name.merge(one.wanted, two.wanted)
+        asked = one.asked_by if one.wanted else two.asked_by
+        return _Group(wanted, self._types(a, b), asked, one.pinned or two.pinned)
+
+    def _types(self, a: Node, b: Node) -> tuple[str, ...]:
+        return tuple(t for t in self._groups[a].types if t in self._groups[b].types)
+
+    def _link(self, a: Node, b: Node, group: _Group) -> None:
+        if a is not b:
+            self._parent[b] = a
+        self._groups[a] = group
+
+    def _specific(self, root: Node) -> bool:
+        return bool(self._groups[root].wanted)
+
+    # ---- devices ----
+
+    def _possible(self, group: _Group) -> bool:
+        return any(d.device_type in group.types for d in self.all.matching(group.wanted))
+
+    def _allowed(self, group: _Group) -> list[DeviceInfo]:
+        if group.pinned:
+            kept = [d for d in self.all if d.name == group.pinned]
+            if kept:
+                return kept
+        matching = self.all.matching(group.wanted)
+        allowed = [d for d in matching if d.device_type in group.types]
+        if allowed:
+            return allowed
+        if self.options.soft:
+            return self._softly(group)
+        raise (no_kernel if matching else no_such_device)(group.asked_by, self.all, group.wanted)
+
+    def _softly(self, group: _Group) -> list[DeviceInfo]:
+        """Any device of the task that was asked for, or of any task, that can run the group."""
+        parts = device_name.parse(group.wanted)._replace(device_type=None, device_index=None)
+        for wanted in (device_name.unparse(parts), ""):
+            found = [d for d in self.all.matching(wanted) if d.device_type in group.types]
+            if found:
+                return [d for d in found if d.device_type == HOST_TYPE] or found
+        raise no_kernel(group.asked_by, self.all, group.wanted)
+
+    def _conflict(self, left: Node, right: Node, why: str) -> errors.OpError:
+        one, two = self._groups[self.find(left)], self._groups[self.find(right)]
+        lines = [f"Cannot colocate nodes {_called(left)} and {_called(right)}, joined by a {why}:"]
+        for node, group in ((left, one), (right, two)):
+            asked = f"asked for device '{group.wanted}'" if group.wanted else "asked for no device"
+            by = f" through {_called(group.asked_by)}" if group.asked_by is not node else ""
+            lines.append(f"  {_called(node)} {asked}{by}, runs on {', '.join(group.types)}")
+        if not self._types(self.find(left), self.find(right)):
+            lines.append("no device type supports both of those nodes and what goes with them")
+        elif one.wanted and two.wanted:
+            lines.append(f"'{one.wanted}' and '{two.wanted}' are not compatible")
+        return errors.InvalidArgumentError(_node_def(right), right.op, "\n".join(lines))
+
+
+def _called(node: Node) -> str:
+    where = f" (defined at {errors.locate(node.op)})" if node.op is not None else ""
+    return f"{{{{colocation_node {node.name}}}}}{where}"
+
+
+def _node_def(node: Node) -> object:
+    return node.op.node_def if node.op is not None else None
+
+
+def no_such_device(node: Node, devices: DeviceSet, wanted: str = "") -> errors.OpError:
+    wanted = wanted or node.device
+    message = (
+        f"Cannot assign a device for operation {node.name}: {{{{node {node.name}}}}} was explicitly"
+        f" assigned to {wanted} but available devices are [ {', '.join(sorted(devices.names))} ]."
+        " Make sure the device specification refers to a valid device."
+    )
+    if device_name.parse(wanted).device_type == "GPU":
+        message += " The requested device appears to be a GPU, but XLA sees none with that number."
+    return errors.InvalidArgumentError(_node_def(node), node.op, message + _defined(node))
+
+
+def no_kernel(node: Node, devices: DeviceSet, wanted: str = "") -> errors.OpError:
+    wanted = wanted or node.device
+    kind = device_name.parse(wanted).device_type or devices.devices[0].device_type
+    message = (
+        f"Cannot assign a device for operation {node.name}: Could not satisfy explicit device"
+        f" specification '{wanted}' because no supported kernel for {kind} devices is available."
+        f" {node.type} runs on {', '.join(kernel_types(node))}; with allow_soft_placement it is"
+        " put there."
+    )
+    return errors.InvalidArgumentError(_node_def(node), node.op, message + _defined(node))
+
+
+def _defined(node: Node) -> str:
+    where = f" (defined at {errors.locate(node.op)})" if node.op is not None else ""
+    return f"\n\t [[node {node.name}{where} ]]"

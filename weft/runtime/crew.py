@@ -1,0 +1,57 @@
+"""Threads that run the partitions of steps: as many as are needed at once, then kept."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+
+Job = Callable[[], None]
+_IDLE_SECONDS = 30.0
+
+
+class Crew:
+    """`start(job)` runs a job at once on a thread of its own; no job waits for another to end."""
+
+    def __init__(self, name: str = "weft-device") -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._idle: list[queue.SimpleQueue[Job | None]] = []
+        self._closed = False
+
+    def start(self, job: Job) -> None:
+        with self._lock:
+            inbox = self._idle.pop() if self._idle else None
+        if inbox is not None:
+            inbox.put(job)
+            return
+        fresh: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        fresh.put(job)
+        threading.Thread(target=self._work, args=(fresh,), name=self._name, daemon=True).start()
+
+    def _work(self, inbox: queue.SimpleQueue[Job | None]) -> None:
+        while True:
+            try:
+                job = inbox.get(timeout=_IDLE_SECONDS)
+            except queue.Empty:
+                with self._lock:
+                    if inbox in self._idle:
+                        self._idle.remove(inbox)
+                        return
+                continue  # a job was given out just now
+            if job is None:
+                return
+            job()
+            del job
+            with self._lock:
+                if self._closed:
+                    return
+                self._idle.append(inbox)
+
+    def close(self) -> None:
+        """Ends idle threads; busy ones end with their job."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for inbox in idle:
+            inbox.put(None)

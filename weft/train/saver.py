@@ -1,0 +1,486 @@
+"""tf.train.Saver: saves variables to numbered checkpoints and restores them."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.saver_pb2 import SaverDef
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from weft.client.session import BaseSession
+from weft.core import compat, errors
+from weft.graph.collection_def import register_proto_function
+from weft.graph.graph import GraphKeys, get_collection, get_default_graph
+from weft.graph.meta_graph import export_scoped_meta_graph
+from weft.io import file_io
+from weft.ops.slice_files import open_checkpoint
+from weft.ops.variables import prepend_scope, strip_scope
+from weft.platform import tf_logging as logging
+from weft.train import training_util
+from weft.train.checkpoint_management import (
+    checkpoint_exists,
+    get_checkpoint_mtimes,
+    meta_graph_filename,
+    remove_checkpoint,
+    update_checkpoint_state_internal,
+)
+from weft.train.saver_background import BackgroundSave
+from weft.train.saver_builder import BaseSaverBuilder, BulkSaverBuilder
+from weft.train.saver_saveable import all_saveable_objects, validate_and_slice_inputs
+
+OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_NAMES = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
+
+
+class Saver:
+    """Saves and restores the variables of a graph.
+
+    Its operations are added to the graph when it is made; `save` and `restore` run them.
+    """
+
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        saver_def: SaverDef | None = None,
+        builder: BaseSaverBuilder | None = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: Any = SaverDef.V2,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
+    ) -> None:
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set "
+                "defer_build=False or var_list=None."
+            )
+        self._var_list, self._reshape, self._sharded = var_list, reshape, sharded
+        self._max_to_keep = max_to_keep
+        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
+        self._name, self._filename = name, filename
+        self._restore_sequentially = restore_sequentially
+        self.saver_def = saver_def
+        self._builder = builder
+        self._is_built, self._is_empty = False, False
+        self._allow_empty = allow_empty
+        self._write_version = write_version
+        self._pad_step_number = pad_step_number
+        self._save_relative_paths = save_relative_paths
+        self._last_checkpoints: list[tuple[str, float]] = []
+        self._checkpoints_to_be_deleted: list[tuple[str, float]] = []
+        self._next_checkpoint_time = 0.0
+        self._object_restore_saver: Saver | None = None
+        self._background: BackgroundSave | None = None
+        if not defer_build:
+            self.build()
+        if self.saver_def:
+            self._check_saver_def()
+            self._write_version = self.saver_def.version
+
+    # ---- building ----
+
+    def build(self) -> None:
+        """Adds the operations to the default graph, unless they are there already."""
+        if self._is_built:
+            return
+        self._is_built = True
+        if not self.saver_def:
+            if self._var_list is None:
+                self._var_list = all_saveable_objects()
+            if not self._var_list:
+                if not self._allow_empty:
+                    raise ValueError("No variables to save")
+                self._is_empty = True
+                return
+            self._builder = self._builder or BulkSaverBuilder(self._write_version)
+            self.saver_def = self._builder._build_internal(
+                self._var_list,
+                reshape=self._reshape,
+                sharded=self._sharded,
+                max_to_keep=self._max_to_keep,
+                keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
+                name=self._name,
+                restore_sequentially=self._restore_sequentially,
+                filename=self._filename,
+            )
+        elif self._name:
+            # The nodes were imported below a scope.
+            for field in _NAMES:
+                name = getattr(self.saver_def, field)
+                setattr(self.saver_def, field, prepend_scope(name, self._name))
+        self._check_saver_def()
+        hours = self.saver_def.keep_checkpoint_every_n_hours
+        self._next_checkpoint_time = time.time() + hours * 3600
+
+    def _check_saver_def(self) -> None:
+        full_name = getattr(getattr(self.saver_def, "DESCRIPTOR", None), "name", None)
+        if self.saver_def is None or full_name != "SaverDef":
+            raise ValueError(f"saver_def must be a saver_pb2.SaverDef: {self.saver_def}")
+        if not self.saver_def.save_tensor_name:
+            raise ValueError(f"saver_def must specify the save_tensor_name: {self.saver_def}")
+        if not self.saver_def.restore_op_name:
+            raise ValueError(f"saver_def must specify the restore_op_name: {self.saver_def}")
+
+    # ---- which checkpoints there are ----
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The prefixes of the checkpoints that were not deleted, oldest first."""
+        return [path for path, _ in self._last_checkpoints]
+
+    def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
+        """Deprecated: as `set_last_checkpoints_with_time`, with times that keep them for good."""
+        assert isinstance(last_checkpoints, list)
+        self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(
+        self, last_checkpoints_with_time: list[tuple[str, float]]
+    ) -> None:
+        """Sets the list of checkpoints that this saver manages: (prefix, time)."""
+        assert isinstance(last_checkpoints_with_time, list)
+        self._last_checkpoints = last_checkpoints_with_time
+
+    def recover_last_checkpoints(self, checkpoint_paths: list[str]) -> None:
+        """Manages those of `checkpoint_paths` that exist, as after a restart."""
+        times = {path: get_checkpoint_mtimes([path]) for path in checkpoint_paths}
+        self.set_last_checkpoints_with_time([(path, t[0]) for path, t in times.items() if t])
+
+    def _record(self, path: str) -> None:
+        """Notes a new checkpoint; the oldest may become one to delete."""
+        assert self.saver_def is not None
+        if not self.saver_def.max_to_keep:
+            return
+        self._last_checkpoints = [each for each in self._last_checkpoints if each[0] != path]
+        self._last_checkpoints.append((path, time.time()))
+        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
+            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
+
+    def _delete_old(self, meta_graph_suffix: str) -> None:
+        assert self.saver_def is not None
+        if not self._checkpoints_to_be_deleted:
+            return
+        path, saved = self._checkpoints_to_be_deleted.pop(0)
+        if saved > self._next_checkpoint_time:
+            self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
+            return
+        try:
+            remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
+        except errors.OpError as error:
+            logging.warning("Ignoring: %s", error)
+
+    # ---- saving ----
+
+    def save(
+        self,
+        sess: Any,
+        save_path: str,
+        global_step: Any = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+        background: bool = False,
+    ) -> str | None:
+        """Saves the variables in `sess`; returns the prefix of the checkpoint's files.
+
+        With `background`, the values are those of this moment but are written while the program
+        goes on; the checkpoint exists once `wait` returns. The next `save` and `restore` wait.
+        """
+        if not self._is_built:
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        self.wait()
+        latest_filename = latest_filename or "checkpoint"
+        self._warn_if_old()
+        if os.path.split(latest_filename)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        save_path = os.fspath(save_path)
+        prefix = self._numbered(sess, save_path, global_step, latest_filename)
+        if not isinstance(sess, BaseSession):
+            raise TypeError(f"'sess' must be a Session; {sess}")
+        if write_meta_graph and background:
+            # The graph as it is now, too.
+            self._write_meta_graph(
+                sess, prefix, meta_graph_suffix, strip_default_attrs, save_debug_info
+            )
+        path = None
+        if not self._is_empty:
+            options = (write_state, latest_filename, meta_graph_suffix)
+            path = self._save_values(sess, save_path, prefix, options, background)
+        if write_meta_graph and not background:
+            self._write_meta_graph(
+                sess, prefix, meta_graph_suffix, strip_default_attrs, save_debug_info
+            )
+        return path
+
+    def wait(self) -> None:
+        """Waits for a save in the background, and raises the error it ended with."""
+        running, self._background = self._background, None
+        if running is not None:
+            running.wait()
+
+    def _warn_if_old(self) -> None:
+        if self._write_version != SaverDef.V2:
+            stars = "*" * 55
+            logging.warning(stars)
+            logging.warning("TensorFlow's V1 checkpoint format has been deprecated.")
+            logging.warning("Consider switching to the more efficient V2 format:")
+            logging.warning("   `tf.train.Saver(write_version=tf.train.SaverDef.V2)`")
+            logging.warning("now on by default.")
+            logging.warning(stars)
+
+    def _numbered(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
+        """The prefix with the step's number."""
+        if global_step is None:
+            if os.path.basename(save_path) == latest_filename and not self._sharded:
+                raise ValueError(
+                    f"'latest_filename' collides with 'save_path': '{latest_filename}' and "
+                    f"'{save_path}'"
+                )
+            return save_path
+        if not isinstance(global_step, (int, np.integer)):
+            global_step = training_util.global_step(sess, global_step)
+        number = f"{global_step:08d}" if self._pad_step_number else f"{global_step:d}"
+        return f"{save_path}-{number}"
+
+    def _save_values(
+        self, sess: Any, save_path: str, prefix: str, options: Any, background: bool
+    ) -> str:
+        assert self.saver_def is not None
+        names = self.saver_def
+        feeds = {names.filename_tensor_name: prefix}
+
+        def write(more: dict[Any, Any] | None = None) -> str:
+            try:
+                found = sess.run(names.save_tensor_name, {**feeds, **(more or {})})
+                path = compat.as_str(found)
+                self._after_save(save_path, path, *options)
+                return path
+            except (errors.FailedPreconditionError, errors.NotFoundError):
+                if not file_io.isdir(os.path.dirname(save_path) or "."):
+                    raise ValueError(
+                        f"Parent directory of {save_path} doesn't exist, can't save."
+                    ) from None
+                raise
+
+        if not background:
+            return write()
+        self._background = BackgroundSave(sess, names.save_tensor_name, write)
+        return prefix if names.version == SaverDef.V2 else self._background.wait()
+
+    def _after_save(
+        self,
+        save_path: str,
+        path: str,
+        write_state: bool,
+        latest_filename: str,
+        meta_graph_suffix: str,
+    ) -> None:
+        """The new checkpoint is the latest; an old one may go."""
+        if not write_state:
+            return
+        self._record(path)
+        update_checkpoint_state_internal(
+            save_dir=os.path.dirname(save_path),
+            model_checkpoint_path=path,
+            all_model_checkpoint_paths=self.last_checkpoints,
+            latest_filename=latest_filename,
+            save_relative_paths=self._save_relative_paths,
+        )
+        self._delete_old(meta_graph_suffix)
+
+    def _write_meta_graph(
+        self, sess: Any, prefix: str, suffix: str, strip_default_attrs: bool, debug_info: bool
+    ) -> None:
+        with sess.graph.as_default():
+            self.export_meta_graph(
+                meta_graph_filename(prefix, suffix),
+                strip_default_attrs=strip_default_attrs,
+                save_debug_info=debug_info,
+            )
+
+    def export_meta_graph(
+        self,
+        filename: str | None = None,
+        collection_list: Any = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Any:
+        """The default graph with this saver as a MetaGraphDef, written to `filename` if given."""
+        message, _ = export_scoped_meta_graph(
+            filename=filename,
+            graph_def=get_default_graph().as_graph_def(add_shapes=True),
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
+        )
+        return message
+
+    # ---- restoring ----
+
+    def restore(self, sess: Any, save_path: str) -> None:
+        """Sets the variables in `sess` to what the checkpoint `save_path` holds."""
+        self.wait()
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        prefix = compat.as_text(os.fspath(save_path))
+        if not checkpoint_exists(prefix):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
+        logging.info("Restoring parameters from %s", prefix)
+        assert self.saver_def is not None
+        try:
+            sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: prefix})
+        except errors.NotFoundError as error:
+            self._restore_by_object(sess, prefix, error)
+        except errors.InvalidArgumentError as error:
+            raise _explained(error, "a mismatch between the current graph and the graph") from error
+
+    def _restore_by_object(self, sess: Any, prefix: str, error: errors.NotFoundError) -> None:
+        """A name was not found: it may be known by the place of its variable among objects."""
+        try:
+            keys = object_graph_key_mapping(prefix)
+        except errors.NotFoundError:
+            raise _explained(error, "a Variable name or other graph key that is missing") from error
+        logging.warning(
+            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat "
+            "fragile, and will re-build the Saver. Instead, consider loading object-based "
+            "checkpoints using tf.train.Checkpoint()."
+        )
+        self._object_restore_saver = saver_from_object_based_checkpoint(
+            prefix, self._var_list, self._builder, keys, self._object_restore_saver
+        )
+        self._object_restore_saver.restore(sess, prefix)
+
+    # ---- as data ----
+
+    def as_saver_def(self) -> Any:
+        """The SaverDef that names this saver's nodes."""
+        return self.saver_def
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """As `as_saver_def`, with names relative to a scope; None if they lie elsewhere."""
+        if export_scope is None:
+            return self.saver_def
+        if not all(getattr(self.saver_def, f).startswith(export_scope) for f in _NAMES):
+            return None
+        message = SaverDef()
+        message.CopyFrom(self.saver_def)
+        for field in _NAMES:
+            setattr(message, field, strip_scope(getattr(message, field), export_scope))
+        return message
+
+    @staticmethod
+    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+        """A saver whose nodes are in the default graph already."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+
+def _get_saver_or_default() -> Saver:
+    """The saver of the collection of savers; made and added if there is none."""
+    savers = get_collection(GraphKeys.SAVERS)
+    if len(savers) > 1:
+        raise RuntimeError(
+            f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to "
+            "use by passing it to the constructor."
+        )
+    if savers:
+        return savers[0]
+    saver = Saver(sharded=True, allow_empty=True)
+    get_default_graph().add_to_collection(GraphKeys.SAVERS, saver)
+    return saver
+
+
+def _explained(error: errors.OpError, reason: str) -> errors.OpError:
+    message = (
+        f"Restoring from checkpoint failed. This is most likely due to {reason} from the "
+        "checkpoint. Please ensure that you have not altered the graph expected based on the "
+        f"checkpoint. Original error:\n\n{error.message}"
+    )
+    kind: Any = type(error)
+    made: errors.OpError = kind(error.node_def, error.op, message)
+    return made
+
+
+register_proto_function(
+    GraphKeys.SAVERS, proto_type=SaverDef, to_proto=Saver.to_proto, from_proto=Saver.from_proto
+)
+
+
+# ---- checkpoints of objects, read by name -------------------------------------------------------
+
+
+def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:
+    """Variable name -> key in a checkpoint that `tf.train.Checkpoint` wrote."""
+    with open_checkpoint(checkpoint_path) as reader:
+        content = reader.read(OBJECT_GRAPH_PROTO_KEY.encode())
+    graph = TrackableObjectGraph()
+    graph.ParseFromString(content.item())
+    return {
+        attribute.full_name: attribute.checkpoint_key
+        for node in graph.nodes
+        for attribute in node.attributes
+    }
+
+
+def saver_from_object_based_checkpoint(
+    checkpoint_path: str,
+    var_list: Any = None,
+    builder: BaseSaverBuilder | None = None,
+    names_to_keys: dict[str, str] | None = None,
+    cached_saver: Saver | None = None,
+) -> Saver:
+    """A saver of variables by name that reads a checkpoint of objects."""
+    if names_to_keys is None:
+        try:
+            names_to_keys = object_graph_key_mapping(checkpoint_path)
+        except errors.NotFoundError:
+            raise ValueError(
+                f"Checkpoint in {checkpoint_path} not an object-based checkpoint."
+            ) from None
+    if var_list is None:
+        var_list = all_saveable_objects()
+    saveables = validate_and_slice_inputs(var_list)
+    specs = [spec for saveable in saveables for spec in saveable.specs]
+    _check_all_there({spec.name for spec in specs}, set(names_to_keys))
+    for spec in specs:
+        spec.name = names_to_keys[spec.name]
+    return cached_saver if cached_saver is not None else Saver(saveables, builder=builder)
+
+
+def _check_all_there(current: set[str], previous: set[str]) -> None:
+    missing = current - previous
+    if missing:
+        raise errors.NotFoundError(
+            None,
+            None,
+            f"\n\nExisting variables not in the checkpoint: {', '.join(sorted(missing))}\n\n"
+            "Variables names when this checkpoint was written which don't exist now: "
+            f"{', '.join(sorted(previous - current))}\n\n"
+            f"({len(previous & current)} variable name(s) did match)\n\n"
+            "Could not find some variables in the checkpoint (see names above). It was written by "
+            "tf.train.Checkpoint and is read by variable names: they may have changed, or new "
+            "variables may have come. Saver(var_list=...) takes the variables that existed then, "
+            "or a dictionary from old names to variables.",
+        )
