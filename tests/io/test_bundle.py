@@ -90,7 +90,7 @@ def test_missing_slices_are_an_error(tmp_path: Path) -> None:
         writer.add_slice(b"x", (4,), ((0, 2),), np.zeros(2, np.int32), dtypes.int32)
     with BundleReader(str(tmp_path / "m")) as reader:
         assert reader.read(b"x", ((1, 1),)).tolist() == [0]
-        with pytest.raises(errors.InvalidArgumentError, match="sufficient slices.*tensor x"):
+        with pytest.raises(errors.InvalidArgumentError, match=r"sufficient slices.*tensor x"):
             reader.read(b"x")
 
 

@@ -51,21 +51,25 @@ def run_saver(name: str, build: Callable[[], Any], steps: int = 0, **saver_optio
         train = build()
         before = {op.name for op in graph.get_operations()}
         saver = tf.train.Saver(**saver_options)
+        nodes = [describe(op) for op in graph.get_operations() if op.name not in before]
+        # TensorFlow 1.15 does not know this operation yet.
+        nodes = [node for node in nodes if node["op"] != "DisableCopyOnRead"]
         sess.run(tf.global_variables_initializer())
         for _ in range(steps):
             sess.run(train)
         saver.save(sess, str(FOLDER / name), write_meta_graph=False, write_state=False)
-        nodes = [describe(op) for op in graph.get_operations() if op.name not in before]
         text = json.dumps(nodes, indent=1, sort_keys=True)
         (FOLDER / f"{name}.nodes.json").write_text(text + "\n")
 
 
 def describe(op: Any) -> dict[str, Any]:
+    groups = [group.decode() for group in op.colocation_groups()]
+    controls = [f"^{c.name}" for c in op.control_inputs if c.type != "DisableCopyOnRead"]
     return {
         "name": op.name,
         "op": op.type,
-        "inputs": [t.name for t in op.inputs] + [f"^{c.name}" for c in op.control_inputs],
-        "colocated": [g.decode() for g in op.colocation_groups() if g != f"loc:@{op.name}".encode()],
+        "inputs": [t.name for t in op.inputs] + sorted(controls),
+        "colocated": [group for group in groups if group != f"loc:@{op.name}"],
     }
 
 

@@ -250,3 +250,16 @@ class TestSteps:
             sess.run(y, options=options, run_metadata=metadata)
         devices = {stats.device.rpartition("/")[2] for stats in metadata.step_stats.dev_stats}
         assert devices == {"device:CPU:0", "device:CPU:1"}
+
+    def test_partial_runs_know_where_variables_are(self):
+        a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+        with tf.device("/cpu:1"):
+            v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+            x = a * v
+        with tf.device("/cpu:0"):
+            y = x + b
+        with tf.Session(config=config(2)) as sess:
+            sess.run(v.assign(3.0))
+            handle = sess.partial_run_setup([x, y], [a, b])
+            assert sess.partial_run(handle, x, {a: 2.0}) == 6.0
+            assert sess.partial_run(handle, y, {b: 1.0}) == 7.0

@@ -14,6 +14,7 @@ import pytest
 
 import weft as tf
 from tests.parity.checkpoints import FOLDER, ROWS
+from weft.train import saver as saver_module
 from weft.train.saver_builder import BaseSaverBuilder
 
 
@@ -43,7 +44,7 @@ def on_two_devices() -> None:
 
 
 def initialized() -> tf.Session:
-    session = tf.Session()
+    session = tf.Session(config=tf.ConfigProto(device_count={"CPU": 2}))
     session.run(tf.global_variables_initializer())
     return session
 
@@ -53,13 +54,14 @@ def initialized() -> tf.Session:
 
 def nodes_added(before: set[str]) -> list[dict[str, Any]]:
     def groups(op: tf.Operation) -> list[str]:
-        return [g.decode() for g in op.colocation_groups() if g != f"loc:@{op.name}".encode()]
+        names = [group.decode() for group in op.colocation_groups()]
+        return [name for name in names if name != f"loc:@{op.name}"]
 
     return [
         {
             "name": op.name,
             "op": op.type,
-            "inputs": [t.name for t in op.inputs] + [f"^{c.name}" for c in op.control_inputs],
+            "inputs": [t.name for t in op.inputs] + sorted(f"^{c.name}" for c in op.control_inputs),
             "colocated": groups(op),
         }
         for op in tf.get_default_graph().get_operations()
@@ -131,7 +133,7 @@ def test_training_goes_on_from_tensorflows_checkpoint(name: str, steps: int) -> 
         saver.restore(sess, str(FOLDER / name))
         restored = sess.run(variables)
     for mine, theirs in zip(trained, restored, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
 
 
 def test_a_checkpoint_of_objects_is_read_by_name() -> None:
@@ -188,7 +190,7 @@ def test_some_are_kept_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     tf.Variable(1.0)
     saver = tf.train.Saver(max_to_keep=1, keep_checkpoint_every_n_hours=1)
     now = [saver._next_checkpoint_time - 3600]
-    monkeypatch.setattr("weft.train.saver.time.time", lambda: now[0])
+    monkeypatch.setattr(saver_module.time, "time", lambda: now[0])
     with initialized() as sess:
         for i in range(5):
             saver.save(sess, str(tmp_path / "m"), global_step=i, write_meta_graph=False)
@@ -253,7 +255,7 @@ def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
     saver = tf.train.Saver()
     with initialized() as sess:
         path = saver.save(sess, str(tmp_path / "m"))
-        with pytest.raises(ValueError, match="not a valid checkpoint: .*nothing"):
+        with pytest.raises(ValueError, match=r"not a valid checkpoint: .*nothing"):
             saver.restore(sess, str(tmp_path / "nothing"))
         with pytest.raises(tf.errors.NotFoundError, match="Key w not found in checkpoint"):
             tf.train.Saver({"w": v}).restore(sess, path)
@@ -267,7 +269,7 @@ def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
             tf.train.Saver().save(sess, path)
         data = tmp_path / "m.data-00000-of-00001"
         data.write_bytes(b"\x01" + data.read_bytes()[1:])
-        with pytest.raises(tf.errors.DataLossError, match="tensor v in .*m.data-00000"):
+        with pytest.raises(tf.errors.DataLossError, match=r"tensor v in .*m.data-00000"):
             saver.restore(sess, path)
 
 
@@ -290,7 +292,7 @@ def test_wrong_arguments() -> None:
     with tf.Session() as sess, pytest.raises(RuntimeError, match="should be called before save"):
         deferred.save(sess, "x")
     deferred.build()
-    assert deferred.as_saver_def().restore_op_name == "save_2/restore_all"
+    assert deferred.as_saver_def().restore_op_name == "save/restore_all"
 
 
 def test_one_restore_for_each_tensor(tmp_path: Path) -> None:
@@ -386,10 +388,8 @@ def test_an_error_in_the_background_is_raised_later(tmp_path: Path) -> None:
     tf.Variable(1.0)
     saver = tf.train.Saver()
     with initialized() as sess:
-        saver.save(
-            sess, str(tmp_path / "x/y/z/m"), background=True, write_meta_graph=False
-        )
-        with pytest.raises(ValueError, match="Parent directory of .* doesn't exist"):
+        saver.save(sess, str(tmp_path / "x/y/z/m"), background=True, write_meta_graph=False)
+        with pytest.raises(ValueError, match=r"Parent directory of .* doesn't exist"):
             saver.wait()
         saver.save(sess, str(tmp_path / "m"))
 

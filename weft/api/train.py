@@ -32,6 +32,9 @@ from weft.train.adagrad_da import (
 from weft.train.adam import (
     AdamOptimizer as AdamOptimizer,
 )
+from weft.train.basic_loops import (
+    basic_train_loop as basic_train_loop,
+)
 from weft.train.checkpoint_management import (
     CheckpointManager as CheckpointManager,
 )
@@ -203,6 +206,24 @@ from weft.train.meta_graph import (
 from weft.train.momentum import (
     MomentumOptimizer as MomentumOptimizer,
 )
+from weft.train.monitored_session import (
+    ChiefSessionCreator as ChiefSessionCreator,
+)
+from weft.train.monitored_session import (
+    MonitoredSession as MonitoredSession,
+)
+from weft.train.monitored_session import (
+    MonitoredTrainingSession as MonitoredTrainingSession,
+)
+from weft.train.monitored_session import (
+    SessionCreator as SessionCreator,
+)
+from weft.train.monitored_session import (
+    SingularMonitoredSession as SingularMonitoredSession,
+)
+from weft.train.monitored_session import (
+    WorkerSessionCreator as WorkerSessionCreator,
+)
 from weft.train.moving_averages import (
     ExponentialMovingAverage as ExponentialMovingAverage,
 )
@@ -233,6 +254,9 @@ from weft.train.saver import (
 from weft.train.scaffold import (
     Scaffold as Scaffold,
 )
+from weft.train.session_manager import (
+    SessionManager as SessionManager,
+)
 from weft.train.session_run_hook import (
     SessionRunArgs as SessionRunArgs,
 )
@@ -244,6 +268,9 @@ from weft.train.session_run_hook import (
 )
 from weft.train.session_run_hook import (
     SessionRunValues as SessionRunValues,
+)
+from weft.train.supervisor import (
+    Supervisor as Supervisor,
 )
 from weft.train.training_util import (
     assert_global_step as assert_global_step,

@@ -236,7 +236,7 @@ contrib.layers.python: tf.contrib.layers
 contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
         normalization optimizers regularizers rev_block_lib summaries target_column
-    tf.contrib.layers weft.cli.internals.smart: utils
+    tf.contrib.layers.utils weft.cli.internals.smart: utils
 contrib.layers.python.ops
     tf.contrib.layers: bucketization_op sparse_ops
 contrib.learn: tf.contrib.learn

@@ -104,6 +104,13 @@ CACHE = _str(
 )
 
 
+COSTS = _str(
+    "WEFT_COSTS",
+    "",
+    "File in which what traced steps measured is kept for placing later ones.",
+)
+
+
 def cache_directory() -> str | None:
     """The directory `WEFT_CACHE` means, or None when the cache is off. It may not exist yet."""
     if CACHE.value == "0":

@@ -69,7 +69,7 @@ def write_values(file: BinaryIO, array: np.ndarray, dtype: DType) -> tuple[int, 
     for start in range(0, flat.size, _CHUNK):
         chunk = flat[start : start + _CHUNK]
         crc = crc32c_extend(crc, chunk)
-        file.write(chunk)
+        file.write(memoryview(chunk))  # type: ignore[arg-type]
     return flat.size, crc
 
 

@@ -153,11 +153,12 @@ class BundleReader:
 
     def _fill(self, entry: Any, flat: np.ndarray, label: str) -> None:
         file, path = self._file(entry.shard_id)
+        target = memoryview(flat)  # type: ignore[arg-type]
         with translated(path):
             file.seek(entry.offset)
             done = 0
             while done < flat.size:
-                count = file.readinto(memoryview(flat)[done:])  # type: ignore[attr-defined]
+                count = file.readinto(target[done:])  # type: ignore[attr-defined]
                 if not count:
                     raise errors.DataLossError(
                         None,

@@ -15,9 +15,9 @@ from weft.graph.shape_fn import size
 from weft.graph.slices import SparseTensor
 from weft.layers import named
 from weft.layers.base import Layer
+from weft.layers.decide import choose
 from weft.layers.input_spec import InputSpec
 from weft.ops import array_pass, array_shape, casts, matmul, nn_impl
-from weft.ops.cond import smart_cond
 from weft.ops.initializers import zeros_initializer
 
 _ZEROS = zeros_initializer()
@@ -193,7 +193,7 @@ class Dropout(Layer):
                 inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate
             )
 
-        return smart_cond(training, dropped, lambda: array_pass.identity(inputs))
+        return choose(training, dropped, lambda: array_pass.identity(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

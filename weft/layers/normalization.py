@@ -11,9 +11,9 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, control_dependencies, name_scope
 from weft.layers import named
 from weft.layers.base import Layer
+from weft.layers.decide import choose, known_value
 from weft.layers.input_spec import InputSpec
 from weft.ops import array, math, nn_impl, nn_moments, updates
-from weft.ops.cond import smart_cond, smart_constant_value
 from weft.ops.initializers import ones_initializer, zeros_initializer
 from weft.ops.variables import VariableAggregation, VariableSynchronization
 
@@ -226,15 +226,15 @@ class BatchNormalization(Layer):
                 mean=self.moving_mean, variance=self.moving_variance, is_training=False
             )
 
-        output, mean, variance = smart_cond(training, normalized, by_averages)
+        output, mean, variance = choose(training, normalized, by_averages)
         self._update_fused(mean, variance, training)
         return output
 
     def _update_fused(self, mean: Tensor, variance: Tensor, training: Any) -> None:
-        known = smart_constant_value(training)
+        known = known_value(training)
         if known is None:
             # Outside of training the averages stay where they are.
-            momentum = smart_cond(training, lambda: self.momentum, lambda: 1.0)
+            momentum = choose(training, lambda: self.momentum, lambda: 1.0)
         else:
             momentum = convert_to_tensor(self.momentum)
         if known is None or known:
@@ -256,7 +256,7 @@ class BatchNormalization(Layer):
             return array.reshape(v, broadcast_shape)
 
         scale, offset = broadcast(self.gamma), broadcast(self.beta)
-        known = smart_constant_value(training)
+        known = known_value(training)
         if known is not None and not known:
             mean, variance = self.moving_mean, self.moving_variance
         else:
@@ -286,8 +286,8 @@ class BatchNormalization(Layer):
         """Mean and variance to normalize by, and those to move the averages towards."""
         keep = self.virtual_batch_size is not None or len(self.axis) > 1
         batch = nn_moments.moments(math.cast(inputs, self._param_dtype), reduced, keep_dims=keep)
-        mean = smart_cond(training, lambda: batch[0], lambda: convert_to_tensor(self.moving_mean))
-        variance = smart_cond(
+        mean = choose(training, lambda: batch[0], lambda: convert_to_tensor(self.moving_mean))
+        variance = choose(
             training, lambda: batch[1], lambda: convert_to_tensor(self.moving_variance)
         )
         if self.virtual_batch_size is None:
@@ -297,8 +297,8 @@ class BatchNormalization(Layer):
 
     def _adjusted(self, inputs: Any, training: Any, scale: Any, offset: Any) -> tuple[Any, Any]:
         by, plus = self.adjustment(array.shape(inputs))
-        by = smart_cond(training, lambda: by, lambda: array.ones_like(by))
-        plus = smart_cond(training, lambda: plus, lambda: array.zeros_like(plus))
+        by = choose(training, lambda: by, lambda: array.ones_like(by))
+        plus = choose(training, lambda: plus, lambda: array.zeros_like(plus))
         return _compose(by, plus, scale, offset)
 
     def _renorm_correction(
@@ -313,8 +313,8 @@ class BatchNormalization(Layer):
         with control_dependencies([r, d]):
             mean, stddev = array.identity(mean), array.identity(stddev)
         r, d = self._clipped(r, d)
-        r = smart_cond(training, lambda: r, lambda: array.ones_like(r))
-        d = smart_cond(training, lambda: d, lambda: array.zeros_like(d))
+        r = choose(training, lambda: r, lambda: array.ones_like(r))
+        d = choose(training, lambda: d, lambda: array.zeros_like(d))
         moved = [
             self._move_renorm(self.renorm_mean, mean, training),
             self._move_renorm(self.renorm_stddev, stddev, training),
@@ -334,7 +334,7 @@ class BatchNormalization(Layer):
 
     def _move_renorm(self, variable: Any, value: Tensor, training: Any) -> Any:
         value = array.identity(value)
-        return smart_cond(
+        return choose(
             training,
             lambda: self._assign_moving_average(variable, value, self.renorm_momentum),
             lambda: array.identity(variable),
@@ -347,13 +347,13 @@ class BatchNormalization(Layer):
             return self._assign_moving_average(self.moving_variance, variance, self.momentum)
 
         self.add_update(
-            smart_cond(
+            choose(
                 training,
                 lambda: self._assign_moving_average(self.moving_mean, mean, self.momentum),
                 lambda: self.moving_mean,
             )
         )
-        self.add_update(smart_cond(training, move_variance, lambda: self.moving_variance))
+        self.add_update(choose(training, move_variance, lambda: self.moving_variance))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

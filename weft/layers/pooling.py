@@ -77,6 +77,19 @@ class _Pooling1D(_Pooling):
         return array_shape.squeeze(pooled, axis)
 
 
+class _Pooling3D(_Pooling):
+    """Volumes are pooled with their channels last."""
+
+    rank = 3
+
+    def call(self, inputs: Any) -> Tensor:
+        first = self.data_format == "channels_first"
+        x = array_shape.transpose(inputs, (0, 2, 3, 4, 1)) if first else inputs
+        windows_of = [(1, *sizes, 1) for sizes in (self.pool_size, self.strides)]
+        outputs = self._pool(x, *windows_of, self.padding.upper(), "NDHWC")
+        return array_shape.transpose(outputs, (0, 4, 1, 2, 3)) if first else outputs
+
+
 class MaxPooling1D(_Pooling1D):
     """The maximum of every window of the sequences."""
 
@@ -105,19 +118,15 @@ class AveragePooling2D(_Pooling):
         return nn_pool.avg_pool(*args)
 
 
-class MaxPooling3D(_Pooling):
+class MaxPooling3D(_Pooling3D):
     """The maximum of every window of the volumes."""
-
-    rank = 3
 
     def _pool(self, *args: Any) -> Tensor:
         return nn_pool.max_pool3d(*args)
 
 
-class AveragePooling3D(_Pooling):
+class AveragePooling3D(_Pooling3D):
     """The mean of every window of the volumes."""
-
-    rank = 3
 
     def _pool(self, *args: Any) -> Tensor:
         return nn_pool.avg_pool3d(*args)

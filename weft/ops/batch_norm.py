@@ -68,7 +68,8 @@ def _moments(xp: Any, x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
     in which little cancels.
     """
     if xp is np:
-        mean = np.mean(x, axis=axes, keepdims=True)
+        # NumPy adds along leading axes one by one, which loses digits in single precision.
+        mean = np.mean(x, axis=axes, keepdims=True, dtype=np.float64).astype(x.dtype)
         return mean.squeeze(axes), np.mean(np.square(x - mean), axis=axes)
     some = x[tuple(slice(1) if i in axes else slice(None) for i in range(x.ndim))]
     distance = x - some

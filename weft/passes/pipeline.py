@@ -56,6 +56,9 @@ def prepare(
     if place is not None:
         place(graph)
         _show(observe, "12_placed", graph)
+    else:
+        for node in graph.nodes:
+            node.device = ""
     parts = partition(graph, options.transfers)
     for i, part in enumerate(parts):
         finish(part.graph, options, observe, f"_{i}" if len(parts) > 1 else "")

@@ -21,18 +21,38 @@ def observer() -> Any:
 
     def observe(stage: str, graph: ClientGraph) -> None:
         with open(os.path.join(folder, f"{stage}.txt"), "w") as file:
-            file.write(text(graph))
+            file.write(text(graph, devices="placed" in stage))
+        if "placed" in stage:
+            with open(os.path.join(folder, f"{stage}.dot"), "w") as file:
+                file.write(drawn(graph))
 
     return observe
 
 
-def text(graph: ClientGraph) -> str:
+def text(graph: ClientGraph, devices: bool = False) -> str:
     """One line per node, ready for `diff`."""
-    lines = [_line(node) for node in graph.nodes]
+    lines = [_line(node) + (f" @ {node.device}" if devices else "") for node in graph.nodes]
     lines.append("fetch " + ", ".join(_edge(*edge) for edge in graph.fetches))
     if graph.targets:
         lines.append("target " + ", ".join(node.name for node in graph.targets))
     return "\n".join(lines) + "\n"
+
+
+def drawn(graph: ClientGraph) -> str:
+    """The graph in the language of Graphviz, one box per device."""
+    numbers = {node: i for i, node in enumerate(graph.nodes)}
+    lines = ["digraph placement {", "  rankdir=LR; node [shape=box, fontname=Helvetica];"]
+    for i, device in enumerate(sorted({n.device for n in graph.nodes})):
+        lines.append(f'  subgraph cluster_{i} {{ label="{device}"; style=rounded;')
+        here = [node for node in graph.nodes if node.device == device]
+        lines += [f'    n{numbers[n]} [label="{n.name}\\n{n.type}"];' for n in here]
+        lines.append("  }")
+    for node in graph.nodes:
+        for source, _ in node.inputs:
+            cut = " [color=red, penwidth=2]" if source.device != node.device else ""
+            lines.append(f"  n{numbers[source]} -> n{numbers[node]}{cut};")
+        lines += [f"  n{numbers[c]} -> n{numbers[node]} [style=dashed];" for c in node.controls]
+    return "\n".join([*lines, "}"]) + "\n"
 
 
 def _edge(node: Node, i: int) -> str:

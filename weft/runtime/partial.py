@@ -9,9 +9,24 @@ from typing import Any
 from weft.core import errors
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
-from weft.passes.client_graph import Node
+from weft.passes.client_graph import ClientGraph, Node
 from weft.runtime.executor import node_runner
 from weft.runtime.interpret import HostNode, located, run_nodes
+from weft.runtime.plan import Plan
+from weft.runtime.resources import ResourceStore
+
+
+class _PlanOverDevices(Plan):
+    """Runs on the host, node by node; what a node keeps is kept on the device it is placed on."""
+
+    def __init__(
+        self, graph: ClientGraph, stores: dict[str, ResourceStore], store: ResourceStore
+    ) -> None:
+        self.stores = stores
+        super().__init__(graph, store)
+
+    def store_of(self, node: Node) -> ResourceStore:
+        return self.stores.get(node.device, self.store)
 
 
 class PartialRun:
@@ -25,13 +40,13 @@ class PartialRun:
         feeds: Sequence[Tensor],
     ) -> None:
         from weft.passes.pipeline import Options, prepare
-        from weft.runtime.plan import Plan
         from weft.runtime.step import to_user
 
         self._to_user = to_user
         # Unoptimized, so that every fetch and feed keeps its own node.
         graph = prepare(feeds, fetches, targets, Options(False, False, False))[0].graph
-        self.plan = Plan(graph, runner.store)
+        runner.place(graph)
+        self.plan = _PlanOverDevices(graph, runner.stores, runner.store)
         self.fetches = {t.name: edge for t, edge in zip(fetches, graph.fetches, strict=True)}
         self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}
         self.waiting = {t.name: edge for t, edge in zip(feeds, graph.feeds, strict=True)}
@@ -62,8 +77,8 @@ class PartialRun:
 
     def _run(self, items: list[HostNode]) -> None:
         """Runs nodes in order; one that must wait keeps this thread waiting."""
-        store = self.plan.store
         for item in items:
+            store = self.plan.store_of(item.node)
             if not item.node.definition.blocking:
                 run_nodes([item], self.values, store)
                 continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
+from weft.core import flags
 from weft.graph.graph import Graph
 from weft.passes.client_graph import ClientGraph
 from weft.passes.cost import CostModel
@@ -12,6 +14,11 @@ from weft.passes.devices import DeviceSet
 from weft.passes.place import PlaceOptions, place
 from weft.passes.prune import prune
 from weft.runtime import report
+
+
+def _kept_costs() -> CostModel:
+    path = flags.COSTS.value
+    return CostModel.load(path) if path and os.path.exists(path) else CostModel()
 
 
 class Placer:
@@ -26,7 +33,8 @@ class Placer:
         self.options = PlaceOptions(soft=bool(config is not None and config.allow_soft_placement))
         self.log = bool(config is not None and config.log_device_placement)
         self.pruned_only = bool(config is not None and config.graph_options.place_pruned_graph)
-        self.costs = CostModel()
+        self.costs = _kept_costs()
+        self._measured = False
         self.placed: dict[str, str] = {}
         self._version = -1
         self._lock = threading.Lock()
@@ -60,6 +68,17 @@ class Placer:
                 report.log(line)
             else:
                 report.say(1, line.__str__)
+
+    def learn(self, step_stats: Any) -> None:
+        """Takes in what a traced step measured, for whatever is placed from now on."""
+        with self._lock:
+            self.costs.add_step(step_stats)
+            self._measured = True
+
+    def keep(self) -> None:
+        """Writes what was measured to the file that WEFT_COSTS names."""
+        if flags.COSTS.value and self._measured:
+            self.costs.save(flags.COSTS.value)
 
     def rethink(self) -> None:
         """Forgets placements of what holds no state, for costs that have been measured since."""

@@ -77,10 +77,15 @@ class Plan:
         self.nodes = self._host_nodes()
         self._settle()
 
+    def store_of(self, node: Node) -> ResourceStore:
+        """Where the resources of a node are."""
+        return self.store
+
     def _host_nodes(self) -> dict[Node, HostNode]:
         """Every node as the interpreter runs it, in the order of the units."""
         home = {n: u for u in self.layout.units for n in u.nodes}
-        made = {n: HostNode(n, self.slots, self.store) for u in self.layout.units for n in u.nodes}
+        nodes = [n for unit in self.layout.units for n in unit.nodes]
+        made = {n: HostNode(n, self.slots, self.store_of(n)) for n in nodes}
         for node, item in made.items():
             item.set_converts(
                 tuple(i for i, edge in enumerate(node.inputs) if self._on_device(edge, node, home))
@@ -121,7 +126,7 @@ class Plan:
         for node in self.layout.handles:
             try:
                 call = bind(node.definition, node.attrs)
-                cell = call(np, (), Context(self.store, node))[0]
+                cell = call(np, (), Context(self.store_of(node), node))[0]
             except Exception as error:
                 raise located(error, node) from error
             cells[node, 0] = cell

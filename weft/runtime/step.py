@@ -48,6 +48,7 @@ class StepRunner:
         self.numeric_check = flags.CHECK_NUMERICS.value
         self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
+        self._period, self._steps = config.placement_period if config is not None else 0, 0
         self._lock = threading.Lock()
 
     def run(
@@ -61,6 +62,8 @@ class StepRunner:
         key: Any = None,
     ) -> list[Any]:
         """One step. `key` stands for (fetches, targets) in the cache of plans."""
+        if self._period:
+            self._count_step()
         plan = self._plans.get((key, feeds))
         if plan is None or self._mutations != self.graph._mutations:
             plan = self._plan(fetches, targets, feeds, key)
@@ -106,6 +109,14 @@ class StepRunner:
                 return PartitionedPlan(parts, self.stores, self.crew)
             return make_plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
+    def _count_step(self) -> None:
+        """Places anew every so many steps, with what has been measured by then."""
+        with self._lock:
+            self._steps += 1
+            if self._steps % self._period == 0:
+                self.place.rethink()
+                self._plans.clear()
+
     def _deadline(self, options: Any) -> float | None:
         """When the step must be over, by time.monotonic: its own limit, or the session's."""
         limit = options.timeout_in_ms if options is not None else 0
@@ -132,6 +143,8 @@ class StepRunner:
             metadata.Clear()
             if trace is not None:
                 trace.fill(metadata)
+                self.place.learn(metadata.step_stats)
+                metadata.cost_graph.CopyFrom(self.place.costs.to_proto())
             if options is not None and options.output_partition_graphs:
                 for graph in plan.graphs:
                     metadata.partition_graphs.append(dump.to_graph_def(graph))
@@ -148,6 +161,7 @@ class StepRunner:
             )
         )
         self._plans.clear()
+        self.place.keep()
         self.crew.close()
         self.clear()
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from weft.passes.client_graph import Node
+
+HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class _Record(NamedTuple):
+    node: Node
+    shapes: list[tuple[Any, int]]
+    start: float
+    end: float
+    thread: int
 
 
 class StepTrace:
@@ -18,33 +28,38 @@ class StepTrace:
     def __init__(self) -> None:
         # perf_counter has no epoch; wall time anchors it.
         self._offset = time.time() - time.perf_counter()
-        self._records: list[tuple[Node, Sequence[Any], float, float]] = []
+        self._records: list[_Record] = []
 
     def __call__(self, node: Node, outputs: Sequence[Any], start: float, end: float) -> None:
         shapes = [(np.shape(v), getattr(v, "nbytes", 0)) for v in outputs]
-        self._records.append((node, shapes, start, end))
+        self._records.append(_Record(node, shapes, start, end, threading.get_ident()))
 
     def fill(self, metadata: Any) -> None:
-        stats = metadata.step_stats.dev_stats.add()
-        stats.device = "/job:localhost/replica:0/task:0/device:CPU:0"
-        for node, shapes, start, end in self._records:
-            entry = stats.node_stats.add()
-            entry.node_name = node.name
-            entry.timeline_label = f"{node.name} = {node.type}({', '.join(_inputs(node))})"
-            entry.thread_id = threading.get_ident() & 0x7FFFFFFF
-            entry.all_start_micros = int((start + self._offset) * 1e6)
-            took = max(1, int((end - start) * 1e6))
-            entry.op_end_rel_micros = entry.all_end_rel_micros = took
-            for slot, (shape, size) in enumerate(shapes):
-                output = entry.output.add()
-                output.slot = slot
-                description = output.tensor_description
-                if slot < len(node.dtypes):
-                    description.dtype = node.dtypes[slot].base_dtype.as_datatype_enum
-                for extent in shape:
-                    description.shape.dim.add().size = extent
-                description.allocation_description.requested_bytes = int(size)
-                description.allocation_description.allocator_name = "cpu"
+        devices: dict[str, Any] = {}
+        for record in self._records:
+            name = record.node.device or HOST
+            stats = devices.get(name)
+            if stats is None:
+                stats = devices[name] = metadata.step_stats.dev_stats.add(device=name)
+            self._add(stats.node_stats.add(), record)
+
+    def _add(self, entry: Any, record: _Record) -> None:
+        node = record.node
+        entry.node_name = node.name
+        entry.timeline_label = f"{node.name} = {node.type}({', '.join(_inputs(node))})"
+        entry.thread_id = record.thread & 0x7FFFFFFF
+        entry.all_start_micros = int((record.start + self._offset) * 1e6)
+        took = max(1, int((record.end - record.start) * 1e6))
+        entry.op_end_rel_micros = entry.all_end_rel_micros = took
+        for slot, (shape, size) in enumerate(record.shapes):
+            output = entry.output.add(slot=slot)
+            description = output.tensor_description
+            if slot < len(node.dtypes):
+                description.dtype = node.dtypes[slot].base_dtype.as_datatype_enum
+            for extent in shape:
+                description.shape.dim.add().size = extent
+            description.allocation_description.requested_bytes = int(size)
+            description.allocation_description.allocator_name = "cpu"
 
 
 def _inputs(node: Node) -> list[str]:

@@ -171,7 +171,9 @@ def _in_scope(
         full = (inner if old == "/" else old + inner).removesuffix("/")
         if full not in shapes:
             inside = name[len(scope) + 1 :]
-            raise ValueError(f"Tensor {full} ({inside} in {old}) is not found in {where} checkpoint")
+            raise ValueError(
+                f"Tensor {full} ({inside} in {old}) is not found in {where} checkpoint"
+            )
         pairs.append((_variable_of(name, existing), full))
     return pairs
 

@@ -175,7 +175,9 @@ class LoggingTensorHook(SessionRunHook):
         self._tag_order = sorted(tensors) if isinstance(tensors, dict) else tensors
         self._tensors = tensors if isinstance(tensors, dict) else {each: each for each in tensors}
         self._formatter, self._log_at_end = formatter, at_end
-        self._timer = NeverTriggerTimer() if never else SecondOrStepTimer(every_n_secs, every_n_iter)
+        self._timer = (
+            NeverTriggerTimer() if never else SecondOrStepTimer(every_n_secs, every_n_iter)
+        )
 
     def begin(self) -> None:
         self._timer.reset()

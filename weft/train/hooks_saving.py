@@ -113,6 +113,8 @@ class CheckpointSaverHook(SessionRunHook):
         self._get_saver().save(session, self._save_path, global_step=step)
         log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
+        # Whoever continues from this checkpoint finds the events up to it.
+        self._summary_writer.flush()
         should_stop = False
         for listener in self._listeners:
             if listener.after_save(session, step):

@@ -27,7 +27,7 @@ from weft.train.checkpoint_management import (
     remove_checkpoint,
     update_checkpoint_state_internal,
 )
-from weft.train.saver_background import BackgroundSave
+from weft.train.saver_background import BackgroundSave, snapshot
 from weft.train.saver_builder import BaseSaverBuilder, BulkSaverBuilder
 from weft.train.saver_saveable import all_saveable_objects, validate_and_slice_inputs
 
@@ -259,12 +259,12 @@ class Saver:
     ) -> str:
         assert self.saver_def is not None
         names = self.saver_def
-        feeds = {names.filename_tensor_name: prefix}
+        feeds: dict[Any, Any] = {names.filename_tensor_name: prefix}
+        feeds |= snapshot(sess, names.save_tensor_name)
 
-        def write(more: dict[Any, Any] | None = None) -> str:
+        def write() -> str:
             try:
-                found = sess.run(names.save_tensor_name, {**feeds, **(more or {})})
-                path = compat.as_str(found)
+                path = compat.as_str(sess.run(names.save_tensor_name, feeds))
                 self._after_save(save_path, path, *options)
                 return path
             except (errors.FailedPreconditionError, errors.NotFoundError):
@@ -276,7 +276,7 @@ class Saver:
 
         if not background:
             return write()
-        self._background = BackgroundSave(sess, names.save_tensor_name, write)
+        self._background = BackgroundSave(write)
         return prefix if names.version == SaverDef.V2 else self._background.wait()
 
     def _after_save(

@@ -1,7 +1,8 @@
-"""Writing a checkpoint while training goes on.
+"""The values of one moment, and writing them to a checkpoint while training goes on.
 
 A variable's value is never changed in place, so the arrays of one moment can be held while later
-steps make new ones. They are taken at once; a thread then runs the save with them fed in.
+steps make new ones. They are taken at once, under the lock that orders steps; the save is then run
+with them fed in, if need be in a thread.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.errors import FailedPreconditionError
 from weft.graph.graph import Tensor
 from weft.graph.operation import Operation
 from weft.runtime.resources import Variable
@@ -22,20 +24,15 @@ _SAVES = {"SaveV2": 3, "SaveSlices": 3, "Save": 2}
 class BackgroundSave:
     """A save under way in a thread of its own. The process does not end before it has."""
 
-    def __init__(
-        self, sess: Any, save_tensor_name: str, write: Callable[[dict[Any, Any]], str]
-    ) -> None:
-        save = sess.graph.as_graph_element(save_tensor_name)
-        values = snapshot(sess, saved_tensors(save.op))
-        self._path, self._error = "", None
-        self._thread = threading.Thread(
-            target=self._run, args=(write, values), name="checkpoint writer"
-        )
+    def __init__(self, write: Callable[[], str]) -> None:
+        self._write, self._path = write, ""
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="checkpoint writer")
         self._thread.start()
 
-    def _run(self, write: Callable[[dict[Any, Any]], str], values: dict[Any, Any]) -> None:
+    def _run(self) -> None:
         try:
-            self._path = write(values)
+            self._path = self._write()
         except BaseException as error:
             self._error = error
 
@@ -63,13 +60,18 @@ def saved_tensors(op: Operation) -> list[Tensor]:
     return list(found)
 
 
-def snapshot(sess: Any, tensors: list[Tensor]) -> dict[Tensor, np.ndarray]:
-    """The values of `tensors` at one moment, as arrays that no step changes and nobody copied."""
+def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
+    """What a save is to write, as it is at this moment: arrays that no step changes, not copies.
+
+    Empty when some variable has no value: the save itself then says which.
+    """
+    tensors = saved_tensors(sess.graph.as_graph_element(save_tensor_name).op)
     runner = sess._runner
-    plan = runner.make_plan(tensors, (), ())
-    with runner.store.lock:
-        values = plan.run((), None, runner.running)
-        return {
-            tensor: value.read() if isinstance(value, Variable) else np.asarray(value)
-            for tensor, value in zip(tensors, values, strict=True)
-        }
+    plan = runner._plan(tensors, (), (), ("snapshot", save_tensor_name))
+    try:
+        with runner.store.lock:
+            values = plan.run((), None, runner.running)
+            arrays = [v.read() if isinstance(v, Variable) else np.asarray(v) for v in values]
+    except FailedPreconditionError:
+        return {}
+    return dict(zip(tensors, arrays, strict=True))

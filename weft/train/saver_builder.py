@@ -29,7 +29,8 @@ from weft.train.saver_saveable import (
     validate_and_slice_inputs,
 )
 
-PerDevice = list[tuple[str, list[SaveableObject]]]
+Saveable = SaveableObject  # the class below has an attribute of the other name
+PerDevice = list[tuple[str, list[Saveable]]]
 
 
 class BaseSaverBuilder:
@@ -45,7 +46,7 @@ class BaseSaverBuilder:
 
     # ---- one file ----
 
-    def save_op(self, filename_tensor: Tensor, saveables: Sequence[SaveableObject]) -> Any:
+    def save_op(self, filename_tensor: Tensor, saveables: Sequence[Saveable]) -> Any:
         """An operation that writes all tensors of `saveables`."""
         names, slices, tensors = [], [], []
         for saveable in saveables:
@@ -62,7 +63,7 @@ class BaseSaverBuilder:
     def bulk_restore(
         self,
         filename_tensor: Tensor,
-        saveables: Sequence[SaveableObject],
+        saveables: Sequence[Saveable],
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Any]:
@@ -74,7 +75,7 @@ class BaseSaverBuilder:
         return tensors
 
     def restore_op(
-        self, filename_tensor: Tensor, saveable: SaveableObject, preferred_shard: int
+        self, filename_tensor: Tensor, saveable: Saveable, preferred_shard: int
     ) -> list[Any]:
         """The restored tensors of one saveable."""
         return [
@@ -85,14 +86,14 @@ class BaseSaverBuilder:
     def sharded_filename(self, filename_tensor: Any, shard: int, num_shards: Any) -> Tensor:
         return raw.ShardedFilename(filename_tensor, shard, num_shards)
 
-    def _AddSaveOps(self, filename_tensor: Tensor, saveables: Sequence[SaveableObject]) -> Tensor:
+    def _AddSaveOps(self, filename_tensor: Tensor, saveables: Sequence[Saveable]) -> Tensor:
         save = self.save_op(filename_tensor, saveables)
         return control.with_dependencies([save], filename_tensor)
 
     def _AddRestoreOps(
         self,
         filename_tensor: Tensor,
-        saveables: Sequence[SaveableObject],
+        saveables: Sequence[Saveable],
         restore_sequentially: bool,
         reshape: bool,
         preferred_shard: int = -1,
@@ -160,9 +161,9 @@ class BaseSaverBuilder:
                 )
         return control.group(*restores, name="restore_all")
 
-    def _GroupByDevices(self, saveables: Sequence[SaveableObject]) -> PerDevice:
+    def _GroupByDevices(self, saveables: Sequence[Saveable]) -> PerDevice:
         """(device, its saveables), in the order of the devices' names."""
-        per_device: dict[str, list[SaveableObject]] = {}
+        per_device: dict[str, list[Saveable]] = {}
         for saveable in saveables:
             devices = {canonical_name(spec.tensor.device) for spec in saveable.specs}
             if len(devices) != 1:
@@ -246,7 +247,7 @@ class BulkSaverBuilder(BaseSaverBuilder):
     def bulk_restore(
         self,
         filename_tensor: Tensor,
-        saveables: Sequence[SaveableObject],
+        saveables: Sequence[Saveable],
         preferred_shard: int,
         restore_sequentially: bool,
     ) -> list[Any]:

@@ -10,7 +10,7 @@ from weft.graph.constant import constant
 from weft.graph.graph import add_to_collection, get_collection, get_default_graph, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
-from weft.ops import array, indexing, math
+from weft.ops import array_join, indexing, math
 from weft.ops.control import group
 from weft.ops.variables import (
     global_variables,
@@ -41,7 +41,7 @@ def report_uninitialized_resources(
     with name_scope(name):
         if not found:
             return constant([], dtype=dtypes.string)
-        missing = math.logical_not(array.stack([each.is_initialized for each in found]))
+        missing = math.logical_not(array_join.stack([each.is_initialized for each in found]))
         return indexing.boolean_mask(constant([each.handle.name for each in found]), missing)
 
 
@@ -173,10 +173,12 @@ def _default_init_op() -> Any:
 
 
 def _default_ready_op() -> Any:
-    return array.concat([report_uninitialized_variables(), report_uninitialized_resources()], 0)
+    return array_join.concat(
+        [report_uninitialized_variables(), report_uninitialized_resources()], 0
+    )
 
 
 def _globals_ready_op() -> Any:
     variables = report_uninitialized_variables(global_variables())
     resources = report_uninitialized_resources(get_collection(GraphKeys.RESOURCES))
-    return array.concat([variables, resources], 0)
+    return array_join.concat([variables, resources], 0)

@@ -127,7 +127,7 @@ def legacy_fully_connected(
     """The first form of `fully_connected`, whose variables are `weights` and `bias`."""
     with vs.variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
-        depth = utils.last_dimension(x.shape, min_rank=2)
+        depth = _known_depth(x)
         settings = {"dtype": x.dtype.base_dtype, "trainable": trainable}
         weights = vs.get_variable(
             "weights",
@@ -155,6 +155,17 @@ def legacy_fully_connected(
         y = y if activation_fn is None else activation_fn(y)
         add_to_collections([*(output_collections or ()), GraphKeys.ACTIVATIONS], y)
         return y
+
+
+def _known_depth(x: Tensor) -> int:
+    dims = None if x.shape.ndims is None else x.shape.as_list()
+    if dims is None:
+        raise ValueError("dims of x must be known but is None")
+    if len(dims) < 2:
+        raise ValueError(f"rank of x must be at least 2 not: {len(dims)}")
+    if dims[-1] is None:
+        raise ValueError("last dimension of x must be known but is None")
+    return dims[-1]
 
 
 legacy_relu = functools.partial(legacy_fully_connected, activation_fn=nn_impl.relu)

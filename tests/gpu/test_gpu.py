@@ -1,0 +1,139 @@
+"""What only a real GPU can show. Run with `make test-gpu`."""
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core import errors
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif("not gpus()", reason="XLA sees no GPU")]
+
+
+def gpus():
+    from weft.runtime.device import accelerators
+
+    return [device for kind, device in accelerators() if kind == "GPU"]
+
+
+def training(resource=True):
+    x = tf.placeholder(tf.float32, [None, 256], name="x")
+    w = tf.get_variable("w", [256, 64], initializer=tf.ones_initializer(), use_resource=resource)
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+    return x, w, loss, tf.train.MomentumOptimizer(1e-4, 0.9).minimize(loss)
+
+
+def cell(sess, name):
+    for device, store in sess._runner.stores.items():
+        for _, kind, found, value in store:
+            if kind == "variable" and found == name:
+                return device, value.value
+    raise KeyError(name)
+
+
+@pytest.mark.parametrize("resource", [True, False])
+def test_variables_live_on_the_gpu(resource):
+    x, _, loss, train = training(resource)
+    fed = np.random.RandomState(0).rand(128, 256).astype(np.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, train], {x: fed})[0] for _ in range(5)]
+        assert losses[-1] < losses[0]
+        device, value = cell(sess, "w")
+        assert device.endswith("GPU:0")
+        assert value.devices() == {gpus()[0]}
+
+
+def test_the_same_numbers_as_the_host():
+    fed = np.random.RandomState(0).rand(128, 256).astype(np.float32)
+    found = []
+    for where in ("/gpu:0", "/cpu:0"):
+        with tf.Graph().as_default(), tf.device(where):
+            tf.set_random_seed(7)
+            x, w, loss, train = training()
+            noise = tf.random_normal([1000])
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                losses = [sess.run([loss, train], {x: fed})[0] for _ in range(5)]
+                found.append([losses, sess.run(w), *(sess.run(noise) for _ in range(3))])
+                assert cell(sess, "w")[0].endswith(where[1:].upper())
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-5)
+
+
+def test_strings_stay_on_the_host():
+    x = tf.placeholder(tf.float32, [1000, 1000])
+    y = tf.reduce_sum(tf.matmul(x, x))
+    text = tf.py_func(lambda v: f"loss {v:.1f}".encode(), [y], tf.string)
+    metadata = tf.RunMetadata()
+    with tf.Session() as sess:
+        for _ in range(3):
+            options = tf.RunOptions(output_partition_graphs=True)
+            got = sess.run(text, {x: np.ones((1000, 1000))}, options, metadata)
+        assert got == b"loss 1000000000.0"
+    where = {n.name: n.device for g in metadata.partition_graphs for n in g.node}
+    assert where["MatMul"].endswith("GPU:0") and where["PyFunc"].endswith("CPU:0")
+
+
+def test_an_op_without_a_kernel_there():
+    with tf.device("/gpu:0"):
+        text = tf.py_func(lambda: b"x", [], tf.string)
+    with tf.Session() as sess:
+        with pytest.raises(errors.InvalidArgumentError, match="no supported kernel for GPU"):
+            sess.run(text)
+    with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
+        assert sess.run(text) == b"x"
+
+
+def test_towers_on_host_and_gpu():
+    """In-graph data parallelism over unlike devices."""
+    x = tf.placeholder(tf.float32, [None, 64])
+    with tf.device("/cpu:0"):
+        w = tf.get_variable("w", [64, 8], initializer=tf.ones_initializer())
+    optimizer = tf.train.GradientDescentOptimizer(1e-4)
+    halves, grads = tf.split(x, 2), []
+    for half, device in zip(halves, ("/cpu:0", "/gpu:0"), strict=True):
+        with tf.device(device):
+            loss = tf.reduce_mean(tf.square(tf.matmul(half, w)))
+            grads.append(optimizer.compute_gradients(loss, [w])[0][0])
+    with tf.device("/cpu:0"):
+        train = optimizer.apply_gradients([(tf.add_n(grads) / 2.0, w)])
+    fed = np.random.RandomState(0).rand(64, 64).astype(np.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(4):
+            sess.run(train, {x: fed})
+        got = sess.run(w)
+    want = np.ones((64, 8), np.float32)
+    for _ in range(4):
+        slopes = [2 * h.T @ (h @ want) / (32 * 8) for h in np.split(fed, 2)]
+        want = want - 1e-4 * (slopes[0] + slopes[1]) / 2
+    np.testing.assert_allclose(got, want, rtol=1e-4)
+
+
+def test_a_loop_whole_on_the_gpu():
+    x = tf.placeholder(tf.float32, [64, 64])
+    y = tf.while_loop(lambda i, v: i < 20, lambda i, v: (i + 1, tf.tanh(tf.matmul(v, x))), [0, x])[
+        1
+    ]
+    fed = (np.random.RandomState(0).rand(64, 64) * 0.1).astype(np.float32)
+    want = fed
+    for _ in range(20):
+        want = np.tanh(want @ fed)
+    with tf.Session() as sess:
+        for _ in range(3):
+            np.testing.assert_allclose(sess.run(y, {x: fed}), want, rtol=2e-3, atol=1e-5)
+
+
+def test_devices_are_listed():
+    with tf.Session() as sess:
+        names = [d.name.rpartition("/")[2] for d in sess.list_devices()]
+    assert names[:2] == ["device:CPU:0", "device:GPU:0"]
+    assert tf.test.is_gpu_available() and tf.test.gpu_device_name() == "/device:GPU:0"
+    with tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as sess:
+        assert [d.device_type for d in sess.list_devices()] == ["CPU"]
+
+
+def test_a_wrong_list_of_visible_devices():
+    options = tf.GPUOptions(visible_device_list="99")
+    with pytest.raises(errors.InvalidArgumentError, match="invalid GPU id '99'"):
+        tf.Session(config=tf.ConfigProto(gpu_options=options))
