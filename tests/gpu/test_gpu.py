@@ -112,9 +112,8 @@ def test_towers_on_host_and_gpu():
 
 def test_a_loop_whole_on_the_gpu():
     x = tf.placeholder(tf.float32, [64, 64])
-    y = tf.while_loop(lambda i, v: i < 20, lambda i, v: (i + 1, tf.tanh(tf.matmul(v, x))), [0, x])[
-        1
-    ]
+    steps, body = 20, lambda i, v: (i + 1, tf.tanh(tf.matmul(v, x)))
+    y = tf.while_loop(lambda i, v: i < steps, body, [0, x])[1]
     fed = (np.random.RandomState(0).rand(64, 64) * 0.1).astype(np.float32)
     want = fed
     for _ in range(20):

@@ -403,6 +403,7 @@ def test_a_save_sees_one_moment(tmp_path: Path) -> None:
     saver = tf.train.Saver()
     stop = threading.Event()
     with initialized() as sess:
+        sess.run(train)  # from the second on, a step is one update
 
         def work() -> None:
             while not stop.is_set():

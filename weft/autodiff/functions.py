@@ -17,6 +17,7 @@ from weft.graph.function import (
     LibraryFunction,
     add_function,
     function_named,
+    gradient_body,
     set_differentiate,
 )
 from weft.graph.function_def import Body, function_def
@@ -56,6 +57,20 @@ for _name in ("PartitionedCall", "StatefulPartitionedCall"):
     register_gradient(_name, call_gradient)
 
 
+def second_gradient(op: Operation, *grads: Any) -> list[Any]:
+    """The gradient of a call's gradient, which becomes a function of the library for it."""
+    library, reference = op.graph._functions, op.attrs["f"]
+    body = gradient_body(library, reference)
+    ops = body.graph.get_operations()
+    made = add_body(op.graph, f"{reference.name}_gradient", ops, body.inputs, body.outputs)
+    given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
+    types = [_gradient_type(tensor) for tensor in op.inputs]
+    return list(raw.SymbolicGradient([*op.inputs, *given], types, made))
+
+
+register_gradient("SymbolicGradient", second_gradient)
+
+
 def _dense(grad: Any, like: Tensor) -> Tensor:
     return raw.ZerosLike(like) if grad is None else convert_to_tensor(grad)
 
@@ -70,8 +85,11 @@ def _gradient_type(tensor: Tensor) -> DType:
     if op.type == "VarHandleOp":
         found: DType = op.attrs["dtype"]
         return found
-    reads = [user.attrs.get("dtype") for user in tensor.consumers() if user.type == "ReadVariableOp"]
-    return reads[0] if reads else dtypes.float32
+    for user in tensor.consumers():
+        if "dtype" in user.attrs:
+            read: DType = user.attrs["dtype"]
+            return read
+    return dtypes.float32
 
 
 def differentiated(library: dict[str, Any], reference: FuncRef) -> Body:

@@ -337,7 +337,7 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     if own is not None:
         return own
     name = op.attrs.get("_gradient_op_type", op.type)
-    if op.definition.calls == "function" and name not in GRADIENTS:
+    if op.definition.calls == "function" and name == op.type:
         return python_gradient(op) or call_gradient
     if name not in GRADIENTS:
         raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")

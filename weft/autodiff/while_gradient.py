@@ -146,9 +146,7 @@ def _backward_body(loop: _Loop, flowing: int) -> tuple[FuncRef, int]:
         _rewire(half.backward, pops)
         dxs = [pops.get(dx, dx) for dx in half.dxs]
         sums = [raw.Placeholder(dxs[position[i]].dtype, name="sum") for i in loop.variables]
-        totals = [
-            raw.AddV2(s, dxs[position[i]]) for s, i in zip(sums, loop.variables, strict=True)
-        ]
+        totals = [raw.AddV2(s, dxs[position[i]]) for s, i in zip(sums, loop.variables, strict=True)]
     fixed = [inputs[i] for i in loop.fixed]
     arguments = [counter, *half.dys, *sums, *loop.handles, *fixed]
     results = [before, *(dxs[position[i]] for i in half.outputs), *totals]

@@ -253,6 +253,9 @@ contrib.learn.python.learn.preprocessing
 contrib.legacy_seq2seq.python
 contrib.legacy_seq2seq.python.ops
     tf.contrib.legacy_seq2seq: seq2seq
+contrib.losses.python: tf.contrib.losses
+contrib.losses.python.losses: tf.contrib.losses
+    tf.contrib.losses: loss_ops
 contrib.metrics.python
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
@@ -288,7 +291,7 @@ contrib.tpu.python.tpu: tf.contrib.tpu
         tpu_feed tpu_function tpu_optimizer training_loop util
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
-    tf.contrib.training: evaluation hparam training
+    tf.contrib.training: bucket_ops device_setter evaluation hparam training
 python.estimator: tf.estimator
     tf.estimator: estimator estimator_lib exporter model_fn run_config training util
 python.estimator.canned

@@ -5,7 +5,17 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-PARTS = ("framework", "layers", "legacy_seq2seq", "rnn", "seq2seq")
+PARTS = (
+    "framework",
+    "layers",
+    "legacy_seq2seq",
+    "losses",
+    "metrics",
+    "rnn",
+    "seq2seq",
+    "slim",
+    "training",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.errors import NotFoundError
+from weft.core.errors import InvalidArgumentError, NotFoundError
 from weft.graph.function_def import Body, body_from_def
 from weft.graph.graph import Graph
 from weft.graph.graph_def import attr_from_proto
-from weft.graph.op_def import REGISTRY, FuncRef, OpDef, lookup
+from weft.graph.op_def import FuncRef, OpDef, lookup
 
 
 class LibraryFunction:
@@ -76,8 +76,8 @@ def _arg_text(arg: Any) -> str:
 
 
 def find(library: dict[str, Any], kind: str) -> OpDef:
-    """The definition of an op type: registered, or a function of `library`."""
-    if kind not in REGISTRY and kind in library:
+    """The definition of an op type: a function of `library`, or registered."""
+    if kind in library:
         definition: OpDef = library[kind].call
         return definition
     return lookup(kind)
@@ -120,9 +120,7 @@ def import_library(graph: Graph, library: Any) -> None:
     """Adds the functions of a FunctionDefLibrary, and which differentiates which."""
     gradients = {each.function_name: each.gradient_func for each in library.gradient}
     for message in library.function:
-        add_function(
-            graph, LibraryFunction(message, gradients.get(message.signature.name))
-        )
+        add_function(graph, LibraryFunction(message, gradients.get(message.signature.name)))
     for name, gradient in gradients.items():
         for needed in (name, gradient):
             if needed not in graph._functions:
@@ -135,17 +133,19 @@ def add_function(graph: Graph, function: LibraryFunction) -> None:
     if known is None:
         graph._functions[function.name] = function
     elif known is not function and known.message != function.message:
-        raise ValueError(
+        raise InvalidArgumentError(
+            None, None,
             f"Cannot add function '{function.name}' because a different function with the same name"
-            " already exists."
-        )
+            " already exists.",
+        )  # fmt: skip
     elif function.gradient and not known.gradient:
         known.gradient = function.gradient
     elif function.gradient and known.gradient != function.gradient:
-        raise ValueError(
+        raise InvalidArgumentError(
+            None, None,
             f"Cannot assign gradient function '{function.gradient}' to '{function.name}' because it"
-            f" already has gradient function '{known.gradient}'"
-        )
+            f" already has gradient function '{known.gradient}'",
+        )  # fmt: skip
 
 
 def write_library(graph: Graph, message: Any) -> None:

@@ -38,11 +38,13 @@ class Body:
 
 def effects_of(graph: Graph) -> list[Operation]:
     """The operations that a call runs for their own sake."""
-    return [op for op in graph.get_operations() if op.definition.stateful and _acts(op)]
+    return [op for op in graph.get_operations() if _acts(op)]
 
 
 def _acts(op: Operation) -> bool:
-    return not op.definition.is_handle and not op.type.startswith("Placeholder")
+    kind = op.definition
+    only_looks = kind.is_handle or kind.reads_only or kind.takes_rng
+    return kind.stateful and not only_looks and not op.type.startswith("Placeholder")
 
 
 # ---- operations -> FunctionDef ----------------------------------------------------------------
@@ -62,7 +64,7 @@ def function_def(
     outputs: Sequence[Tensor],
     out_names: Sequence[str] | None = None,
 ) -> Any:
-    """A FunctionDef of `ops`, cut off at `inputs`; without a name it is called after its content."""
+    """A FunctionDef of `ops`, cut off at `inputs`; without a name, its content gives it one."""
     message = new_function_def()
     cut = {tensor.op for tensor in inputs}
     body = [op for op in ops if op not in cut]
@@ -81,7 +83,7 @@ def function_def(
         enum = tensor.dtype.base_dtype.as_datatype_enum
         message.signature.output_arg.add(name=asked, type=enum)
         message.ret[asked] = _reference(tensor, names)
-    message.signature.is_stateful = any(op.definition.stateful and _acts(op) for op in body)
+    message.signature.is_stateful = any(op.definition.stateful for op in body)
     message.signature.name = name or f"{base_name}_{_digest(message)}"
     return message
 

@@ -271,6 +271,10 @@ class Graph:
             controller.seen.add(op)
         return op
 
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """What stands for `tensor` in this graph: a function's takes it in from outside."""
+        return tensor
+
     def _unique_full_name(self, name: str) -> str:
         scope, self._scopes.name = self._scopes.name, ""
         try:

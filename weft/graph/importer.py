@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.core import device_name
 from weft.core.dtypes import DType
-from weft.core.errors import NotFoundError
+from weft.core.errors import InvalidArgumentError, NotFoundError
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
 from weft.graph.convert import convert_to_tensor
@@ -147,7 +147,10 @@ class _Importer:
 
     def run(self) -> None:
         if self.library.function or self.library.gradient:
-            import_library(self.graph, self.library)
+            try:
+                import_library(self.graph, self.library)
+            except InvalidArgumentError as error:
+                raise ValueError(error.message) from None
         self._check_ops()
         self._check_colocations()
         self.taken = _names_and_scopes(self.graph)

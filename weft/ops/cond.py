@@ -151,7 +151,7 @@ class CondContext(ControlFlowContext):
         if isinstance(value, Operation):
             # An operation has no value; the pivot, computed after it, stands for it.
             return with_dependencies([value], self._pivot)
-        return self._output(convert_to_tensor(flow_of(value)))
+        return self._output(get_default_graph().capture(convert_to_tensor(flow_of(value))))
 
     def _output(self, val: Tensor) -> Tensor:
         if val.name in self._values:

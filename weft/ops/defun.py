@@ -20,7 +20,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import function_def
 from weft.graph.graph import Graph, get_default_graph
-from weft.graph.graph_def import attr_from_proto, attr_to_proto
+from weft.graph.graph_def import attr_to_proto
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -196,9 +196,7 @@ class DefinedFunction:
         for key, value in call_attrs(base, **self._attrs).items():
             message.attr[key].CopyFrom(attr_to_proto(value, None))
         self._extra_inputs, self._graph = graph.extra_inputs, graph
-        return LibraryFunction(
-            message, self.grad_func_name, self._python_grad_func, graph.body()
-        )
+        return LibraryFunction(message, self.grad_func_name, self._python_grad_func, graph.body())
 
     def add_to_graph(self, g: Graph) -> None:
         """Adds the function, those it calls, and the one that differentiates it."""

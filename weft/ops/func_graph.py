@@ -45,7 +45,6 @@ class FuncGraph(Graph):
         self.name, self.capture_by_value = name, capture_by_value
         self.building_function = True
         self.outer_graph = get_default_graph()
-        self.seed = self.outer_graph.seed
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.extra_inputs: list[Tensor] = []
@@ -75,7 +74,6 @@ class FuncGraph(Graph):
         return super().add_op(definition, inputs, output_types, attrs, name)
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
-        """The tensor of this graph that stands for `tensor`."""
         if tensor.graph is self:
             return tensor
         if tensor not in self._captured:
@@ -117,10 +115,10 @@ class FuncGraph(Graph):
         """A variable getter: variables belong to the graph outside, in the scope open there."""
         assert self.outer_graph is not None
         known = "shape dtype initializer reuse trainable collections use_resource".split()
+        given: dict[str, Any] = {key: wanted.get(key) for key in known}
         with self.outer_graph.as_default():
-            variable = self._variable_scope.get_variable(
-                _get_default_variable_store(), name, **{key: wanted.get(key) for key in known}
-            )
+            store = _get_default_variable_store()
+            variable = self._variable_scope.get_variable(store, name, **given)
             self.extra_vars.append(variable)
             if isinstance(variable, ResourceVariable) and self.variables_by_value:
                 return variable.value()

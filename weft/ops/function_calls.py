@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.graph import Operation
+from weft.graph.graph import Operation, name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.ops.defun import DefinedFunction, Defun, get_extra_args
@@ -75,12 +75,37 @@ def For(
     hostmem: Any = None,
     rewrite_with_while: bool | None = None,
 ) -> Any:
-    """Applies `body(i, *values)` to its own results for each `i` of `range(start, limit, delta)`."""
+    """Applies `body(i, *values)` to its own results for each `i` of the range."""
+    if rewrite_with_while:
+        return _counting_while(start, limit, delta, inputs, body, name)
     captured = list(body.captured_inputs)
     if not captured:
         return raw.For(start, limit, delta, list(inputs), body, name=name)
     found = raw.For(start, limit, delta, [*inputs, *captured], _handing_on(body), name=name)
     return found[: -len(captured)]
+
+
+def _counting_while(
+    start: Any, limit: Any, delta: Any, inputs: Sequence[Any], body: DefinedFunction,
+    name: str | None,
+) -> Any:  # fmt: skip
+    """The same loop by way of `While`, with a counter that starts at zero."""
+    with name_scope(name, "For_rewrite"):
+        step = raw.Abs(delta)
+        turns = raw.FloorDiv(raw.Sub(raw.Add(raw.Abs(raw.Sub(limit, start)), step), 1), step)
+    types = [dtypes.int32] * 4 + list(body.declared_input_types)[1:]
+
+    @Defun(*types, func_name=f"{body.name}_Cond")
+    def more(i: Tensor, n: Tensor, *_: Tensor) -> Any:
+        return raw.Less(i, n)
+
+    @Defun(*types, func_name=f"{body.name}_Body")
+    def turn(i: Tensor, n: Tensor, first: Tensor, by: Tensor, *values: Tensor) -> Any:
+        result = body(raw.Add(first, raw.Mul(i, by)), *values)
+        own = [] if isinstance(result, Operation) else _listed(result)
+        return [raw.Add(i, 1), n, first, by, *own]
+
+    return While([0, turns, start, delta, *inputs], more, turn, name=name)[4:]
 
 
 def _handing_on(body: DefinedFunction) -> DefinedFunction:
@@ -104,9 +129,8 @@ def partitioned_call(
     config: Any = None,
     executor_type: str | None = None,
 ) -> Any:
-    """Calls `f`; its results, or the operation if it has none."""
+    """Calls `f` with `args` (its captured inputs are among them); gives results or operation."""
     types = _result_types(f) if tout is None else [dtypes.as_dtype(each) for each in tout]
     make = raw.StatefulPartitionedCall if f.stateful_ops else raw.PartitionedCall
-    inputs = [*args, *f.captured_inputs]
-    found = make(inputs, types, f, executor_type=executor_type or "")
+    found = make(list(args), types, f, executor_type=executor_type or "")
     return tuple(found) if isinstance(found, list) else found

@@ -30,9 +30,7 @@ def _looped(c: ShapeContext) -> list[Dims]:
 
 def _like_arguments(c: ShapeContext) -> list[Dims]:
     """A gradient has the shape of what it belongs to, unless that is a handle."""
-    return [
-        c.dims(i) if c.dtype(i) is dtype else None for i, dtype in enumerate(c.attr("Tout"))
-    ]
+    return [c.dims(i) if c.dtype(i) is dtype else None for i, dtype in enumerate(c.attr("Tout"))]
 
 
 _TYPES = "Tin: list(type) >= 0, Tout: list(type) >= 0"
@@ -105,7 +103,12 @@ symbolic_gradient = _node(
 )
 
 
-@op("FakeParam", outputs="output: dtype", attrs="dtype: type, shape: shape", shape=s.from_attr("shape"))
+@op(
+    "FakeParam",
+    outputs="output: dtype",
+    attrs="dtype: type, shape: shape",
+    shape=s.from_attr("shape"),
+)
 def fake_param(xp: Any, *, dtype: Any, shape: Any) -> Any:
     """Stands for what only the other branch of a conditional computes: its value means nothing."""
     import numpy as np

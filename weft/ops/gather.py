@@ -48,7 +48,7 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     if is_concrete(indices) and np.all((indices >= 0) & (indices < params.shape[axis])):
         return xp.take(params, indices, axis=axis, mode="clip")
     where = (slice(None),) * axis + (indices,)
-    return params.at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    return xp.asarray(params).at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
 
 
 def _gathered(c: ShapeContext) -> Dims:

@@ -48,6 +48,15 @@ def advance(state: np.ndarray, blocks: int) -> np.ndarray:
     return np.frombuffer(moved, "<u4").astype(np.uint32, copy=False)
 
 
+def advanced(xp: Any, rng: Array, blocks: int) -> Array:
+    """As `advance`, inside a program."""
+    low, high = _counter(rng)
+    moved = low + np.uint64(blocks)
+    carried = high + (moved < low).astype(np.uint64)
+    words = moved & _LOW, moved >> 32, carried & _LOW, carried >> 32
+    return xp.concatenate([rng[:2], *(word.astype(np.uint32) for word in words)])
+
+
 def stateless_state(xp: Any, seed: Array) -> Array:
     """The generator a stateless op derives from its `seed` input of two integers."""
     seed = seed.astype(np.int64).astype(np.uint64)

@@ -21,6 +21,7 @@ from weft.graph.graph import (
     control_dependencies,
     device,
     get_default_graph,
+    graph_of,
     init_scope,
     name_scope,
 )
@@ -148,7 +149,7 @@ class BaseResourceVariable(Variable):
 
     def _update(self, kind: str, name: str | None, use_locking: bool | None, *inputs: Any) -> Any:
         *where, value = inputs
-        with self._handle.graph.as_default(), self._after_cached_read(kind):
+        with graph_of([self._handle]).as_default(), self._after_cached_read(kind):
             value = convert_to_tensor(value, dtype=self._dtype)
             if kind == "Assign":
                 self._shape.assert_is_compatible_with(value.shape)
@@ -158,7 +159,7 @@ class BaseResourceVariable(Variable):
     def _updated(self, update: Operation, read_value: bool = True) -> Any:
         if not read_value:
             return update
-        with self._handle.graph.as_default():
+        with graph_of([self._handle]).as_default():
             return self._lazy_read(update)
 
     def _after_cached_read(self, kind: str) -> Any:

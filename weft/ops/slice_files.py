@@ -33,6 +33,13 @@ from weft.io.tensor_slice import (
 from weft.protos.checkpoint import SavedTensorSlices
 
 _VERSION = 1
+# What an element may take in a message where that is not its size: numbers of varying length.
+_BYTES_BOUND = {
+    "int8": 10, "int16": 10, "int32": 10, "int64": 10, "qint8": 10, "qint16": 10, "qint32": 10,
+    "uint8": 2, "quint8": 2, "uint16": 3, "quint16": 3, "float16": 3, "string": 10,
+}  # fmt: skip
+_HEADER_BOUND = 1 << 10
+_MAX_RECORD = 1 << 31
 
 Item = tuple[bytes, Shape, TensorSlice, np.ndarray, DType]
 
@@ -193,6 +200,15 @@ def _record(key: bytes, slice_: TensorSlice, array: np.ndarray, dtype: DType) ->
     if dtype.name not in _FIELDS:
         raise errors.UnimplementedError(
             None, None, f"Saving data type {dtype.name} not yet supported"
+        )
+    bound = _HEADER_BOUND + array.size * _BYTES_BOUND.get(dtype.name, dtype.np_storage.itemsize)
+    if dtype is dtypes.string:
+        bound += sum(map(len, array.flat))
+    if bound > _MAX_RECORD:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Tensor slice is too large to serialize (conservative estimate: {bound} bytes)",
         )
     tensor = TensorProto()
     flat = array.ravel()

@@ -133,10 +133,11 @@ class TracedStack:
         value = self.xp.asarray(value)
         if self.state is None:
             # A loop that never runs is traced all the same, and needs a row to index.
-            rows = max(1, self.ctx.most_iterations())
-            blank = self.xp.zeros((rows, *value.shape), value.dtype)
+            blank = self.xp.zeros((max(1, self.ctx.rows()), *value.shape), value.dtype)
             self.state = blank, self.xp.asarray(0, np.int32)
         buffer, count = self.state
+        if self.ctx.guesses:
+            self.ctx.watch(count, buffer.shape[0])
         self.state = self.xp.asarray(buffer).at[count].set(value), count + 1
 
     def pop(self) -> Any:

@@ -47,6 +47,15 @@ class TensorArrayValue:
         self.closed = False
         # How many elements `split` wrote: as many as its gradient joins, if the array grew since.
         self.split_size = size
+        # All elements as one array, as a program left them; None once they are written apart.
+        self.rows: Any = None
+
+    def fill(self, rows: Any) -> TensorArrayValue:
+        """Takes the elements that a program has written."""
+        self.rows, self.items = rows, list(rows)
+        if self.identical and len(rows):
+            self.element_dims = rows.shape[1:]
+        return self
 
     def _invalid(self, message: str) -> errors.InvalidArgumentError:
         return _invalid(f"TensorArray {self.name}: {message}")
@@ -62,6 +71,7 @@ class TensorArrayValue:
 
     def write(self, index: Any, value: Any) -> None:
         self._check_open()
+        self.rows = None
         index = int(index)
         items = self.items
         if index < 0 or (index >= len(items) and not self.dynamic_size):
@@ -143,6 +153,9 @@ class TensorArrayValue:
             )
         if not indices.size:
             return self._nothing(element_dims)
+        if self.rows is not None and not self.was_read:
+            if np.array_equal(indices, np.arange(len(self.rows))):
+                return self._take_all()
         values = [self.read(i) for i in indices.tolist()]
         first = np.shape(values[0])
         for i, value in enumerate(values):
@@ -152,6 +165,13 @@ class TensorArrayValue:
                     f" index {i} has shape: {_shown(np.shape(value))}"
                 )
         return np.stack(values)
+
+    def _take_all(self) -> Any:
+        rows, self.rows = self.rows, None
+        self.was_read.update(range(len(rows)))
+        if self.clear_after_read:
+            self.items = [None] * len(rows)
+        return rows
 
     def _nothing(self, element_dims: Dims) -> Any:
         dims = self.element_dims if self.element_dims is not None else element_dims
@@ -351,7 +371,8 @@ def tensor_array_read_v3(
 @op(
     "TensorArrayGatherV3", inputs="handle: resource, indices: int32, flow_in: float",
     outputs="value: dtype", attrs=f"dtype: type, element_shape: {_UNKNOWN}",
-    shape=lambda c: s.concat((None,), c.attr("element_shape")), stateful=True, runs_on="host",
+    shape=lambda c: s.concat((None,), c.attr("element_shape")), stateful=True, reads_only=True,
+    runs_on="host",
 )  # fmt: skip
 def tensor_array_gather_v3(
     xp: Any, handle: TensorArrayValue, indices: Any, flow_in: Any, *, element_shape: Dims
@@ -375,7 +396,7 @@ def tensor_array_scatter_v3(
     "TensorArrayConcatV3", inputs="handle: resource, flow_in: float",
     outputs="value: dtype, lengths: int64", attrs=f"dtype: type, element_shape_except0: {_UNKNOWN}",
     shape=lambda c: [s.concat((None,), c.attr("element_shape_except0")), (None,)], stateful=True,
-    runs_on="host",
+    reads_only=True, runs_on="host",
 )  # fmt: skip
 def tensor_array_concat_v3(
     xp: Any, handle: TensorArrayValue, flow_in: Any, *, element_shape_except0: Dims
@@ -398,7 +419,7 @@ def tensor_array_split_v3(
 
 @op(
     "TensorArraySizeV3", inputs="handle: resource, flow_in: float", outputs="size: int32",
-    shape=s.scalar, stateful=True, runs_on="host", differentiable=False,
+    shape=s.scalar, stateful=True, reads_only=True, runs_on="host", differentiable=False,
 )  # fmt: skip
 def tensor_array_size_v3(xp: Any, handle: TensorArrayValue, flow_in: Any) -> Any:
     return handle.size()
@@ -410,93 +431,3 @@ def tensor_array_size_v3(xp: Any, handle: TensorArrayValue, flow_in: Any) -> Any
 )  # fmt: skip
 def tensor_array_close_v3(xp: Any, handle: TensorArrayValue) -> None:
     handle.close()
-
-
-# Under tracing the same kernels work on an array that lives in the program (TracedTensorArray).
-for _op in (
-    tensor_array_grad_v3, tensor_array_write_v3, tensor_array_read_v3, tensor_array_gather_v3,
-    tensor_array_scatter_v3, tensor_array_size_v3, tensor_array_close_v3,
-):  # fmt: skip
-    _op.traced(_op.kernel)
-
-
-@tensor_array_v3.traced
-def _(
-    xp: Any, ctx: Any, size: Any, *, dtype: DType, element_shape: Dims, dynamic_size: bool,
-    clear_after_read: bool, identical_element_shapes: bool, tensor_array_name: str,
-) -> Any:  # fmt: skip
-    if dynamic_size:
-        raise NotImplementedError("an array that grows cannot be compiled")
-    return ctx.add(TracedTensorArray(xp, int(size), dtype, element_shape, False)), _FLOW
-
-
-class TracedTensorArray:
-    """A TensorArray inside a compiled program: one buffer, made when the element shape is known."""
-
-    def __init__(self, xp: Any, size: int, dtype: DType, dims: Dims, accumulates: bool) -> None:
-        self.xp, self.length, self.dtype, self.accumulates = xp, size, dtype, accumulates
-        self.gradients: dict[str, TracedTensorArray] = {}
-        self.registry: Any = None
-        self.state: Any = None
-        if s.known(dims):
-            self.state = self._blank(dims)  # type: ignore[arg-type]
-
-    def _blank(self, dims: tuple[int, ...]) -> Any:
-        return self.xp.zeros((self.length, *dims), self.dtype.np_storage)
-
-    def check_dtype(self, dtype: DType, verb: str) -> None:
-        if dtype != self.dtype:
-            raise NotImplementedError("an array is used with another type than its own")
-
-    def _check_shape(self, shape: tuple[int, ...]) -> None:
-        if self.state is None:
-            self.state = self._blank(shape)
-        elif tuple(self.state.shape[1:]) != shape:
-            raise NotImplementedError("the elements of an array differ in shape")
-
-    def write(self, index: Any, value: Any) -> None:
-        value = self.xp.asarray(value)
-        self._check_shape(value.shape)
-        if not self.length:
-            return  # a loop over nothing is traced all the same
-        rows = self.xp.asarray(self.state).at[index]
-        self.state = rows.add(value) if self.accumulates else rows.set(value)
-
-    def read(self, index: Any) -> Any:
-        buffer = self._buffer()
-        if not self.length:
-            return self.xp.zeros(buffer.shape[1:], buffer.dtype)
-        return buffer[index]
-
-    def _buffer(self) -> Any:
-        if self.state is None:
-            raise NotImplementedError("an array is read before its element shape is known")
-        return self.xp.asarray(self.state)
-
-    def gather(self, indices: Any, element_dims: Dims) -> Any:
-        whole = np.arange(self.length)
-        if isinstance(indices, np.ndarray) and np.array_equal(indices, whole):
-            return self._buffer()
-        return self._buffer()[self.xp.asarray(indices)]
-
-    def scatter(self, indices: Any, value: Any) -> None:
-        value = self.xp.asarray(value)
-        self._check_shape(value.shape[1:])
-        rows = self.xp.asarray(self.state).at[self.xp.asarray(indices)]
-        self.state = rows.add(value) if self.accumulates else rows.set(value)
-
-    def size(self) -> Any:
-        return np.array(self.length, np.int32)
-
-    def close(self) -> None:
-        self.state = None
-
-    def gradient(self, source: str) -> TracedTensorArray:
-        found = self.gradients.get(source)
-        if found is None:
-            found = TracedTensorArray(self.xp, self.length, self.dtype, None, True)
-            if self.state is not None:
-                found.state = found._blank(self.state.shape[1:])
-            self.gradients[source] = found
-            self.registry.add(found)
-        return found

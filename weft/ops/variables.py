@@ -21,6 +21,7 @@ from weft.graph.graph import (
     GraphKeys,
     Tensor,
     colocate_with,
+    control_dependencies,
     device,
     get_collection,
     get_default_graph,
@@ -608,7 +609,10 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     ranks = []
     for variable in var_list:
         with colocate_with(variable.op):
-            ranks.append(raw.Rank(convert_to_tensor(variable)))
+            value = convert_to_tensor(variable)
+            # A rank is often known without the value, whose reading is the point here.
+            with control_dependencies([raw.Identity(value)]):
+                ranks.append(raw.Rank(value))
     return ranks[0] if len(ranks) == 1 else array.stack(ranks)
 
 

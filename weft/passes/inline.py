@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.core.errors import InvalidArgumentError, UnimplementedError
+from weft.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from weft.graph import shape_fn as s
 from weft.graph.function import body_of, gradient_body
 from weft.graph.function_def import Body
@@ -63,7 +63,43 @@ def _to_bool() -> OpDef:
     return to_bool
 
 
-TO_BOOL = _to_bool()
+def _checked_start() -> OpDef:
+    @op(
+        "_RangeStart",
+        inputs="start: int32, limit: int32, delta: int32",
+        outputs="output: int32",
+        shape=s.scalar,
+        runs_on="host",
+    )
+    def range_start(xp: Any, start: Any, limit: Any, delta: Any) -> Any:
+        """`start`, of a range that makes sense."""
+        for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+            if np.ndim(value):
+                raise InvalidArgumentError(None, None, f"{name} must be a scalar")
+        if not (start <= limit if delta > 0 else start >= limit if delta else start == limit):
+            raise InvalidArgumentError(
+                None, None, f"Invalid start/limit/delta: {start} {limit} {delta}"
+            )
+        return np.asarray(start)
+
+    return range_start
+
+
+def _or_empty() -> OpDef:
+    @op("_OrEmpty", inputs="input: T", outputs="output: T", attrs="T: type, shape: shape")
+    def or_empty(xp: Any, input: Any, *, T: Any, shape: Any) -> Any:
+        """What a branch that was not taken would have made is an array of nothing."""
+        missing = input is None or (
+            input.dtype == object and input.size == 1 and input.item() is None
+        )
+        if not missing:
+            return input
+        return np.zeros([extent or 0 for extent in shape or ()], T.np_storage)
+
+    return or_empty
+
+
+TO_BOOL, RANGE_START, OR_EMPTY = _to_bool(), _checked_start(), _or_empty()
 
 
 class _Inliner:
@@ -100,6 +136,12 @@ class _Inliner:
         function: FuncRef = node.attrs["f"]
         body = gradient_body(self.library, function)
         inner = self._prepared(node, body, f"the gradient of {function.name}", node.name)
+        if len(inner.fetches) != len(node.dtypes):
+            raise InvalidArgumentError(
+                None, node.op,
+                f"SymGrad expects to return {len(node.dtypes)} results, but get"
+                f" {len(inner.fetches)} results instead.",
+            )  # fmt: skip
         self._splice(node, inner, node.inputs)
 
     def graph_of(self, node: Node, function: FuncRef, prefix: str) -> ClientGraph:
@@ -139,7 +181,9 @@ class _Inliner:
             each.controls = [c for c in each.controls if c not in args]
             self.nodes.append(each)
         outputs = [args.get(source, (source, i)) for source, i in inner.fetches]
-        if controls:
+        if inner.targets:
+            outputs = [self._after(node, i, edge, inner.targets) for i, edge in enumerate(outputs)]
+        elif controls:
             outputs = [self._held(node, i, edge, controls) for i, edge in enumerate(outputs)]
         self.old |= {(node, i): edge for i, edge in enumerate(outputs)}
         ends = [*inner.targets, *(e[0] for e in outputs)]
@@ -153,6 +197,12 @@ class _Inliner:
             return []
         first = self._identity(f"{node.name}/start", next(iter(args.values())), node, [])
         return [first]
+
+    def _after(self, node: Node, i: int, edge: Edge, effects: list[Node]) -> Edge:
+        """A call is done, and its results are there, when its effects have happened."""
+        if effects == [edge[0]]:
+            return edge
+        return self._identity(f"{node.name}/output_{i}", edge, node, effects), 0
 
     def _held(self, node: Node, i: int, edge: Edge, controls: list[Node]) -> Edge:
         """An output that does not come from inside of the body waits as the call would."""
@@ -209,12 +259,23 @@ class _Inliner:
     ) -> None:
         made, order = _if_node(node, predicate, inputs, graphs)
         self._put(node, made, {i: (made, k) for k, i in enumerate(order)})
+        for k in range(made.attrs["joined"], len(order)):
+            present = _present(made, k)
+            self.nodes.append(present)
+            self.old[node, order[k]] = present, 0
 
     # ---- loops ----
 
     def while_(self, node: Node) -> None:
         condition = self.graph_of(node, node.attrs["cond"], f"{node.name}/cond")
         body = self.graph_of(node, node.attrs["body"], f"{node.name}/body")
+        if len(condition.fetches) != 1:
+            raise InvalidArgumentError(
+                None, node.op,
+                "Expected a single scalar return value from WhileOp cond got"
+                f" {len(condition.fetches)} tensors.",
+            )  # fmt: skip
+        _check_results(node, "While", body, len(node.inputs))
         condition.fetches = [_truth(condition.nodes, condition.fetches[0], node)]
         made, outputs = _while_node(node, condition, body, node.inputs)
         self._put(node, made, outputs)
@@ -223,13 +284,20 @@ class _Inliner:
         """A loop over a counter, which is not among the results."""
         start, limit, delta, *inputs = node.inputs
         body = self.graph_of(node, node.attrs["body"], f"{node.name}/body")
+        _check_results(node, "For", body, len(inputs))
         condition = ClientGraph([], [], [], [])
-        edges = [start, *inputs, limit, delta]
+        first = Node(
+            f"{node.name}/first", RANGE_START, {}, [start, limit, delta], list(node.controls),
+            [dtypes.int32], [()], node.op, node.device,
+        )  # fmt: skip
+        self.nodes.append(first)
+        edges = [(first, 0), *inputs, limit, delta]
         args = [_argument(condition, i, edge, node) for i, edge in enumerate(edges)]
         condition.feeds = [(arg, 0) for arg in args]
         counter, low, step = args[0], args[-2], args[-1]
         condition.fetches = [_more(condition.nodes, node, (counter, 0), (low, 0), (step, 0))]
-        last, change = (_argument(body, len(inputs) + k, e, node) for k, e in ((1, limit), (2, delta)))
+        last = _argument(body, len(inputs) + 1, limit, node)
+        change = _argument(body, len(inputs) + 2, delta, node)
         following = _binary("AddV2", f"{node.name}/next", node, body.feeds[0], (change, 0))
         body.nodes.append(following)
         body.feeds += [(last, 0), (change, 0)]
@@ -245,7 +313,7 @@ class _Inliner:
 
 _HANDLERS: dict[str, Callable[[_Inliner, Node], None]] = {
     "function": lambda work, node: work.call(node, _own_function(node), node.inputs),
-    "attribute": lambda work, node: work.call(node, node.attrs["f"], node.inputs),
+    "attribute": lambda work, node: work.call(node, _called(node), node.inputs),
     "remote": lambda work, node: work.call(node, node.attrs["f"], node.inputs[1:]),
     "gradient": _Inliner.gradient,
     "if": _Inliner.if_,
@@ -253,6 +321,26 @@ _HANDLERS: dict[str, Callable[[_Inliner, Node], None]] = {
     "while": _Inliner.while_,
     "for": _Inliner.for_,
 }
+
+
+def _check_results(node: Node, kind: str, body: ClientGraph, wanted: int) -> None:
+    if len(body.fetches) != wanted:
+        raise InvalidArgumentError(
+            None, node.op,
+            f"{kind} loop body returned {len(body.fetches)} arguments. Expected: {wanted}",
+        )  # fmt: skip
+
+
+def _called(node: Node) -> FuncRef:
+    """The function that an attribute names, if the executor asked for exists."""
+    if node.attrs["executor_type"] not in ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR"):
+        raise NotFoundError(
+            None, node.op,
+            "No executor factory registered for the given executor type:"
+            f" {node.attrs['executor_type']}",
+        )  # fmt: skip
+    function: FuncRef = node.attrs["f"]
+    return function
 
 
 def _own_function(node: Node) -> FuncRef:
@@ -312,9 +400,21 @@ def _if_node(
 
 
 def _only_side(graphs: list[ClientGraph], i: int) -> int | None:
-    """The branch that makes output `i`, if the other one has only a stand-in for it."""
-    stands_in = [graph.fetches[i][0].type == "FakeParam" for graph in graphs]
+    """The branch that makes output `i`, if the other one has but a stand-in of unknown shape."""
+    stands_in = [_is_stand_in(graph.fetches[i][0]) for graph in graphs]
     return None if stands_in[0] == stands_in[1] else int(stands_in[0])
+
+
+def _is_stand_in(node: Node) -> bool:
+    return node.type == "FakeParam" and not s.known(node.attrs["shape"])
+
+
+def _present(node: Node, k: int) -> Node:
+    dtype, dims = node.dtypes[k], node.dims[k]
+    return Node(
+        f"{node.name}/present_{k}", OR_EMPTY, {"T": dtype, "shape": dims}, [(node, k)], [], [dtype],
+        [dims], node.op, node.device,
+    )  # fmt: skip
 
 
 def _while_node(
@@ -410,6 +510,11 @@ def _binary(kind: str, name: str, node: Node, x: Edge, y: Edge) -> Node:
     )
 
 
+def _unary(kind: str, name: str, node: Node, x: Edge) -> Node:
+    types = [dtypes.int32]
+    return Node(name, lookup(kind), {"T": types[0]}, [x], [], types, [()], node.op, node.device)
+
+
 def _constant(name: str, value: int, node: Node) -> Node:
     attrs = {"value": np.array(value, np.int32), "dtype": dtypes.int32}
     return Node(name, lookup("Const"), attrs, [], [], [dtypes.int32], [()], node.op, node.device)
@@ -443,10 +548,7 @@ def _chosen(
 
 def _more(nodes: list[Node], node: Node, counter: Edge, limit: Edge, delta: Edge) -> Edge:
     """Whether a counter has not reached its limit, whichever way it goes."""
-    sign = Node(
-        f"{node.name}/sign", lookup("Sign"), {"T": dtypes.int32}, [delta], [], [dtypes.int32], [()],
-        node.op, node.device,
-    )  # fmt: skip
+    sign = _unary("Sign", f"{node.name}/sign", node, delta)
     left = _binary("Sub", f"{node.name}/left", node, counter, limit)
     ahead = _binary("Mul", f"{node.name}/ahead", node, (left, 0), (sign, 0))
     zero = _constant(f"{node.name}/zero", 0, node)

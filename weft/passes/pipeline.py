@@ -14,6 +14,7 @@ from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
 from weft.passes.inline import inline
+from weft.passes.optimize.attention import fuse_attention
 from weft.passes.optimize.cse import cse
 from weft.passes.optimize.fold import fold
 from weft.passes.optimize.simplify import simplify
@@ -92,6 +93,7 @@ def optimize(graph: ClientGraph, options: Options) -> None:
         cse(graph)
     if options.simplify:
         simplify(graph)
+        fuse_attention(graph)
     graph.drop_unused()
 
 

@@ -70,6 +70,7 @@ def kernel_types(node: Node) -> tuple[str, ...]:
 
 
 _ALL, _HOST = ("TPU", "GPU", HOST_TYPE), (HOST_TYPE,)
+_ANYWHERE = {"NoOp", "Placeholder", "PlaceholderV2"}
 _HOST_DTYPES = frozenset([dtypes.string, dtypes.variant])
 
 
@@ -79,7 +80,7 @@ def _compilable(node: Node) -> bool:
         return False
     if any(source.dtypes[i].base_dtype in _HOST_DTYPES for source, i in node.inputs):
         return False
-    if kind.control_flow is not None or kind.kernel is None or kind.name == "NoOp":
+    if kind.control_flow is not None or kind.kernel is None or kind.name in _ANYWHERE:
         return True
     if kind.is_handle:
         return kind.name in ("VariableV2", "Variable", "VarHandleOp", "TemporaryVariable")

@@ -27,7 +27,7 @@ class Unit:
 
     Of a region: `inputs` come from outside, `outputs` are wanted outside, `static` are inputs whose
     values the program is specialised on, `cells` are the variables' handle edges, each with whether
-    the region writes it.
+    the region writes it, `leaving` are handles of arrays made inside and read outside.
     """
 
     is_region: bool
@@ -36,6 +36,7 @@ class Unit:
     outputs: list[Edge] = field(default_factory=list)
     static: set[Edge] = field(default_factory=set)
     cells: dict[Edge, bool] = field(default_factory=dict)
+    leaving: list[Edge] = field(default_factory=list)
 
 
 @dataclass
@@ -73,13 +74,21 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
         if inside and node not in on_host and _compiles(node, roots):
             on_device.add(node)
     objects = _object_users(running)
+    for maker, users in objects.items():
+        if maker.attrs.get("dynamic_size"):
+            # How many elements it has only shows when the program is over.
+            on_device -= {n for n in users if n.definition.reads_only}
     awaited = _awaited(running)
     while True:
         known = _known_nodes(running, on_device)
         levels = _levels(running, settled, on_device, known)
         places = {n: (levels[n], awaited[n]) for n in running}
         # What lives in a program cannot leave it: all users of an object run in one region.
-        split = [u for u in objects if u & on_device and not _together(u, on_device, places)]
+        split = [
+            users
+            for maker, users in objects.items()
+            if users & on_device and not _together(_inside(maker, users), on_device, places)
+        ]
         if not split:
             break
         for users in split:
@@ -108,7 +117,14 @@ def inner_handles(node: Node) -> list[Node]:
     return found
 
 
-def _object_users(running: list[Node]) -> list[set[Node]]:
+def _inside(maker: Node, users: set[Node]) -> set[Node]:
+    """Those of an object's users that must be in one region with its maker."""
+    if not maker.attrs.get("dynamic_size"):
+        return users
+    return {n for n in users if not n.definition.reads_only}
+
+
+def _object_users(running: list[Node]) -> dict[Node, set[Node]]:
     """For each array or stack that a node makes, all nodes that touch it."""
     found: dict[Node, set[Node]] = {}
     owner: dict[Edge, Node] = {}
@@ -122,7 +138,7 @@ def _object_users(running: list[Node]) -> list[set[Node]]:
             for i, dtype in enumerate(node.dtypes):
                 if dtype is dtypes.resource:
                     owner[node, i] = maker
-    return list(found.values())
+    return found
 
 
 def _together(users: set[Node], on_device: set[Node], places: dict[Node, Place]) -> bool:
@@ -213,7 +229,7 @@ def _graph_compiles(graph: ClientGraph) -> bool:
                 return False
             if node.definition.is_handle and not _is_variable(node):
                 return False
-        elif node.definition.takes_rng or not _compiles(node, roots):
+        elif not _compiles(node, roots):
             return False
     return True
 
@@ -419,6 +435,8 @@ def _wire_region(
     unit.static &= set(inputs)
     # A reference leaves a region as the variable itself, which the plan knows already.
     unit.outputs = [e for e in wanted if home.get(e[0]) is unit and not is_cell(e)]
+    unit.leaving = [e for e in wanted if e[0].attrs.get("dynamic_size") and home.get(e[0]) is unit]
+    unit.leaving = [e for e in unit.leaving if is_cell(e)]
 
 
 def _use_cell(

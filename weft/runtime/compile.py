@@ -15,8 +15,9 @@ from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.regions import Unit, cell_key, schedule
+from weft.passes.structure import subgraphs
 from weft.runtime.interpret import _derefs, located
-from weft.runtime.lower import CannotLower, Objects, lower
+from weft.runtime.lower import CannotLower, Cell, Objects, lower
 from weft.runtime.resources import uninitialized
 
 _lock = threading.Lock()
@@ -67,7 +68,9 @@ class TracedCell:
 
 @dataclass
 class Program:
-    """A compiled region. `call(donated, kept, inputs, rngs) -> (outputs, new values)`.
+    """A compiled region. `call(donated, kept, inputs, rngs) -> (outputs, new values, rest)`.
+
+    `rest` is (generators of random nodes inside loops, states of arrays that leave, excess).
 
     A program that only updates variables has one output more, which says that it is done: a step
     is over when it has been computed, and the new values may be donated to the next one by then.
@@ -76,6 +79,8 @@ class Program:
     call: Callable[..., Any]
     rng_blocks: list[int]
     reshapes: bool  # whether a variable's shape differs after the call
+    leaving: list[Any]  # arrays that leave; `to_host` makes them ones of the host
+    factor: int  # how many times the guessed room for loops there is; 0 where nothing was guessed
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Spec:
     cells: tuple[Any, ...]
     inputs: tuple[Any, ...]
     static: tuple[tuple[Edge, np.ndarray], ...]
+    factor: int = 1
 
 
 def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None) -> Program:
@@ -94,7 +100,7 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None)
     donated, so that an update can reuse their memory. `device` is jax's, None for its default.
     """
     jax = load()
-    trace = Tracer(unit, names, dict(spec.static))
+    trace = Tracer(unit, names, dict(spec.static), spec.factor)
     written = list(unit.cells.values())
     sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
@@ -102,16 +108,20 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None)
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
     inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
     state = jax.ShapeDtypeStruct((6,), np.uint32, sharding=sharding)
-    rngs = [state] * len(trace.random_nodes)
+    rngs = [state] * (len(trace.random_nodes) + len(trace.inner_random))
     jitted = jax.jit(trace.run, donate_argnums=(0,))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jitted.lower(donated, kept, inputs, rngs)
+        if trace.objects.guessed and donated:
+            # It may have to be called again with the same variables.
+            lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs)
         try:
             executable = lowered.compile()
         except Exception as error:
             raise translate(error) from error
-    return Program(executable, trace.rng_blocks, trace.reshapes)
+    factor = spec.factor if trace.objects.guessed else 0
+    return Program(executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor)
 
 
 def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
@@ -121,33 +131,48 @@ def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
 class Tracer:
     """Runs the region's nodes on tracers, once, to record the program."""
 
-    def __init__(self, unit: Unit, names: list[Any], static: dict[Edge, np.ndarray]) -> None:
-        self.unit, self.names, self.static = unit, names, static
+    def __init__(
+        self, unit: Unit, names: list[Any], static: dict[Edge, np.ndarray], factor: int = 1
+    ) -> None:
+        self.unit, self.names, self.static, self.factor = unit, names, static, factor
         self.dynamic = [edge for edge in unit.inputs if edge not in static]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
+        self.inner_random = inner_random(unit.nodes)
         self.rng_blocks: list[int] = []
+        self.leaving: list[Any] = []
         self.reshapes = False
 
     def run(
         self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: list[Any]
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Any], list[Any], Any]:
         import jax.numpy as jnp
 
-        self.objects = Objects()
+        self.objects = Objects(self.factor)
         cells = self._cells(donated, kept)
         self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
         before = [_shape_or_none(cell.state) for cell in cells.values()]
         values: dict[Edge, Any] = dict(cells)
         values.update(self.static)
         values.update(zip(self.dynamic, inputs, strict=True))
-        self.states = dict(zip(self.random_nodes, rngs, strict=True))
+        self.states = dict(zip(self.random_nodes, rngs, strict=False))
+        inner = rngs[len(self.random_nodes) :]
+        self.inner_rngs = {
+            node.name: self.objects.add(Cell(rng))
+            for node, rng in zip(self.inner_random, inner, strict=True)
+        }
         self.rng_blocks = []
         for node in self.unit.nodes:
             self._run_node(node, values)
         self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
         new = [cells[root].state for root, w in self.unit.cells.items() if w]
         outputs = [values[edge] for edge in self.unit.outputs]
-        return outputs or [jnp.zeros((), bool)], new
+        self.leaving = [values[edge] for edge in self.unit.leaving]
+        rest = (
+            [cell.state for cell in self.inner_rngs.values()],
+            [array.state for array in self.leaving],
+            self.objects.excess.state,
+        )
+        return outputs or [jnp.zeros((), bool)], new, rest
 
     def run_graph(self, graph: ClientGraph, args: Sequence[Any]) -> list[Any]:
         """Traces the graph inside a loop or conditional."""
@@ -206,10 +231,7 @@ class Tracer:
             return [self.cells[cell_key(node)]]
         call = bind(definition, node.attrs, traced=True)
         if definition.takes_rng:
-            outputs = call(jnp, inputs, self.states[node])
-            assert definition.random is not None
-            self.rng_blocks.append(definition.random(np.shape(outputs[0]), node.attrs))
-            return outputs
+            return self._draw(node, call, inputs)
         if definition.takes_ctx:
             return call(jnp, inputs, self.objects)
         concrete = all(isinstance(v, (np.ndarray, np.generic)) for v in inputs)
@@ -217,6 +239,35 @@ class Tracer:
             with np.errstate(all="ignore"):
                 return call(np, inputs)
         return call(jnp, inputs)
+
+    def _draw(self, node: Node, call: Any, inputs: list[Any]) -> Sequence[Any]:
+        """A random node: those of the region itself run once, those inside loops move on."""
+        import jax.numpy as jnp
+
+        from weft.ops.philox import advanced
+
+        cell = None if node in self.states else self.inner_rngs[node.name]
+        state = self.states[node] if cell is None else cell.state
+        outputs: Sequence[Any] = call(jnp, inputs, state)
+        assert node.definition.random is not None
+        blocks = node.definition.random(np.shape(outputs[0]), node.attrs)
+        if cell is None:
+            self.rng_blocks.append(blocks)
+        else:
+            cell.state = advanced(jnp, state, blocks)
+        return outputs
+
+
+def inner_random(nodes: Sequence[Node]) -> list[Node]:
+    """The random nodes inside loops and conditionals, one of each name."""
+    found: dict[str, Node] = {}
+    stack = [inner for node in nodes for graph in subgraphs(node) for inner in graph.nodes]
+    while stack:
+        node = stack.pop()
+        if node.definition.takes_rng:
+            found[node.name] = node
+        stack += [inner for graph in subgraphs(node) for inner in graph.nodes]
+    return list(found.values())
 
 
 def _deref(value: Any) -> Any:

@@ -6,7 +6,9 @@ abstract trace finds out which objects it changes and how large they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
     from weft.runtime.compile import Tracer
 
 
+# Iterations that a loop of unknown length is at first given room for, less one.
+_SHORTEST = 15
+# A loop that needs this many times the room it was given is taken to be endless.
+_ENDLESS = 1 << 12
+
+
 class CannotLower(Exception):
     """This node cannot be part of a compiled program; it must run outside of it."""
 
@@ -26,15 +34,31 @@ class CannotLower(Exception):
         self.node = node
 
 
+class Cell:
+    """A value that a program changes on its way."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: Any) -> None:
+        self.state = state
+
+
 class Objects:
     """The mutable objects of a trace, and how often the loops around a point may run.
 
-    Each object has a `state`: arrays, or None before it holds any.
+    Each object has a `state`: arrays, or None before it holds any. Where nothing tells how often a
+    loop runs, buffers get room for a guess, times `factor`; `excess` is how many times the guess
+    the program needed. If that is more than `factor`, its results are void.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, factor: int = 1) -> None:
         self.items: list[Any] = []
-        self.bounds: list[int | None] = []
+        self.bounds: list[int] = []
+        self.guesses = 0  # how many of `bounds` are only guesses
+        self.factor = factor
+        self.guessed = False
+        self.excess = self.add(Cell(np.int32(0)))
+        self.limits: dict[int, tuple[Any, int]] = {}
 
     def add(self, item: Any) -> Any:
         if hasattr(item, "registry"):
@@ -42,13 +66,27 @@ class Objects:
         self.items.append(item)
         return item
 
-    def most_iterations(self) -> int:
-        total = 1
-        for bound in self.bounds:
-            if bound is None:
-                raise NotImplementedError("a loop saves values but its length has no known bound")
-            total *= bound
-        return total
+    def rows(self) -> int:
+        """How many values may be saved here in all."""
+        return math.prod(self.bounds) * (self.factor if self.guesses else 1)
+
+    def watch(self, index: Any, rows: int) -> None:
+        """Called where one of `rows` rows is written, if `rows` is only a guess."""
+        import jax.numpy as jnp
+
+        self.guessed = True
+        needed = jnp.asarray(index, np.int32) // np.int32(max(1, rows // self.factor))
+        self.excess.state = jnp.maximum(self.excess.state, needed + np.int32(1))
+
+    def rows_for(self, index: Any) -> int:
+        """How many rows a buffer needs that is written at `index`."""
+        if isinstance(index, (np.ndarray, np.generic)):
+            return int(index) + 1
+        if id(index) in self.limits:
+            return self.limits[id(index)][1]
+        rows = max(1, math.prod(self.bounds)) * self.factor
+        self.watch(index, rows)
+        return rows
 
     def states(self) -> list[Any]:
         return [item.state for item in self.items]
@@ -83,23 +121,27 @@ def _lower_while(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     from jax import lax
 
     count = node.attrs["vars"]
-    fixed = inputs[count:]
-    bound = trip_bound(node, inputs)
-    objects = tracer.objects
+    fixed, objects = inputs[count:], tracer.objects
     state = [_plain(v) for v in inputs[:count]]
     condition, body = node.attrs["cond"], node.attrs["body"]
-    objects.bounds.append(bound)
-    try:
+    with _around(objects, node, inputs) as limits:
 
         def run_body(loop: Sequence[Any]) -> list[Any]:
-            return [_plain(v) for v in tracer.run_graph(body, [*loop, *fixed])]
+            known = {id(loop[i]): (loop[i], limit) for i, limit in limits.items()}
+            before, objects.limits = objects.limits, objects.limits | known
+            try:
+                return [_plain(v) for v in tracer.run_graph(body, [*loop, *fixed])]
+            finally:
+                objects.limits = before
 
         changed = _find_changed(tracer, lambda: run_body(state))
 
         def cond_fun(carry: Any) -> Any:
             loop, states = carry
             _put(objects, changed, states)
-            return tracer.run_graph(condition, [*loop, *fixed])[0]
+            goes_on = tracer.run_graph(condition, [*loop, *fixed])[0]
+            # What was read beyond a buffer could keep a loop running for good.
+            return goes_on & (objects.excess.state < _ENDLESS) if objects.guesses else goes_on
 
         def body_fun(carry: Any) -> Any:
             loop, states = carry
@@ -115,8 +157,26 @@ def _lower_while(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
         objects.restore(before)
         _put(objects, changed, states)
         return list(final)
+
+
+@contextmanager
+def _around(objects: Objects, node: Node, inputs: list[Any]) -> Iterator[dict[int, int]]:
+    """Inside, `objects` knows of one more loop; gives the limits of its counters."""
+    bound = trip_bound(node, inputs)
+    guess = 1 << max(_SHORTEST, node.attrs.get("longest", 0) - 1).bit_length()
+    objects.bounds.append(guess if bound is None else bound)
+    objects.guesses += bound is None
+    try:
+        yield {} if bound is None else _counter_limits(node, inputs, bound)
     finally:
         objects.bounds.pop()
+        objects.guesses -= bound is None
+
+
+def _counter_limits(node: Node, inputs: list[Any], bound: int) -> dict[int, int]:
+    """Loop variables that count iterations from a known number on -> what they stay below."""
+    starts = {i: _concrete_input(inputs[i]) for i in range(node.attrs["vars"]) if _counts(node, i)}
+    return {i: int(start) + bound for i, start in starts.items() if start is not None}
 
 
 def _plain(value: Any) -> Any:
@@ -161,8 +221,16 @@ def _find_changed(tracer: Tracer, run: Callable[[], Any]) -> list[int]:
                     lambda s: jnp.zeros(s.shape, s.dtype), shapes[i]
                 )
                 grew = True
+            elif _has_grown(before[i], shapes[i]):
+                objects.items[i].state = objects.items[i].grown(before[i], len(shapes[i][0]), None)
+                grew = True
         if not grew:
             return changed
+
+
+def _has_grown(before: Any, after: Any) -> bool:
+    """Whether the buffer of an array that grows has more rows after a loop or branch."""
+    return isinstance(after, tuple) and np.shape(before[0]) != np.shape(after[0])
 
 
 def _outlives(item: Any, known: Sequence[Any]) -> bool:
@@ -210,14 +278,19 @@ def _counter(edge: Edge, node: Node) -> int | None:
     if edge[0] not in feeds or feeds.index(edge[0]) >= node.attrs["vars"]:
         return None
     index = feeds.index(edge[0])
+    return index if _counts(node, index) else None
+
+
+def _counts(node: Node, index: int) -> bool:
+    """Whether the body adds one to this loop variable."""
     body: ClientGraph = node.attrs["body"]
     step = body.fetches[index][0]
     if step.type not in ("Add", "AddV2"):
-        return None
+        return False
     sides = [e[0] for e in step.inputs]
     own = body.feeds[index][0]
-    ones = [n for n in sides if n.type == "Const" and int(np.ravel(n.attrs["value"])[0]) == 1]
-    return index if own in sides and ones else None
+    ones = [n for n in sides if n.type == "Const" and n.attrs["value"].size == 1]
+    return own in sides and any(n.attrs["value"].item() == 1 for n in ones)
 
 
 # ---- conditionals -----------------------------------------------------------------------------

@@ -17,7 +17,14 @@ from weft.core import flags
 from weft.passes.client_graph import Edge, Node
 from weft.passes.regions import Unit
 from weft.runtime import report
-from weft.runtime.compile import Program, Spec, compile_region, load, translate
+from weft.runtime.compile import (
+    Program,
+    Spec,
+    compile_region,
+    inner_random,
+    load,
+    translate,
+)
 from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
 from weft.runtime.lower import CannotLower
 from weft.runtime.resources import ResourceStore, Variable
@@ -27,6 +34,7 @@ from weft.runtime.straight import Step, straight_line
 MAX_PROGRAMS = 64
 MANY_SIGNATURES = 16
 MAX_STATIC_ELEMENTS = 4096
+LARGE_VALUE = 1 << 16  # bytes
 # Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
 NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 
@@ -63,14 +71,18 @@ class Region:
         self.moving_slots = tuple(slots[e] for e in moving)
         self.static_slots = tuple(slots[e] for e in self.static)
         self.out_slots = tuple(slots[e] for e in unit.outputs)
+        self.leaving_slots = tuple(slots[e] for e in unit.leaving)
         self.constants = [e[0].attrs["value"] for e in constants]
         self.constants_on_device: list[Any] | None = None
         self.cells = [cells[root] for root in unit.cells]
         self.written = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if w]
         self.kept = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if not w]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
+        self.inner_random = inner_random(unit.nodes)
         self.needs_xla = any(n.definition.xla for n in unit.nodes)
         self.has_loops = any(n.type == "_While" for n in unit.nodes)
+        device = store.device
+        self.on_accelerator = device is not None and device.platform != "cpu"
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -86,7 +98,7 @@ class Region:
             self._to_host(values)  # a compiled loop could not be stopped
             run_nodes(self.nodes, values, self.store)
         elif program is not None:
-            self._run_program(program, values)
+            self._run_program(entry, values)
         elif entry.tiny:
             self._to_host(values)
             self._tiny_step(values)
@@ -149,29 +161,30 @@ class Region:
 
     @functools.cached_property
     def _tiny_step(self) -> Step:
-        return straight_line(self.nodes, self.out_slots, self.store, hold_lock=bool(self.cells))
+        outputs = self.out_slots + self.leaving_slots
+        return straight_line(self.nodes, outputs, self.store, hold_lock=bool(self.cells))
 
     # ---- compiled ----
 
     def _run_hot(self, entry: _Entry, values: list[Any]) -> None:
         try:
-            program = self._compile(entry, values)
+            self._compile(entry, values)
         except CannotLower as error:
             reason = str(error)
             report.say(3, lambda: f"not compiled: {reason}")
             self.cannot_compile = error
             self._interpret(entry, values)
         else:
-            self._run_program(program, values)
+            self._run_program(entry, values)
 
-    def _compile(self, entry: _Entry, values: list[Any]) -> Program:
+    def _compile(self, entry: _Entry, values: list[Any], factor: int = 1) -> None:
+        """Gives the signature a program with room for `factor` times what loops seem to need."""
         with self._lock:
-            if entry.program is None:
+            if entry.program is None or 0 < entry.program.factor < factor:
                 with report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes"):
-                    entry.program = self._build(values)
-            return entry.program
+                    entry.program = self._build(values, factor)
 
-    def _build(self, values: list[Any]) -> Program:
+    def _build(self, values: list[Any], factor: int) -> Program:
         if self.constants_on_device is None:
             jax = load()
             put = jax.device_put
@@ -182,43 +195,69 @@ class Region:
             tuple(_spec(cell.value) for cell in self.cells),
             tuple(_spec(v) for v in inputs),
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
+            factor,
         )
         names = [(cell.name, cell.is_reference) for cell in self.cells]
         return compile_region(self.unit, names, spec, self.store.device)
 
-    def _run_program(self, program: Program, values: list[Any]) -> None:
+    def _run_program(self, entry: _Entry, values: list[Any]) -> None:
         inputs = [values[i] for i in self.moving_slots]
         if self.constants_on_device:
             inputs += self.constants_on_device
-        if not self.cells and not self.random_nodes:
-            outputs, _ = self._call(program, [], [], inputs, [])
+        if not self.cells and not self.random_nodes and not self.inner_random:
+            outputs, _, (_, left, _) = self._call(entry, values, [], [], inputs, [])
         else:
             with self.store.lock:
-                rngs = [take_rng(self.store, n) for n in self.random_nodes]
+                rngs = [take_rng(self.store, n) for n in self.random_nodes + self.inner_random]
                 donated = [cell.value for cell in self.written]
-                kept = [cell.value for cell in self.kept]
-                outputs, new = self._call(program, donated, kept, inputs, rngs)
-                self._store(program, new)
+                kept = [self._settled(cell) for cell in self.kept]
+                outputs, new, rest = self._call(entry, values, donated, kept, inputs, rngs)
+                drawn, left, _ = rest
+                self._store(entry, new, drawn)
         if len(outputs) > len(self.out_slots):
-            outputs.pop().block_until_ready()
+            done = outputs.pop()
+            if not self.on_accelerator:
+                done.block_until_ready()
         for slot, value in zip(self.out_slots, outputs, strict=True):
             values[slot] = value
+        if left and entry.program is not None:
+            for slot, array, state in zip(
+                self.leaving_slots, entry.program.leaving, left, strict=True
+            ):
+                values[slot] = array.to_host(state)
 
-    def _call(self, program: Program, *args: Any) -> Any:
-        try:
-            return program.call(*args)
-        except Exception as error:
-            raise translate(error) from error
+    def _settled(self, cell: Variable) -> Any:
+        """The value of a variable that is only read; moved to the device once, not every step."""
+        value = cell.value
+        if type(value) is np.ndarray and (self.on_accelerator or value.nbytes > LARGE_VALUE):
+            value = cell.value = load().device_put(value, self.store.device)
+        return value
 
-    def _store(self, program: Program, new: list[Any]) -> None:
+    def _call(self, entry: _Entry, values: list[Any], *args: Any) -> Any:
+        """Calls the program, with more room again when that which it had did not suffice."""
+        while True:
+            program = entry.program
+            assert program is not None
+            try:
+                results = program.call(*args)
+                if not program.factor or (needed := int(results[2][2])) <= program.factor:
+                    return results
+            except Exception as error:
+                raise translate(error) from error
+            self._compile(entry, values, 1 << (needed - 1).bit_length())
+
+    def _store(self, entry: _Entry, new: list[Any], drawn: list[Any]) -> None:
+        assert entry.program is not None
         for cell, value in zip(self.written, new, strict=True):
             cell.value = value
-        if program.reshapes:
+        if entry.program.reshapes:
             self.store.shape_epoch += 1
+        for node, state in zip(self.inner_random, drawn, strict=True):
+            self.store.rng[node.name] = np.asarray(state)
         if self.random_nodes:
             from weft.ops.philox import advance
 
-            for node, blocks in zip(self.random_nodes, program.rng_blocks, strict=True):
+            for node, blocks in zip(self.random_nodes, entry.program.rng_blocks, strict=True):
                 self.store.rng[node.name] = advance(self.store.rng[node.name], blocks)
 
 

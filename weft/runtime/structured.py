@@ -62,6 +62,9 @@ class _While:
         except errors.OpError as error:
             error._message += f" (iteration {count[0]} of loop '{self.node.name}')"
             raise
+        # When the loop is compiled, this is what its length is guessed from.
+        attrs = self.node.attrs
+        attrs["longest"] = max(attrs.get("longest", 0), count[0])
         return state
 
     def _run(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:

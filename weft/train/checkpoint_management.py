@@ -42,7 +42,9 @@ def generate_checkpoint_state_proto(
 
     The latest checkpoint is added at the end of all paths if it is not there.
     """
-    paths = list(all_model_checkpoint_paths or ())
+    # A list that was given grows, too: callers look at it afterwards.
+    given = all_model_checkpoint_paths
+    paths = given if isinstance(given, list) else list(given or ())
     if not paths or paths[-1] != model_checkpoint_path:
         logging.info(
             "%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path
@@ -56,7 +58,7 @@ def generate_checkpoint_state_proto(
         )
     if not os.path.isabs(save_dir):
         model_checkpoint_path = _relative(model_checkpoint_path, save_dir)
-        paths = [_relative(path, save_dir) for path in paths]
+        paths[:] = [_relative(path, save_dir) for path in paths]
     return CheckpointState(
         model_checkpoint_path=model_checkpoint_path,
         all_model_checkpoint_paths=paths,

@@ -14,11 +14,11 @@ from weft.train.session_run_hook import (
 )
 from weft.train.training_util import _get_or_create_global_step_read
 
-_EVERY_SECS = 0.2
-
 
 class ProgressHook(SessionRunHook):
     """Shows the global step and the speed, a few times a second, always in the same line."""
+
+    EVERY_SECS = 0.2
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
@@ -37,7 +37,7 @@ class ProgressHook(SessionRunHook):
         now, step = time.monotonic(), int(run_values.results) + 1
         if self._began is None:
             self._began = now, step
-        elif now >= self._shown + _EVERY_SECS:
+        elif now >= self._shown + self.EVERY_SECS:
             self._shown = now
             seconds, steps = now - self._began[0], step - self._began[1]
             self._show(f"step {step:,}  {steps / seconds:,.1f} steps/s  {seconds:,.0f} s\r")

@@ -198,8 +198,9 @@ class SessionManager:
             if not wait or waited >= max_wait_secs:
                 return None
             logging.info("Waiting for checkpoint to be available.")
-            time.sleep(self._recovery_wait_secs)
-            waited += self._recovery_wait_secs
+            nap = min(self._recovery_wait_secs, max_wait_secs - waited)
+            time.sleep(nap)
+            waited += nap
 
     def _model_ready(self, sess: Session) -> Outcome:
         return _ready(self._ready_op, sess, "Model not ready")

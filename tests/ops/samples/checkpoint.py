@@ -17,7 +17,7 @@ SAMPLES = [
         skip(op, _FILES)
         for op in (
             "SaveV2", "RestoreV2", "MergeV2Checkpoints", "Save", "SaveSlices", "Restore",
-            "RestoreSlice",
+            "RestoreSlice", "GenerateVocabRemapping", "LoadAndRemapMatrix",
         )
     ),
 ]  # fmt: skip

@@ -1,0 +1,170 @@
+"""Attention becomes one node, its gradients another; the results stay what they were."""
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.ops import attention_fused
+from weft.passes.pipeline import Options, prepare
+from weft.runtime.dump import text
+
+SHAPE = [2, 3, 4, 8]
+
+
+def inputs(names: str, shape=SHAPE, dtype=tf.bfloat16):
+    return [tf.placeholder(dtype, shape, name=name) for name in names]
+
+
+def causal(length: int, dtype=tf.bfloat16):
+    rows = tf.range(length)
+    return (1 - tf.cast(rows[:, None] >= rows, dtype)) * -1e9
+
+
+def attention(q, k, v, mask=None, scale=0.25):
+    scores = tf.matmul(q, k, transpose_b=True, name="scores") * scale
+    scores = scores if mask is None else scores + mask
+    return tf.matmul(tf.nn.softmax(scores, name="p"), v, name="out")
+
+
+def graph_of(fetches, feeds):
+    (part,) = prepare(feeds, fetches, [], Options())
+    return part.graph
+
+
+def kinds(fetches, feeds):
+    return sorted(node.type for node in graph_of(fetches, feeds).nodes if node.type[0] == "_")
+
+
+def lines(fetches, feeds):
+    shown = text(graph_of(fetches, feeds)).splitlines()
+    return [line for line in shown if "Const" not in line and "_Arg" not in line]
+
+
+def test_forward():
+    q, k, v = inputs("qkv")
+    assert lines([attention(q, k, v, causal(4))], [q, k, v]) == [
+        "out/fused = _FusedAttention(_feed_0_q, _feed_1_k, _feed_2_v, mul_1/folded) -> bfloat16",
+        "fetch out/fused",
+    ]
+
+
+def test_gradients():
+    q, k, v, g = inputs("qkvg")
+    grads = tf.gradients(attention(q, k, v, causal(4)), [q, k, v], g)
+    fused = "gradients/out_grad/MatMul/fused"
+    assert lines(grads, [q, k, v, g]) == [
+        f"{fused} = _FusedAttentionGrad(_feed_0_q, _feed_1_k, _feed_2_v, mul_1/folded, _feed_3_g)"
+        " -> bfloat16 bfloat16 bfloat16",
+        f"gradients/out_grad/tuple/group_deps = NoOp(^{fused})",
+        f"gradients/scores_grad/tuple/group_deps = NoOp(^{fused})",
+        f"gradients/scores_grad/tuple/control_dependency = Identity({fused},"
+        " ^gradients/scores_grad/tuple/group_deps) -> bfloat16",
+        f"gradients/scores_grad/tuple/control_dependency_1 = Identity({fused}:1,"
+        " ^gradients/scores_grad/tuple/group_deps) -> bfloat16",
+        f"gradients/out_grad/tuple/control_dependency_1 = Identity({fused}:2,"
+        " ^gradients/out_grad/tuple/group_deps) -> bfloat16",
+        "fetch gradients/scores_grad/tuple/control_dependency,"
+        " gradients/scores_grad/tuple/control_dependency_1,"
+        " gradients/out_grad/tuple/control_dependency_1",
+    ]
+
+
+def attributes(fetch, feeds):
+    return next(n for n in graph_of([fetch], feeds).nodes if n.type == "_FusedAttention").attrs
+
+
+def test_attributes():
+    q, k, v = inputs("qkv")
+    plain = attributes(attention(q, k, v, scale=1), [q, k, v])
+    assert (plain["N"], plain["scale"], plain["causal"], plain["training"]) == (0, 1, False, False)
+    masked = attributes(attention(q, k, v, causal(4)), [q, k, v])
+    assert (masked["N"], masked["scale"], masked["causal"]) == (1, 0.25, True)
+    divided = tf.matmul(q, k, transpose_b=True) / 4
+    other = tf.matmul(tf.nn.softmax(tf.transpose(causal(4)) + divided), v)
+    assert attributes(other, [q, k, v])["scale"] == 0.25
+    assert not attributes(other, [q, k, v])["causal"]
+
+
+def test_what_is_looked_at_stays():
+    q, k, v = inputs("qkv")
+    out = attention(q, k, v)
+    graph = tf.get_default_graph()
+    for name in ("scores", "p", "mul"):
+        inside = graph.get_tensor_by_name(f"{name}:0")
+        assert "_FusedAttention" not in kinds([out, inside], [q, k, v])
+        assert "_FusedAttention" not in kinds([out, tf.reduce_max(inside)], [q, k, v])
+    check = tf.check_numerics(graph.get_tensor_by_name("p:0"), "p")
+    with tf.control_dependencies([check]):
+        assert "_FusedAttention" not in kinds([tf.identity(out)], [q, k, v])
+
+
+def test_single_precision_stays():
+    q, k, v = inputs("qkv", dtype=tf.float32)
+    assert "_FusedAttention" not in kinds([attention(q, k, v)], [q, k, v])
+
+
+def test_a_mask_that_is_learnt_stays():
+    q, k, v, g = inputs("qkvg")
+    (mask,) = inputs("m", [3, 4, 4])
+    grads = tf.gradients(attention(q, k, v, mask), [q, mask], g)
+    assert kinds(grads, [q, k, v, g, mask]) == ["_Arg"] * 5
+    assert "_FusedAttentionGrad" in kinds(grads[:1], [q, k, v, g, mask])
+
+
+def values(names: str, shape=SHAPE):
+    random = np.random.default_rng(5)
+    dtype = tf.bfloat16.as_numpy_dtype
+    return [random.standard_normal(shape).astype(dtype) for _ in names]
+
+
+def run(fetches, feeds, fuse: bool):
+    config = tf.ConfigProto()
+    if not fuse:
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+    with tf.Session(config=config) as session:
+        interpreted, compiled = (session.run(fetches, feeds) for _ in range(2))
+    return [np.float32(x) for x in interpreted], [np.float32(x) for x in compiled]
+
+
+def both(transposed: bool, masked: bool):
+    """Results and gradients of one attention, and feeds."""
+    q, k, v, g = inputs("qkvg")
+    feeds = dict(zip([q, k, v, g], values("qkvg"), strict=True))
+    mask = causal(4) if masked else None
+    if transposed:
+        turned = tf.transpose(k, [0, 1, 3, 2])
+        scores = tf.matmul(q, turned) * 0.25
+        out = tf.matmul(tf.nn.softmax(scores if mask is None else scores + mask), v)
+    else:
+        out = attention(q, k, v, mask)
+    return [out, *tf.gradients(out, [q, k, v], g)], feeds
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_same_results_by_parts(transposed: bool, masked: bool):
+    fetches, feeds = both(transposed, masked)
+    assert kinds(fetches, list(feeds))[-2:] == ["_FusedAttention", "_FusedAttentionGrad"]
+    (fused, compiled), (plain, _) = run(fetches, feeds, True), run(fetches, feeds, False)
+    for ours, theirs in zip(fused, plain, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    for ours, theirs in zip(compiled, plain, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=0.03)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_same_results_by_a_fused_kernel(monkeypatch, transposed: bool, masked: bool):
+    """jax's own attention stands in for cuDNN's, on the CPU."""
+    asked = []
+    monkeypatch.setattr(attention_fused, "flash", lambda: asked.append(1) or ("cpu", "xla"))
+    monkeypatch.setattr(attention_fused, "LEAST_SCORES", 1)
+    fetches, feeds = both(transposed, masked)
+    with tf.Session() as session:
+        for _ in range(2):
+            compiled = session.run(fetches, feeds)
+        if not asked:
+            pytest.skip("too small to be compiled")
+    plain, _ = run(fetches, feeds, False)
+    for ours, theirs in zip(compiled, plain, strict=True):
+        np.testing.assert_allclose(np.float32(ours), theirs, atol=0.05)
