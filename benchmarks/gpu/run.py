@@ -24,7 +24,15 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 MODELS = ("mlp", "resnet50", "transformer", "product")
 IMPLEMENTATIONS = ("weft", "jax", "torch", "torch-compiled")
-NAMES = {"weft": "weft", "jax": "JAX", "torch": "PyTorch", "torch-compiled": "PyTorch compiled"}
+# To see what weft's own rewrites of the graph are worth: without any.
+PLAIN = "weft-plain"
+NAMES = {
+    "weft": "weft",
+    PLAIN: "weft, graph as it is",
+    "jax": "JAX",
+    "torch": "PyTorch",
+    "torch-compiled": "PyTorch compiled",
+}
 # How much slower than JAX weft may be.
 ALLOWED = 1.03
 
@@ -41,7 +49,7 @@ def measured(name: str, impl: str, variant: str, tiny: bool, samples: int) -> Re
     model = importlib.import_module(name)
     size = model.TINY if tiny else model.FULL
     library, _, how = impl.partition("-")
-    more = {"compiled": how == "compiled"} if library == "torch" else {}
+    more = {how: True} if how else {}
     training = importlib.import_module(f"with_{library}").training(model, size, variant, **more)
     found = measure(training, size.steps, samples)
     device = _device(library)
@@ -147,7 +155,8 @@ def arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--only", nargs="+", choices=MODELS, metavar="MODEL", default=MODELS)
-    add("--impl", nargs="+", choices=IMPLEMENTATIONS, metavar="IMPL", default=IMPLEMENTATIONS)
+    every = (*IMPLEMENTATIONS, PLAIN)
+    add("--impl", nargs="+", choices=every, metavar="IMPL", default=IMPLEMENTATIONS)
     add("--rounds", type=int, default=2)
     add("--samples", type=int, default=7, help="samples of each time in a round")
     add("--tiny", action="store_true", help="toy sizes")

@@ -74,5 +74,5 @@ class TorchTraining:
         return torch.cuda.max_memory_allocated() if DEVICE == "cuda" else 0
 
 
-def training(model: Any, size: Any, variant: str, compiled: bool) -> TorchTraining:
+def training(model: Any, size: Any, variant: str, compiled: bool = False) -> TorchTraining:
     return TorchTraining(model, size, variant, compiled)

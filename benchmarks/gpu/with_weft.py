@@ -19,7 +19,7 @@ def optimizer(tf: Any, kind: str, rate: float) -> Any:
 
 
 class WeftTraining:
-    def __init__(self, model: Any, size: Any, variant: str) -> None:
+    def __init__(self, model: Any, size: Any, variant: str, plain: bool = False) -> None:
         import weft as tf
 
         self.tf, self.loads = tf, {}
@@ -35,7 +35,9 @@ class WeftTraining:
         if model.OPTIMIZER:
             updates = [optimizer(tf, *model.OPTIMIZER).minimize(self.loss), *updates]
         self.train = tf.group(*updates)
-        self._start()
+        config = tf.ConfigProto()
+        config.graph_options.rewrite_options.disable_meta_optimizer = plain
+        self._start(config)
 
     def _variables(self, values: dict[str, Any], trainable: bool) -> dict[str, Any]:
         """Variables that hold `values` once the session has started."""
@@ -46,9 +48,9 @@ class WeftTraining:
             found[name], self.loads[variable] = variable, value
         return found
 
-    def _start(self) -> None:
+    def _start(self, config: Any) -> None:
         tf = self.tf
-        self.session = tf.Session()
+        self.session = tf.Session(config=config)
         loaded = {variable.name for variable in self.loads}
         slots = [v for v in tf.global_variables() if v.name not in loaded]
         self.session.run(tf.variables_initializer(slots))
@@ -69,5 +71,5 @@ class WeftTraining:
         return peak_bytes()
 
 
-def training(model: Any, size: Any, variant: str) -> WeftTraining:
-    return WeftTraining(model, size, variant)
+def training(model: Any, size: Any, variant: str, plain: bool = False) -> WeftTraining:
+    return WeftTraining(model, size, variant, plain)

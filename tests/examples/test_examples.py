@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.train.kill_and_resume import survive
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -37,6 +39,13 @@ def test_iris_data_is_whole() -> None:
     rows = (ROOT / "examples" / "data" / "iris.csv").read_text().splitlines()[1:]
     species = [row.rsplit(",", 1)[1] for row in rows]
     assert [species.count(name) for name in ("setosa", "versicolor", "virginica")] == [50] * 3
+
+
+def test_survive_goes_on_after_kills() -> None:
+    """A short form of `python -m tests.train.kill_and_resume`."""
+    told = survive(kills=2, steps=150, save_every=5, seed=3)
+    assert told["last_step"] == 150
+    assert told["last_losses"] < told["first_losses"]
 
 
 def test_the_readmes_first_example() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.parity.checkpoints import FOLDER, ROWS, every_dtype, many
+from tests.parity.checkpoints import FOLDER, ROWS, every_dtype, large_index, many
 from weft.core import dtypes, errors
 from weft.io.bundle import BundleWriter, merge_bundles
 from weft.io.bundle_reader import BundleReader
@@ -130,8 +130,7 @@ def test_a_name_in_two_bundles_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_table_of_many_blocks(tmp_path: Path) -> None:
-    content = {f"{i:05d}" + "n" * 200: ("int16", np.array(i, np.int16)) for i in range(3000)}
-    write(tmp_path / "m", content)
+    write(tmp_path / "m", large_index())
     assert (tmp_path / "m.index").stat().st_size > 300_000
     assert [int(v) for v in read_all(tmp_path / "m").values()] == list(range(3000))
 

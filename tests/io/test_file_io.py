@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import ClassVar
 
 import pytest
 
@@ -170,3 +171,50 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
     with pytest.raises(tf.errors.AlreadyExistsError):
         file_io.atomic_write_string_to_file(path, "other", overwrite=False)
     assert path.read_text() == "new" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("gs://bucket/x", "install gcsfs to use it"),
+        ("s3://bucket/x", "install s3fs to use it"),
+        ("hdfs://host/x", "install pyarrow to use it"),
+        ("nosuch://x", "Protocol not known: nosuch"),
+    ],
+)
+def test_a_missing_driver_is_named(path, why, monkeypatch):
+    def missing(url):
+        raise (ValueError if "nosuch" in url else ImportError)(f"Protocol not known: {url[:6]}")
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", missing)
+    scheme = path.split(":")[0]
+    message = rf"File system scheme '{scheme}' not implemented \(file: '{path}'\): {why}"
+    with pytest.raises(tf.errors.UnimplementedError, match=message):
+        file_io.exists(path)
+
+
+def test_the_host_is_part_of_the_path():
+    """As in hdfs://host:8020/folder."""
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Hosted(MemoryFileSystem):
+        protocol = "hosted"
+        seen: ClassVar[list] = []
+
+        def __init__(self, host=None, **kwargs):
+            super().__init__(**kwargs)
+            self.seen.append(host)
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return "/" + path.split("://", 1)[-1].partition("/")[2]
+
+        @staticmethod
+        def _get_kwargs_from_urls(url):
+            return {"host": url.split("://", 1)[1].partition("/")[0]}
+
+    fsspec.register_implementation("hosted", Hosted, clobber=True)
+    assert not file_io.exists("hosted://first:8020/x")
+    assert not file_io.exists("hosted://second/x")
+    assert Hosted.seen == ["first:8020", "second"]

@@ -50,4 +50,9 @@ def many() -> dict[str, tuple[str, np.ndarray]]:
     }
 
 
+def large_index() -> dict[str, tuple[str, np.ndarray]]:
+    """So many and so long names that the index has several blocks."""
+    return {f"{i:05d}" + "n" * 200: ("int16", np.array(i, np.int16)) for i in range(3000)}
+
+
 ROWS = _ramp(np.dtype(np.float32), (7, 3))

@@ -5,7 +5,8 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.runtime import structured
+from weft.runtime import lower, structured
+from weft.runtime.products import sums_of_products
 
 
 @pytest.fixture
@@ -45,7 +46,12 @@ def compiled(build, only_compiled, *feeds):
 def check(build, only_compiled, *feeds):
     expected = by_nodes(build, *feeds)
     for got, wanted in zip(compiled(build, only_compiled, *feeds), expected, strict=True):
-        tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), got, wanted)
+        tf.nest.map_structure(close, got, wanted)
+
+
+def close(got, wanted):
+    scale = np.max(np.abs(wanted), initial=0.0)
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6 * scale)
 
 
 # ---- random numbers ------------------------------------------------------------------------------
@@ -192,3 +198,29 @@ def test_a_step_that_needs_more_room_counts_once(only_compiled):
             return [tf.identity(steps), w + 0.0, y], [limit]
 
     check(build, only_compiled, *([limit] for limit in (10.0, 10.0, 10.0, 1e5, 1e5)))
+
+
+# ---- sums of products ----------------------------------------------------------------------------
+
+
+def test_the_gradient_of_a_matrix_is_one_product_after_the_loop(only_compiled, monkeypatch):
+    found = []
+    monkeypatch.setattr(
+        lower, "sums_of_products", lambda *args: found.append(sums_of_products(*args)) or found[-1]
+    )
+
+    def build():
+        x, n = tf.placeholder(tf.float32, [None, 8]), tf.placeholder(tf.int32, [])
+        w = tf.constant(np.linspace(-1, 1, 8 * 16).reshape(8, 16), tf.float32)
+        back = tf.constant(np.linspace(-0.3, 0.3, 16 * 8).reshape(16, 8), tf.float32)
+
+        def body(i, v):
+            return i + 1, tf.matmul(tf.tanh(tf.matmul(v, w)), back)
+
+        y = tf.while_loop(lambda i, v: i < n, body, (0, x), maximum_iterations=6)[1]
+        return tf.gradients(tf.reduce_sum(y * y), [x, w, back]), [x, n]
+
+    x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(2, 8)
+    check(build, only_compiled, *([x, n] for n in (6, 6, 6, 2, 0)))
+    worth = [p for products in found for p in products if p.is_worth_it()]
+    assert len(worth) >= 2 and {p.rows for p in worth} == {6}

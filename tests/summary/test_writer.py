@@ -13,7 +13,7 @@ import pytest
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
 import weft as tf
-from weft.summary.events_writer import EventsWriter
+from weft.io.events import EventsWriter
 from weft.summary.plugin_asset import PluginAsset, get_plugin_asset
 
 ROOT = Path(__file__).parent.parent.parent

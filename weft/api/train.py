@@ -17,7 +17,7 @@ from weft.graph.graph_io import (
 from weft.graph.meta_graph import (
     export_meta_graph as export_meta_graph,
 )
-from weft.summary.events_writer import (
+from weft.io.events import (
     summary_iterator as summary_iterator,
 )
 from weft.train.adadelta import (
@@ -34,6 +34,9 @@ from weft.train.adam import (
 )
 from weft.train.basic_loops import (
     basic_train_loop as basic_train_loop,
+)
+from weft.train.checkpoint import (
+    Checkpoint as Checkpoint,
 )
 from weft.train.checkpoint_management import (
     CheckpointManager as CheckpointManager,

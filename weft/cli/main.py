@@ -7,6 +7,7 @@ import importlib.metadata
 import platform
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 _RUN_HELP = """\
 runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
@@ -19,6 +20,7 @@ examples:
   weft run train.py --batch_size 64     a program that says `import tensorflow as tf`
   weft run -m my_package.train          a module, as with python -m
   weft devices                          where graphs can run on this machine
+  weft checkpoint show model.ckpt-1000  what a checkpoint holds
 """
 
 
@@ -52,7 +54,23 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
     run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
     commands.add_parser("devices", help="list the devices of this machine")
+    _add_checkpoint(commands)
     return top
+
+
+def _add_checkpoint(commands: Any) -> None:
+    checkpoint = commands.add_parser("checkpoint", help="look into a checkpoint")
+    actions = checkpoint.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = actions.add_parser(
+        "show",
+        help="list names, types, shapes and sizes",
+        description="Lists the tensors of a checkpoint, written by weft or by TensorFlow.",
+    )
+    where = "a checkpoint's prefix or one of its files, or a folder (its latest)"
+    show.add_argument("path", metavar="PATH", help=where)
+    show.add_argument(
+        "--values", metavar="NAME", action="append", help="print the values of this tensor"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,6 +82,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if arguments.command == "run":
         return _run(arguments, programs)
+    if arguments.command == "checkpoint":
+        from weft.cli import checkpoint
+
+        return checkpoint.run(arguments)
     if arguments.command == "devices":
         from weft.cli import devices
 

@@ -271,7 +271,11 @@ contrib.seq2seq.python.ops: tf.contrib.seq2seq
         helper loss sampler
 contrib.slim.python
 contrib.slim.python.slim: tf.contrib.slim
-    tf.contrib.slim: evaluation learning model_analyzer queues summaries
+    tf.contrib.slim.evaluation: evaluation
+    tf.contrib.slim.learning: learning
+    tf.contrib.slim.model_analyzer: model_analyzer
+    tf.contrib.slim.queues: queues
+    tf.contrib.slim.summaries: summaries
 contrib.slim.python.slim.data
     tf.contrib.slim tf.contrib.slim.data: data_decoder data_provider dataset
         dataset_data_provider parallel_reader prefetch_queue tfexample_decoder

@@ -14,6 +14,7 @@ PARTS = (
     "rnn",
     "seq2seq",
     "slim",
+    "summary",
     "training",
 )
 

@@ -212,7 +212,8 @@ def streaming_covariance(
             changes = [(count, batch), (mean_x, delta_x), (mean_y, delta_y), (moment, grown)]
             updated = [assign_add(kept, change) for kept, change in changes]
         value = _unbiased(moment, count, "covariance")
-        update = _unbiased(updated[3], updated[0], "update_op")
+        with control_dependencies(updated):
+            update = _unbiased(moment.read_value(), count.read_value(), "update_op")
         return _published(value, update, metrics_collections, updates_collections)
 
 

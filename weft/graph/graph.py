@@ -258,6 +258,11 @@ class Graph:
         if definition.shape_rule is not None:
             infer_shapes(op)
         self._apply_scopes(op)
+        if scopes.context is None:
+            for tensor in inputs:
+                context = tensor.op._control_flow_context
+                if context is not None:
+                    context.check_used_by(op, tensor)
         with self._lock:
             self._ops.append(op)
             op._id = len(self._ops)

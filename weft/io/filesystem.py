@@ -35,6 +35,10 @@ _KINDS = {
 }
 
 
+# The packages that bring fsspec's drivers, where fsspec does not.
+_DRIVERS = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs", "hdfs": "pyarrow"}
+
+
 class FileStatistics(NamedTuple):
     """What `stat` tells: bytes, time of the last change in nanoseconds, whether a directory."""
 
@@ -184,11 +188,14 @@ def system_of(path: str) -> tuple[LocalFiles | RemoteFiles, str]:
     scheme, rest = path.split("://", 1)
     if scheme == "file":
         return LOCAL, rest
-    import fsspec
+    from fsspec.core import url_to_fs
 
     try:
-        return RemoteFiles(fsspec.filesystem(scheme)), path
+        # Host, port and user are in the path, too: hdfs://host:8020/...
+        return RemoteFiles(url_to_fs(path)[0]), path
     except (ValueError, ImportError) as error:
+        driver = _DRIVERS.get(scheme)
+        why = f"install {driver} to use it" if driver else str(error)
         raise errors.UnimplementedError(
-            None, None, f"File system scheme '{scheme}' not implemented (file: '{path}'): {error}"
+            None, None, f"File system scheme '{scheme}' not implemented (file: '{path}'): {why}"
         ) from error

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, nest
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
@@ -230,8 +230,10 @@ def _(op: Operation, grad: Any) -> Any:
     return grad
 
 
-def identity(input: Any, name: str | None = None) -> Tensor:
-    """A new tensor with the same value."""
+def identity(input: Any, name: str | None = None) -> Any:
+    """A new tensor with the same value; of a sparse tensor, one of new parts."""
+    if hasattr(type(input), "_composite_components"):
+        return nest.map_structure(identity, input, expand_composites=True)
     return identity_(input, name=name)
 
 

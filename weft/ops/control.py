@@ -170,17 +170,23 @@ _summary = summarize
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> Any:
-    """Fails the step with `data` when `condition` is false."""
+    """Fails the step with `data` when `condition` is false.
+
+    Data that may lie on an accelerator is looked at only then.
+    """
+    given = {} if summarize is None else {"summarize": summarize}
     with name_scope(name, "Assert", [condition, data]):
-        condition = convert_to_tensor(
-            condition, name="Const" if isinstance(condition, bool) else None
-        )
-        data = [convert_to_tensor(d) for d in data]
-        if all(d.dtype in (dtypes.string, dtypes.int32) for d in data):
-            kwargs = {} if summarize is None else {"summarize": summarize}
-            return assert_op(condition, data, name="Assert", **kwargs)
-        kwargs = {} if summarize is None else {"summarize": summarize}
-        return assert_op(condition, data, name="AssertGuard/Assert", **kwargs)
+        tensors = [convert_to_tensor(each) for each in data]
+        if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):
+            return assert_op(condition, data, name="Assert", **given)
+        condition = convert_to_tensor(condition, name="Condition")
+
+        def fail() -> Any:
+            return assert_op(condition, data, name="Assert", **given)
+
+        from weft.ops.cond import cond
+
+        return cond(condition, no_op, fail, name="AssertGuard").op
 
 
 _print_lock = threading.Lock()

@@ -44,15 +44,14 @@ _IF: dict[str, Any] = {
 if_ = _node("if", "If", stateful=True, **_IF)
 stateless_if = _node("if", "StatelessIf", **_IF)
 
-case = _node(
-    "case",
-    "Case",
-    inputs="branch_index: int32, input: list(Tin)",
-    outputs="output: list(Tout)",
-    attrs=f"{_TYPES}, branches: list(func) >= 1, output_shapes: list(shape) = []",
-    shape=_from_output_shapes,
-    stateful=True,
-)
+_CASE: dict[str, Any] = {
+    "inputs": "branch_index: int32, input: list(Tin)",
+    "outputs": "output: list(Tout)",
+    "attrs": f"{_TYPES}, branches: list(func) >= 1, output_shapes: list(shape) = []",
+    "shape": _from_output_shapes,
+}
+case = _node("case", "Case", stateful=True, **_CASE)
+stateless_case = _node("case", "StatelessCase", **_CASE)
 
 _WHILE: dict[str, Any] = {
     "inputs": "input: list(T)",

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+from weft.core.errors import InvalidArgumentError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.operation import Operation
@@ -43,12 +44,41 @@ def prune(
         node.inputs = [edge(t) for t in op_.inputs]
         # A fed operation does not run, so nothing waits for it either.
         node.controls = [made[c] for c in op_._control_inputs if c in made]
-    return ClientGraph(
+    graph = ClientGraph(
         [*args.values(), *made.values()],
         [(args[t], 0) for t in feeds],
         [edge(t) for t in fetches],
         [made[t] for t in targets],
     )
+    _check_no_cycle(graph)
+    return graph
+
+
+def _check_no_cycle(graph: ClientGraph) -> None:
+    """Rewriting a graph can close a circle; only loops have one, from NextIteration to Merge."""
+    placed: set[Node] = set()
+    for node in graph.nodes:
+        for source in [n for n, _ in node.inputs] + node.controls:
+            if source not in placed and source.definition.control_flow != "next_iteration":
+                raise _cycle_error(source, node)
+        placed.add(node)
+
+
+def _cycle_error(first: Node, last: Node) -> Exception:
+    """`first` needs `last`, which takes `first`."""
+    way, seen = [[first]], {first}
+    for path in way:
+        if path[-1] is last:
+            break
+        for source in [n for n, _ in path[-1].inputs] + path[-1].controls:
+            if source not in seen:
+                seen.add(source)
+                way.append([*path, source])
+    names = ", ".join(node.name for node in path)
+    return InvalidArgumentError(
+        None, None,
+        f"Graph is invalid, contains a cycle with {len(path)} nodes, including: {names}",
+    )  # fmt: skip
 
 
 def _feed_node(index: int, tensor: Tensor) -> Node:

@@ -1,5 +1,5 @@
-"""Messages of checkpoint files: the index of tensor bundles (V2), tables of slices (V1), and the
-`checkpoint` file that says which of several is the latest.
+"""Messages of checkpoint files: the index of tensor bundles (V2), tables of slices (V1), the graph
+of objects that `tf.train.Checkpoint` saves, and the `checkpoint` file that names the latest.
 
 Enumerations are plain numbers here, and a tensor within a V1 record is left as bytes: on the wire
 that is the same.
@@ -71,6 +71,29 @@ _classes = messages(
             3 all_model_checkpoint_timestamps [double]
             4 last_preserved_timestamp double
         """,
+        "ObjectReference": """
+            1 node_id int32
+            2 local_name string
+        """,
+        "SerializedTensor": """
+            1 name string
+            2 full_name string
+            3 checkpoint_key string
+            4 optional_restore bool
+        """,
+        "SlotVariableReference": """
+            1 original_variable_node_id int32
+            2 slot_name string
+            3 slot_variable_node_id int32
+        """,
+        "TrackableObject": """
+            1 children [ObjectReference]
+            2 attributes [SerializedTensor]
+            3 slot_variables [SlotVariableReference]
+        """,
+        "TrackableObjectGraph": """
+            1 nodes [TrackableObject]
+        """,
     },
 )
 BundleHeaderProto = _classes["BundleHeaderProto"]
@@ -80,3 +103,4 @@ TensorSliceProto = _classes["TensorSliceProto"]
 SavedTensorSlices = _classes["SavedTensorSlices"]
 SavedSliceMeta = _classes["SavedSliceMeta"]
 CheckpointState = _classes["CheckpointState"]
+TrackableObjectGraph = _classes["TrackableObjectGraph"]

@@ -17,7 +17,8 @@ from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.regions import Unit, cell_key, schedule
 from weft.passes.structure import subgraphs
 from weft.runtime.interpret import _derefs, located
-from weft.runtime.lower import CannotLower, Cell, Objects, lower
+from weft.runtime.lower import CannotLower, lower
+from weft.runtime.objects import Cell, Objects
 from weft.runtime.resources import uninitialized
 
 _lock = threading.Lock()

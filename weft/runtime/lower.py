@@ -6,22 +6,21 @@ abstract trace finds out which objects it changes and how large they are.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import Node
+from weft.runtime.objects import Objects
+from weft.runtime.products import factors_only, sums_of_products
+from weft.runtime.trips import counter_limits, one_more_loop, trip_bound
 
 if TYPE_CHECKING:
     from weft.runtime.compile import Tracer
 
 
-# Iterations that a loop of unknown length is at first given room for, less one.
-_SHORTEST = 15
 # A loop that needs this many times the room it was given is taken to be endless.
 _ENDLESS = 1 << 12
 
@@ -32,68 +31,6 @@ class CannotLower(Exception):
     def __init__(self, node: Node, reason: str) -> None:
         super().__init__(f"{node.name}: {reason}")
         self.node = node
-
-
-class Cell:
-    """A value that a program changes on its way."""
-
-    __slots__ = ("state",)
-
-    def __init__(self, state: Any) -> None:
-        self.state = state
-
-
-class Objects:
-    """The mutable objects of a trace, and how often the loops around a point may run.
-
-    Each object has a `state`: arrays, or None before it holds any. Where nothing tells how often a
-    loop runs, buffers get room for a guess, times `factor`; `excess` is how many times the guess
-    the program needed. If that is more than `factor`, its results are void.
-    """
-
-    def __init__(self, factor: int = 1) -> None:
-        self.items: list[Any] = []
-        self.bounds: list[int] = []
-        self.guesses = 0  # how many of `bounds` are only guesses
-        self.factor = factor
-        self.guessed = False
-        self.excess = self.add(Cell(np.int32(0)))
-        self.limits: dict[int, tuple[Any, int]] = {}
-
-    def add(self, item: Any) -> Any:
-        if hasattr(item, "registry"):
-            item.registry = self
-        self.items.append(item)
-        return item
-
-    def rows(self) -> int:
-        """How many values may be saved here in all."""
-        return math.prod(self.bounds) * (self.factor if self.guesses else 1)
-
-    def watch(self, index: Any, rows: int) -> None:
-        """Called where one of `rows` rows is written, if `rows` is only a guess."""
-        import jax.numpy as jnp
-
-        self.guessed = True
-        needed = jnp.asarray(index, np.int32) // np.int32(max(1, rows // self.factor))
-        self.excess.state = jnp.maximum(self.excess.state, needed + np.int32(1))
-
-    def rows_for(self, index: Any) -> int:
-        """How many rows a buffer needs that is written at `index`."""
-        if isinstance(index, (np.ndarray, np.generic)):
-            return int(index) + 1
-        if id(index) in self.limits:
-            return self.limits[id(index)][1]
-        rows = max(1, math.prod(self.bounds)) * self.factor
-        self.watch(index, rows)
-        return rows
-
-    def states(self) -> list[Any]:
-        return [item.state for item in self.items]
-
-    def restore(self, states: Sequence[Any]) -> None:
-        for item, state in zip(self.items, states, strict=False):
-            item.state = state
 
 
 def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
@@ -118,65 +55,80 @@ def _is_user_error(error: Exception) -> bool:
 
 
 def _lower_while(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
-    from jax import lax
+    bound = trip_bound(node, inputs, tracer.objects)
+    with one_more_loop(tracer.objects, node, bound):
+        loop = _Loop(tracer, node, inputs, bound)
+        final = loop.run()
+    # A loop that counts down from here, as that of a gradient does, has a bound too.
+    for i, limit in loop.limits.items():
+        tracer.objects.limits[id(final[i])] = final[i], limit + 1
+    return final
 
-    count = node.attrs["vars"]
-    fixed, objects = inputs[count:], tracer.objects
-    state = [_plain(v) for v in inputs[:count]]
-    condition, body = node.attrs["cond"], node.attrs["body"]
-    with _around(objects, node, inputs) as limits:
 
-        def run_body(loop: Sequence[Any]) -> list[Any]:
-            known = {id(loop[i]): (loop[i], limit) for i, limit in limits.items()}
-            before, objects.limits = objects.limits, objects.limits | known
-            try:
-                return [_plain(v) for v in tracer.run_graph(body, [*loop, *fixed])]
-            finally:
-                objects.limits = before
+class _Loop:
+    """A loop on its way into the program: state is (loop variables, what objects hold)."""
 
-        changed = _find_changed(tracer, lambda: run_body(state))
+    def __init__(self, tracer: Tracer, node: Node, inputs: list[Any], bound: int | None) -> None:
+        count = node.attrs["vars"]
+        self.tracer, self.objects, self.node = tracer, tracer.objects, node
+        self.start, self.fixed = [_plain(v) for v in inputs[:count]], inputs[count:]
+        self.limits = counter_limits(node, inputs, bound)
+        self.products = sums_of_products(node, bound)
+        self.body = factors_only(node.attrs["body"], self.products)
 
-        def cond_fun(carry: Any) -> Any:
-            loop, states = carry
-            _put(objects, changed, states)
-            goes_on = tracer.run_graph(condition, [*loop, *fixed])[0]
-            # What was read beyond a buffer could keep a loop running for good.
-            return goes_on & (objects.excess.state < _ENDLESS) if objects.guesses else goes_on
+    def run(self) -> list[Any]:
+        """The loop variables after the loop; objects hold what it left in them."""
+        from jax import lax
 
-        def body_fun(carry: Any) -> Any:
-            loop, states = carry
-            _put(objects, changed, states)
-            following = run_body(loop)
-            return following, [objects.items[i].state for i in changed]
-
-        before = objects.states()
-        start = state, [before[i] for i in changed]
-        known = len(objects.items)
-        final, states = lax.while_loop(cond_fun, body_fun, start)
+        objects = self.objects
+        blank: list[Any] = list(self.start)
+        for product in self.products:
+            blank[product.variable] = None
+        self.changed = _find_changed(self.tracer, lambda: self.iterate(blank))
+        self.products = [p for p in self.products if p.is_worth_it()]
+        self.body = factors_only(self.node.attrs["body"], self.products)
+        first = list(self.start)
+        for product in self.products:
+            first[product.variable] = product.nothing()
+        before, known = objects.states(), len(objects.items)
+        start = first, [before[i] for i in self.changed]
+        final, states = lax.while_loop(self.goes_on, self.step, start)
         del objects.items[known:]
         objects.restore(before)
-        _put(objects, changed, states)
+        _put(objects, self.changed, states)
+        for product in self.products:
+            i = product.variable
+            final[i] = product.total(self.start[i], final[i])
         return list(final)
 
+    def iterate(self, variables: Sequence[Any]) -> list[Any]:
+        """The loop variables after one iteration."""
+        objects = self.objects
+        known = {id(variables[i]): (variables[i], limit) for i, limit in self.limits.items()}
+        before, objects.limits = objects.limits, objects.limits | known
+        try:
+            results = self.tracer.run_graph(self.body, [*variables, *self.fixed])
+        finally:
+            objects.limits = before
+        results = [_plain(v) for v in results]
+        following = results[: len(self.start)]
+        for product, factor in zip(self.products, results[len(self.start) :], strict=True):
+            i = product.variable
+            following[i] = product.save(variables[i], following[i], factor)
+        return following
 
-@contextmanager
-def _around(objects: Objects, node: Node, inputs: list[Any]) -> Iterator[dict[int, int]]:
-    """Inside, `objects` knows of one more loop; gives the limits of its counters."""
-    bound = trip_bound(node, inputs)
-    guess = 1 << max(_SHORTEST, node.attrs.get("longest", 0) - 1).bit_length()
-    objects.bounds.append(guess if bound is None else bound)
-    objects.guesses += bound is None
-    try:
-        yield {} if bound is None else _counter_limits(node, inputs, bound)
-    finally:
-        objects.bounds.pop()
-        objects.guesses -= bound is None
+    def goes_on(self, carry: Any) -> Any:
+        variables, states = carry
+        _put(self.objects, self.changed, states)
+        more = self.tracer.run_graph(self.node.attrs["cond"], [*variables, *self.fixed])[0]
+        # What was read beyond a buffer could keep a loop running for good.
+        return more & (self.objects.excess.state < _ENDLESS) if self.objects.guesses else more
 
-
-def _counter_limits(node: Node, inputs: list[Any], bound: int) -> dict[int, int]:
-    """Loop variables that count iterations from a known number on -> what they stay below."""
-    starts = {i: _concrete_input(inputs[i]) for i in range(node.attrs["vars"]) if _counts(node, i)}
-    return {i: int(start) + bound for i, start in starts.items() if start is not None}
+    def step(self, carry: Any) -> Any:
+        variables, states = carry
+        _put(self.objects, self.changed, states)
+        following = self.iterate(variables)
+        return following, [self.objects.items[i].state for i in self.changed]
 
 
 def _plain(value: Any) -> Any:
@@ -236,61 +188,6 @@ def _has_grown(before: Any, after: Any) -> bool:
 def _outlives(item: Any, known: Sequence[Any]) -> bool:
     """Whether an object made inside a loop belongs to one from outside: a gradient array does."""
     return any(item in getattr(o, "gradients", {}).values() for o in known)
-
-
-def trip_bound(node: Node, inputs: list[Any]) -> int | None:
-    """How often the loop can run at most, if a counter with a known limit tells."""
-    condition: ClientGraph = node.attrs["cond"]
-    stack = [condition.fetches[0]]
-    while stack:
-        edge = stack.pop()
-        kind = edge[0].type
-        if kind in ("LogicalAnd", "Identity"):
-            stack.extend(edge[0].inputs)
-        elif kind in ("Less", "LessEqual"):
-            right = _concrete(edge[0].inputs[1], condition, inputs)
-            counter = _counter(edge[0].inputs[0], node)
-            if counter is not None and right is not None:
-                start = _concrete_input(inputs[counter])
-                if start is not None:
-                    extra = 1 if kind == "LessEqual" else 0
-                    return max(0, int(right) - int(start) + extra)
-    return None
-
-
-def _concrete(edge: Edge, graph: ClientGraph, inputs: list[Any]) -> Any:
-    node = edge[0]
-    if node.type == "Const":
-        return node.attrs["value"]
-    for i, (arg, _) in enumerate(graph.feeds):
-        if arg is node:
-            return _concrete_input(inputs[i])
-    return None
-
-
-def _concrete_input(value: Any) -> Any:
-    return value if isinstance(value, (np.ndarray, np.generic)) and value.size == 1 else None
-
-
-def _counter(edge: Edge, node: Node) -> int | None:
-    """The loop variable that `edge` of the condition reads, if the body adds one to it."""
-    feeds = [arg for arg, _ in node.attrs["cond"].feeds]
-    if edge[0] not in feeds or feeds.index(edge[0]) >= node.attrs["vars"]:
-        return None
-    index = feeds.index(edge[0])
-    return index if _counts(node, index) else None
-
-
-def _counts(node: Node, index: int) -> bool:
-    """Whether the body adds one to this loop variable."""
-    body: ClientGraph = node.attrs["body"]
-    step = body.fetches[index][0]
-    if step.type not in ("Add", "AddV2"):
-        return False
-    sides = [e[0] for e in step.inputs]
-    own = body.feeds[index][0]
-    ones = [n for n in sides if n.type == "Const" and n.attrs["value"].size == 1]
-    return own in sides and any(n.attrs["value"].item() == 1 for n in ones)
 
 
 # ---- conditionals -----------------------------------------------------------------------------

@@ -15,6 +15,8 @@ import numpy as np
 
 from weft.core import flags
 from weft.passes.client_graph import Edge, Node
+from weft.passes.cost import estimated_time
+from weft.passes.devices import DeviceInfo
 from weft.passes.regions import Unit
 from weft.runtime import report
 from weft.runtime.compile import (
@@ -35,6 +37,9 @@ MAX_PROGRAMS = 64
 MANY_SIGNATURES = 16
 MAX_STATIC_ELEMENTS = 4096
 LARGE_VALUE = 1 << 16  # bytes
+HEAVY = 3e5  # microseconds: what compiling takes at least
+INTERPRETER = DeviceInfo("/device:CPU:0", flops=1e4, bytes=3e3)
+SLOW_HALVES = 4.0
 # Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
 NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 
@@ -133,9 +138,14 @@ class Region:
             or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots)
         ):
             return False
-        if self.needs_xla:
+        if self.needs_xla or self._is_heavy:
             return True
         return entry.runs > (1 if len(self.entries) <= MANY_SIGNATURES else 4)
+
+    @functools.cached_property
+    def _is_heavy(self) -> bool:
+        """Whether interpreting even once would take longer than compiling, as shapes have it."""
+        return sum(_interpreted_time(node) for node in self.unit.nodes) > HEAVY
 
     # ---- interpreting ----
 
@@ -259,6 +269,12 @@ class Region:
 
             for node, blocks in zip(self.random_nodes, entry.program.rng_blocks, strict=True):
                 self.store.rng[node.name] = advance(self.store.rng[node.name], blocks)
+
+
+def _interpreted_time(node: Node) -> float:
+    """Microseconds a node takes on NumPy, which has no 16-bit arithmetic of its own."""
+    narrow = any(d.base_dtype.is_floating and d.size == 2 for d in node.dtypes)
+    return estimated_time(node, INTERPRETER) * (SLOW_HALVES if narrow else 1.0)
 
 
 def _spec(value: Any) -> Any:

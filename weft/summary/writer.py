@@ -19,7 +19,7 @@ from weft.graph.graph import Graph, get_default_graph
 from weft.graph.meta_graph import create_meta_graph_def
 from weft.io import file_io
 from weft.platform import tf_logging as logging
-from weft.summary.event_file_writer import EventFileWriter
+from weft.io.event_file_writer import EventFileWriter
 from weft.summary.plugin_asset import get_all_plugin_assets
 
 # The byte that announces the metadata of a value: a serialized summary without it has none.

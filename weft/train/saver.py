@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.saver_pb2 import SaverDef
-from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from weft.client.session import BaseSession
 from weft.core import compat, errors
@@ -19,6 +18,7 @@ from weft.io import file_io
 from weft.ops.slice_files import open_checkpoint
 from weft.ops.variables import prepend_scope, strip_scope
 from weft.platform import tf_logging as logging
+from weft.protos.checkpoint import TrackableObjectGraph
 from weft.train import training_util
 from weft.train.checkpoint_management import (
     checkpoint_exists,

@@ -14,6 +14,7 @@ SAMPLES = [
             "PartitionedCall",
             "RemoteCall",
             "StatefulPartitionedCall",
+            "StatelessCase",
             "StatelessIf",
             "StatelessWhile",
             "SymbolicGradient",

@@ -15,7 +15,7 @@ from typing import Any
 
 from weft.core import compat
 from weft.io import file_io
-from weft.summary.events_writer import EventsWriter
+from weft.io.events import EventsWriter
 
 
 class EventFileWriter:

@@ -1,0 +1,121 @@
+"""Graphs full of functions travel both ways and give one result in both libraries."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.parity import graphdefs
+from tests.parity.programs import Step
+from tests.parity.store import DATA
+from weft.ops.defun import Defun
+from weft.ops.function_calls import If, While, partitioned_call
+
+ROOT = Path(__file__).parents[2]
+TENSORFLOW = ROOT / ".venv-tf" / "bin" / "python"
+CASES = graphdefs.load(DATA / "functions")
+ROW = np.array([1.0, 2.0, -3.0], np.float32)
+
+every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+
+
+@every_case
+def test_graph_from_tensorflow(case: graphdefs.Case) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(tf.GraphDef.FromString(case.graph_def), name="")
+        with tf.Session(graph=graph) as session:
+            for _ in range(2):  # compiled, the second time
+                found = graphdefs.rerun(session, case)
+    assert not (problems := graphdefs.mismatches(case, found)), "\n".join(problems)
+
+
+@every_case
+def test_library_survives_a_round_trip(case: graphdefs.Case) -> None:
+    graph_def = tf.GraphDef.FromString(case.graph_def)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(graph_def, name="")
+    assert graph.as_graph_def().library == graph_def.library
+
+
+def defined() -> list[Step]:
+    """Calls: nested, with captures and effects, and their gradients."""
+    x = tf.placeholder(tf.float32, [3])
+    variable = tf.get_variable("v", initializer=[1.0, 2.0, 3.0], use_resource=True)
+
+    @Defun(tf.float32, tf.float32)
+    def odd_slope(a, dy):
+        return dy * 100.0 + a
+
+    @Defun(tf.float32, grad_func=odd_slope)
+    def square(a):
+        return a * a
+
+    @Defun(tf.float32)
+    def nested(a):
+        return square(a) * variable.read_value() + tf.tanh(a), tf.reduce_sum(a)
+
+    @Defun(tf.float32)
+    def add(a):
+        variable.assign_add(a)
+
+    outs = nested(x)
+    slopes = tf.gradients(outs[0], x) + tf.gradients(square(x), x)
+    call = partitioned_call([x, *add.captured_inputs], add)
+    steps = [Step([variable.initializer]), Step([*outs, *slopes], {x: ROW})]
+    return [*steps, Step([call], {x: ROW}), Step([variable.read_value()])]
+
+
+def branches() -> list[Step]:
+    x, take = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.bool, [])
+
+    @Defun(tf.float32)
+    def wave(a):
+        return tf.exp(a) * tf.sin(a)
+
+    @Defun(tf.float32)
+    def square(a):
+        return a * a
+
+    (y,) = If(take, [x], wave, square)
+    first = tf.gradients(y, x)
+    fetches = [y, *first, *tf.gradients(first, x)]
+    return [Step(fetches, {x: ROW, take: choice}) for choice in (True, False)]
+
+
+def loops() -> list[Step]:
+    x, w = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.float32, [])
+
+    @Defun(tf.int32, tf.float32, tf.float32)
+    def more(i, a, w):
+        return i < 4
+
+    @Defun(tf.int32, tf.float32, tf.float32)
+    def turn(i, a, w):
+        return i + 1, tf.sin(a) * w + a, w
+
+    _, y, _ = While([0, x, w], more, turn)
+    return [Step([y, *tf.gradients(y, [x, w])], {x: ROW, w: np.float32(0.5)})]
+
+
+def built(program: Callable[[], list[Step]]) -> graphdefs.Case:
+    with tf.Graph().as_default() as graph:
+        steps = program()
+        with tf.Session(graph=graph) as session:
+            named = [graphdefs.run_step(session, step) for step in steps]
+        return graphdefs.Case(program.__name__, graph.as_graph_def().SerializeToString(), named)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_graphs_run_in_tensorflow(tmp_path: Path) -> None:
+    if not TENSORFLOW.exists():
+        pytest.skip("no .venv-tf: TensorFlow is not installed to run weft's graphs")
+    graphdefs.save(tmp_path, [built(program) for program in (defined, branches, loops)])
+    command = [str(TENSORFLOW), "-m", "tests.parity.check_in_tensorflow", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]

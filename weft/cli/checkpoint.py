@@ -1,0 +1,78 @@
+"""`weft checkpoint show`: what is in a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from weft.core import errors
+from weft.train.checkpoint_management import checkpoint_exists, latest_checkpoint
+from weft.train.checkpoint_reader import CheckpointReader
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs `checkpoint show`; returns the exit code."""
+    try:
+        prefix = find(arguments.path)
+        reader = CheckpointReader(prefix)
+        if arguments.values:
+            for name in arguments.values:
+                print_values(reader, name)
+        else:
+            print_list(reader, prefix)
+    except errors.OpError as error:
+        sys.stderr.write(f"weft checkpoint: {error.message}\n")
+        return 1
+    return 0
+
+
+def find(path: str) -> str:
+    """The prefix of the checkpoint that `path` means."""
+    if Path(path).is_dir():
+        latest = latest_checkpoint(path)
+        if latest is None:
+            raise errors.NotFoundError(None, None, f"{path} holds no checkpoint")
+        return latest
+    prefix = re.sub(r"\.(index|meta|data-\d{5}-of-\d{5})$", "", path)
+    if checkpoint_exists(prefix):
+        return prefix
+    raise errors.NotFoundError(None, None, f"there is no checkpoint at {path}")
+
+
+def print_list(reader: CheckpointReader, prefix: str) -> None:
+    shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    table = Table(box=None, pad_edge=False)
+    for title in ("name", "type", "shape"):
+        table.add_column(title, overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    total = 0
+    for name in sorted(shapes):
+        count = reader.byte_count(name)
+        total += count
+        shape = " x ".join(map(str, shapes[name])) or "scalar"
+        table.add_row(name, types[name].name, shape, size_text(count))
+    console = Console(markup=False, highlight=False)
+    console.print(table)
+    console.print(f"{len(shapes)} tensors, {size_text(total)} in {prefix}", soft_wrap=True)
+
+
+def print_values(reader: CheckpointReader, name: str) -> None:
+    value = reader.get_tensor(name)
+    with np.printoptions(threshold=1000, edgeitems=5):
+        sys.stdout.write(f"{name} =\n{value}\n")
+
+
+def size_text(count: int) -> str:
+    """A number of bytes for people: 512 B, 1.5 KiB."""
+    size, unit = float(count), 0
+    while size >= 1024 and unit + 1 < len(_UNITS):
+        size, unit = size / 1024, unit + 1
+    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{count} B"

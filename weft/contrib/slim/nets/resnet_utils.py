@@ -1,0 +1,159 @@
+"""What both forms of ResNet are built of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from weft.contrib.framework.arg_scope import add_arg_scope, arg_scope
+from weft.contrib.layers import batch_normalization, convolutions, pooling, utils
+from weft.contrib.layers.initializers import variance_scaling_initializer
+from weft.contrib.layers.regularizers import l2_regularizer
+from weft.graph.graph import GraphKeys, Tensor
+from weft.ops import array, nn_impl
+from weft.ops import variable_scope as vs
+
+
+class Block(NamedTuple):
+    """Units of one scope: the function that makes a unit, and the arguments of each."""
+
+    scope: str
+    unit_fn: Callable[..., Any]
+    args: list[dict[str, Any]]
+
+
+def bottleneck_block(
+    unit_fn: Callable[..., Any], scope: str, base_depth: int, num_units: int, stride: int
+) -> Block:
+    """`num_units` bottlenecks, of which the last has the stride."""
+    unit = {"depth": base_depth * 4, "depth_bottleneck": base_depth, "stride": 1}
+    return Block(scope, unit_fn, [unit] * (num_units - 1) + [{**unit, "stride": stride}])
+
+
+def subsample(inputs: Any, factor: int, scope: Any = None) -> Any:
+    """Every `factor`-th position."""
+    if factor == 1:
+        return inputs
+    return pooling.max_pool2d(inputs, [1, 1], stride=factor, scope=scope)
+
+
+def conv2d_same(
+    inputs: Any, num_outputs: int, kernel_size: int, stride: int, rate: int = 1, scope: Any = None
+) -> Tensor:
+    """A strided convolution padded alike on both sides, whatever the size of the input."""
+    if stride == 1:
+        return convolutions.conv2d(
+            inputs, num_outputs, kernel_size, stride=1, rate=rate, padding="SAME", scope=scope
+        )
+    extra = kernel_size + (kernel_size - 1) * (rate - 1) - 1
+    edges = [extra // 2, extra - extra // 2]
+    return convolutions.conv2d(
+        array.pad(inputs, [[0, 0], edges, edges, [0, 0]]),
+        num_outputs,
+        kernel_size,
+        stride=stride,
+        rate=rate,
+        padding="VALID",
+        scope=scope,
+    )
+
+
+@add_arg_scope
+def stack_blocks_dense(
+    net: Any, blocks: Any, output_stride: Any = None, outputs_collections: Any = None
+) -> Any:
+    """All units one after another; past `output_stride`, dilation takes the place of strides."""
+    stride = rate = 1
+    unreachable = "The target output_stride cannot be reached."
+    for block in blocks:
+        with vs.variable_scope(block.scope, "block", [net]) as opened:
+            for i, unit in enumerate(block.args):
+                if output_stride is not None and stride > output_stride:
+                    raise ValueError(unreachable)
+                with vs.variable_scope(f"unit_{i + 1}", values=[net]):
+                    if output_stride is not None and stride == output_stride:
+                        net = block.unit_fn(net, rate=rate, **{**unit, "stride": 1})
+                        rate *= unit.get("stride", 1)
+                    else:
+                        net = block.unit_fn(net, rate=1, **unit)
+                        stride *= unit.get("stride", 1)
+            net = utils.collect_named_outputs(outputs_collections, opened.name, net)
+    if output_stride is not None and stride != output_stride:
+        raise ValueError(unreachable)
+    return net
+
+
+def resnet_arg_scope(
+    weight_decay: float = 0.0001,
+    batch_norm_decay: float = 0.997,
+    batch_norm_epsilon: float = 1e-5,
+    batch_norm_scale: bool = True,
+) -> Any:
+    settings = {
+        "decay": batch_norm_decay,
+        "epsilon": batch_norm_epsilon,
+        "scale": batch_norm_scale,
+        "updates_collections": GraphKeys.UPDATE_OPS,
+    }
+    with (
+        arg_scope(
+            [convolutions.conv2d],
+            weights_regularizer=l2_regularizer(weight_decay),
+            weights_initializer=variance_scaling_initializer(),
+            activation_fn=nn_impl.relu,
+            normalizer_fn=batch_normalization.batch_norm,
+            normalizer_params=settings,
+        ),
+        arg_scope([batch_normalization.batch_norm], **settings),
+        arg_scope([pooling.max_pool2d], padding="SAME") as scope,
+    ):
+        return scope
+
+
+def root_stride(output_stride: int | None) -> float | None:
+    """The stride left to the blocks once the root has taken its 4."""
+    if output_stride is None:
+        return None
+    if output_stride % 4 != 0:
+        raise ValueError("The output_stride needs to be a multiple of 4.")
+    return output_stride / 4
+
+
+def deep(
+    net_fn: Callable[..., Any],
+    block_fn: Callable[..., Block],
+    name: str,
+    units: tuple[int, int, int, int],
+) -> Callable[..., Any]:
+    """The ResNet `name` with these numbers of units in its four blocks."""
+
+    def net_of(
+        inputs: Any,
+        num_classes: int | None = None,
+        is_training: Any = True,
+        global_pool: bool = True,
+        output_stride: int | None = None,
+        reuse: Any = None,
+        scope: Any = name,
+    ) -> Any:
+        strides, depths = (2, 2, 2, 1), (64, 128, 256, 512)
+        blocks = [
+            block_fn(f"block{i + 1}", base_depth=depths[i], num_units=units[i], stride=strides[i])
+            for i in range(4)
+        ]
+        return net_fn(
+            inputs,
+            blocks,
+            num_classes,
+            is_training,
+            global_pool,
+            output_stride,
+            include_root_block=True,
+            reuse=reuse,
+            scope=scope,
+        )
+
+    net_of.__name__ = net_of.__qualname__ = name
+    net_of.__doc__ = f"ResNet with {3 * sum(units) + 2} layers."
+    net_of.default_image_size = 224  # type: ignore[attr-defined]
+    return net_of

@@ -1,0 +1,451 @@
+"""Lists of tensors as values: what `while` loops over functions keep their arrays and history in.
+
+A list never changes; pushing and popping give new ones. Elements that were never set read as zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.errors import InvalidArgumentError
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+from weft.graph.shape_fn import Dims, ShapeContext
+
+
+class TensorList:
+    """The first `length` of `items`. Lists made by pushing share what they have in common."""
+
+    __slots__ = ("dims", "dtype", "items", "length", "most")
+
+    def __init__(
+        self, dtype: DType, dims: Dims, items: list[Any], length: int | None = None, most: int = -1
+    ) -> None:
+        self.dtype, self.dims, self.items, self.most = dtype, dims, items, most
+        self.length = len(items) if length is None else length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def values(self) -> list[Any]:
+        return self.items[: self.length]
+
+    def pushed(self, value: Any) -> TensorList:
+        # Whoever pushes onto the longest of the lists that share `items` need not copy them.
+        items = self.items if len(self.items) == self.length else self.values()
+        items.append(value)
+        return TensorList(self.dtype, self.dims, items, self.length + 1, self.most)
+
+    def shortened(self) -> TensorList:
+        return TensorList(self.dtype, self.dims, self.items, self.length - 1, self.most)
+
+    def with_items(self, items: list[Any]) -> TensorList:
+        return TensorList(self.dtype, self.dims, items, None, self.most)
+
+    def element(self, i: int, dims: Dims) -> Any:
+        value = self.items[i]
+        return self.zeros(dims) if value is None else value
+
+    def zeros(self, dims: Dims) -> Any:
+        """An element that was never set; its shape must be known by other means."""
+        dims = self.element_dims(dims)
+        if not s.known(dims):
+            raise _invalid(
+                "Trying to read an uninitialized tensor but element_shape is not fully defined:"
+                f" {s.show(dims)} and no list element is set."
+            )
+        return np.zeros(dims, self.dtype.np_storage)  # type: ignore[arg-type]
+
+    def element_dims(self, dims: Dims) -> Dims:
+        """What the list, its elements and the caller know of the elements' shape."""
+        for known in (self.dims, *(v.shape for v in self.values() if v is not None)):
+            dims = _merged(dims, known)
+        return dims
+
+    def zeros_like(self) -> TensorList:
+        def zero(value: Any) -> Any:
+            known = hasattr(value, "zeros_like")
+            return value.zeros_like() if known else value if value is None else np.zeros_like(value)
+
+        return self.with_items([zero(value) for value in self.values()])
+
+    def __add__(self, other: TensorList) -> TensorList:
+        if len(self) != len(other):
+            raise _invalid(
+                "Trying to add two lists of tensors with different lengths. One is"
+                f" {len(self)} and the other is {len(other)}"
+            )
+        pairs = zip(self.values(), other.values(), strict=True)
+        added = [a if b is None else b if a is None else a + b for a, b in pairs]
+        return TensorList(self.dtype, _merged(self.dims, other.dims), added)
+
+    def check(self, dtype: DType) -> None:
+        if dtype.base_dtype != self.dtype.base_dtype:
+            raise _invalid(
+                f"Invalid data types; op elements {dtype.name} but list elements {self.dtype.name}"
+            )
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def _merged(a: Dims, b: Dims) -> Dims:
+    try:
+        return s.merge(a, b)
+    except ValueError:
+        raise _invalid(
+            f"Incompatible shapes during merge: {s.show(a)} vs. {s.show(b)}"
+        ) from None
+
+
+def dims_from(value: Any) -> Dims:
+    """An element shape given as a vector; a scalar -1 says nothing."""
+    if np.ndim(value) == 0:
+        return None
+    return tuple(None if n < 0 else int(n) for n in value)
+
+
+def _listed(tensor: Any) -> list[Any]:
+    return [np.asarray(row) for row in tensor]
+
+
+# ---- shapes -----------------------------------------------------------------------------------
+
+
+def _given(c: ShapeContext, i: int) -> Dims:
+    """The element shape that input `i` gives."""
+    if c.dims(i) == ():
+        return None
+    found = c.partial(i)
+    return None if found is None else tuple(None if n is None or n < 0 else n for n in found)
+
+
+def _element(i: int) -> Any:
+    return lambda c: _given(c, i)
+
+
+def _handle_and_element(c: ShapeContext) -> list[Dims]:
+    return [(), _given(c, 1)]
+
+
+def _stacked(c: ShapeContext) -> Dims:
+    dims = _given(c, 1)
+    count = c.attr("num_elements")
+    return None if dims is None else (None if count < 0 else count, *dims)
+
+
+def _gathered(c: ShapeContext) -> Dims:
+    rows, dims = c.dims(1), _given(c, 2)
+    return None if rows is None or dims is None else (rows[0], *dims)
+
+
+def _concatenated(c: ShapeContext) -> list[Dims]:
+    dims = _given(c, 1) if c.num_inputs > 1 else c.attr("element_shape")
+    return [None if dims is None else (None, *dims[1:]), (None,)]
+
+
+_SHAPE = "element_dtype: type, shape_type: {int32, int64}"
+
+
+# ---- making -----------------------------------------------------------------------------------
+
+
+@op(
+    "EmptyTensorList", inputs="element_shape: shape_type, max_num_elements: int32",
+    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host", differentiable=False,
+)  # fmt: skip
+def empty_tensor_list(
+    xp: Any, element_shape: Any, max_num_elements: Any, *, element_dtype: DType
+) -> Any:
+    return TensorList(element_dtype, dims_from(element_shape), [], most=int(max_num_elements))
+
+
+@op(
+    "TensorListReserve", inputs="element_shape: shape_type, num_elements: int32",
+    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host", differentiable=False,
+)  # fmt: skip
+def tensor_list_reserve(
+    xp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType
+) -> Any:
+    if num_elements < 0:
+        raise _invalid(f"num_elements must be non-negative, got {int(num_elements)}")
+    return TensorList(element_dtype, dims_from(element_shape), [None] * int(num_elements))
+
+
+@op(
+    "TensorListFromTensor", inputs="tensor: element_dtype, element_shape: shape_type",
+    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_from_tensor(
+    xp: Any, tensor: Any, element_shape: Any, *, element_dtype: DType
+) -> Any:
+    if not np.ndim(tensor):
+        raise _invalid("Tensor must be at least a vector, but saw shape: []")
+    dims = _merged(dims_from(element_shape), tensor.shape[1:])
+    return TensorList(element_dtype, dims, _listed(tensor))
+
+
+def _scattered(base: list[Any], tensor: Any, indices: Any) -> list[Any]:
+    if len(indices) != len(tensor):
+        raise _invalid(
+            f"Invalid number of rows in input tensor. Expected: {len(indices)} Actual: "
+            f"{len(tensor)}"
+        )
+    if len(indices) and int(np.min(indices)) < 0:
+        raise _invalid("Indices in TensorListScatter must all be non-negative.")
+    size = max(len(base), int(np.max(indices, initial=-1)) + 1)
+    items = base + [None] * (size - len(base))
+    for row, i in zip(_listed(tensor), indices, strict=True):
+        items[int(i)] = row
+    return items
+
+
+_SCATTER = "tensor: element_dtype, indices: int32, element_shape: shape_type"
+
+
+@op(
+    "TensorListScatter", inputs=_SCATTER, outputs="output_handle: variant", attrs=_SHAPE,
+    shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_scatter(
+    xp: Any, tensor: Any, indices: Any, element_shape: Any, *, element_dtype: DType
+) -> Any:
+    return TensorList(element_dtype, dims_from(element_shape), _scattered([], tensor, indices))
+
+
+@op(
+    "TensorListScatterV2", inputs=f"{_SCATTER}, num_elements: int32",
+    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_scatter_v2(
+    xp: Any, tensor: Any, indices: Any, element_shape: Any, num_elements: Any, *,
+    element_dtype: DType,
+) -> Any:  # fmt: skip
+    base: list[Any] = [None] * max(0, int(num_elements))
+    return TensorList(element_dtype, dims_from(element_shape), _scattered(base, tensor, indices))
+
+
+@op(
+    "TensorListScatterIntoExistingList",
+    inputs="input_handle: variant, tensor: element_dtype, indices: int32",
+    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_scatter_into(xp: Any, input_handle: Any, tensor: Any, indices: Any) -> Any:
+    return input_handle.with_items(_scattered(input_handle.values(), tensor, indices))
+
+
+@op(
+    "TensorListSplit",
+    inputs="tensor: element_dtype, element_shape: shape_type, lengths: int64",
+    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_split(
+    xp: Any, tensor: Any, element_shape: Any, lengths: Any, *, element_dtype: DType
+) -> Any:
+    if int(np.sum(lengths)) != len(tensor):
+        raise _invalid(
+            f"Values given by 'lengths' do not sum up to {len(tensor)}, the length of the tensor"
+        )
+    parts = np.split(np.asarray(tensor), np.cumsum(lengths)[:-1]) if len(lengths) else []
+    return TensorList(element_dtype, dims_from(element_shape), list(parts))
+
+
+# ---- reading ----------------------------------------------------------------------------------
+
+
+@op(
+    "TensorListLength", inputs="input_handle: variant", outputs="length: int32", shape=s.scalar,
+    runs_on="host", differentiable=False,
+)  # fmt: skip
+def tensor_list_length(xp: Any, input_handle: Any) -> Any:
+    return np.int32(len(input_handle))
+
+
+@op(
+    "TensorListElementShape", inputs="input_handle: variant", outputs="element_shape: shape_type",
+    attrs="shape_type: {int32, int64}", shape=s.unknown, runs_on="host", differentiable=False,
+)  # fmt: skip
+def tensor_list_element_shape(xp: Any, input_handle: Any, *, shape_type: DType) -> Any:
+    dims = input_handle.dims
+    known = -1 if dims is None else [-1 if n is None else n for n in dims]
+    return np.asarray(known, shape_type.np_storage)
+
+
+def _index(handle: TensorList, index: Any, verb: str) -> int:
+    if not 0 <= index < len(handle):
+        raise _invalid(
+            f"Trying to {verb} element {int(index)} in a list with {len(handle)} elements."
+        )
+    return int(index)
+
+
+@op(
+    "TensorListGetItem",
+    inputs="input_handle: variant, index: int32, element_shape: int32",
+    outputs="item: element_dtype", attrs="element_dtype: type", shape=_element(2), runs_on="host",
+)  # fmt: skip
+def tensor_list_get_item(
+    xp: Any, input_handle: Any, index: Any, element_shape: Any, *, element_dtype: DType
+) -> Any:
+    input_handle.check(element_dtype)
+    return input_handle.element(_index(input_handle, index, "access"), dims_from(element_shape))
+
+
+@op(
+    "TensorListStack", inputs="input_handle: variant, element_shape: int32",
+    outputs="tensor: element_dtype", attrs="element_dtype: type, num_elements: int = -1",
+    shape=_stacked, runs_on="host",
+)  # fmt: skip
+def tensor_list_stack(
+    xp: Any, input_handle: Any, element_shape: Any, *, element_dtype: DType, num_elements: int
+) -> Any:
+    input_handle.check(element_dtype)
+    if num_elements not in (-1, len(input_handle)):
+        raise _invalid(
+            f"Operation expected a list with {num_elements} elements but got a list with"
+            f" {len(input_handle)} elements."
+        )
+    return _stack(input_handle, range(len(input_handle)), dims_from(element_shape))
+
+
+def _stack(handle: TensorList, indices: Sequence[int], dims: Dims) -> Any:
+    dims = handle.element_dims(dims)
+    if not len(indices):
+        if not s.known(dims):
+            raise _invalid(
+                "Tried to stack elements of an empty list with non-fully-defined element_shape:"
+                f" {s.show(dims)}"
+            )
+        return np.zeros((0, *dims), handle.dtype.np_storage)  # type: ignore[misc]
+    return np.stack([np.asarray(handle.element(i, dims)) for i in indices])
+
+
+@op(
+    "TensorListGather",
+    inputs="input_handle: variant, indices: int32, element_shape: int32",
+    outputs="values: element_dtype", attrs="element_dtype: type", shape=_gathered, runs_on="host",
+)  # fmt: skip
+def tensor_list_gather(
+    xp: Any, input_handle: Any, indices: Any, element_shape: Any, *, element_dtype: DType
+) -> Any:
+    input_handle.check(element_dtype)
+    chosen = [_index(input_handle, i, "gather") for i in indices]
+    return _stack(input_handle, chosen, dims_from(element_shape))
+
+
+def _concat(handle: TensorList, dims: Dims, leading: Sequence[int]) -> list[Any]:
+    parts = []
+    for i in range(len(handle)):
+        own = (leading[i], *dims[1:]) if dims and i < len(leading) else dims
+        parts.append(np.asarray(handle.element(i, own)))
+    lengths = np.asarray([len(part) for part in parts], np.int64)
+    if parts:
+        return [np.concatenate(parts), lengths]
+    rest = _merged(dims, handle.dims)
+    if rest is None or None in rest[1:]:
+        raise _invalid(
+            "All except the first dimension must be fully defined when concating an empty tensor"
+            f" list. element_shape: {s.show(rest)}"
+        )
+    return [np.zeros((0, *rest[1:]), handle.dtype.np_storage), lengths]  # type: ignore[misc]
+
+
+@op(
+    "TensorListConcatV2",
+    inputs="input_handle: variant, element_shape: shape_type, leading_dims: int64",
+    outputs="tensor: element_dtype, lengths: int64", attrs=_SHAPE, shape=_concatenated,
+    runs_on="host",
+)  # fmt: skip
+def tensor_list_concat_v2(
+    xp: Any, input_handle: Any, element_shape: Any, leading_dims: Any, *, element_dtype: DType
+) -> Any:
+    input_handle.check(element_dtype)
+    return _concat(input_handle, dims_from(element_shape), [int(n) for n in leading_dims])
+
+
+@op(
+    "TensorListConcat", inputs="input_handle: variant",
+    outputs="tensor: element_dtype, lengths: int64",
+    attrs="element_dtype: type, element_shape: shape = None", shape=_concatenated, runs_on="host",
+)  # fmt: skip
+def tensor_list_concat(
+    xp: Any, input_handle: Any, *, element_dtype: DType, element_shape: Dims
+) -> Any:
+    input_handle.check(element_dtype)
+    return _concat(input_handle, element_shape, [])
+
+
+# ---- changing ---------------------------------------------------------------------------------
+
+
+@op(
+    "TensorListPushBack", inputs="input_handle: variant, tensor: element_dtype",
+    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_push_back(
+    xp: Any, input_handle: Any, tensor: Any, *, element_dtype: DType
+) -> Any:
+    input_handle.check(element_dtype)
+    if 0 <= input_handle.most <= len(input_handle):
+        raise _invalid(
+            f"Tried to push item into a full list list size: {len(input_handle)}"
+            f" max_num_elements: {input_handle.most}"
+        )
+    if element_dtype is not dtypes.variant:
+        tensor = np.asarray(tensor)
+        _merged(input_handle.dims, tensor.shape)
+    return input_handle.pushed(tensor)
+
+
+@op(
+    "TensorListPopBack", inputs="input_handle: variant, element_shape: int32",
+    outputs="output_handle: variant, tensor: element_dtype", attrs="element_dtype: type",
+    shape=_handle_and_element, runs_on="host",
+)  # fmt: skip
+def tensor_list_pop_back(
+    xp: Any, input_handle: Any, element_shape: Any, *, element_dtype: DType
+) -> Any:
+    input_handle.check(element_dtype)
+    if not len(input_handle):
+        raise _invalid("Trying to pop from an empty list.")
+    value = input_handle.element(len(input_handle) - 1, dims_from(element_shape))
+    return [input_handle.shortened(), value]
+
+
+@op(
+    "TensorListSetItem",
+    inputs="input_handle: variant, index: int32, item: element_dtype",
+    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+)  # fmt: skip
+def tensor_list_set_item(
+    xp: Any, input_handle: Any, index: Any, item: Any, *, element_dtype: DType
+) -> Any:
+    input_handle.check(element_dtype)
+    position = _index(input_handle, index, "modify")
+    items = input_handle.values()
+    items[position] = item if element_dtype is dtypes.variant else np.asarray(item)
+    return input_handle.with_items(items)
+
+
+@op(
+    "TensorListResize", inputs="input_handle: variant, size: int32",
+    outputs="output_handle: variant", shape=s.scalar, runs_on="host", stateful=True,
+)  # fmt: skip
+def tensor_list_resize(xp: Any, input_handle: Any, size: Any) -> Any:
+    items = input_handle.values()[: int(size)]
+    return input_handle.with_items(items + [None] * (int(size) - len(items)))
+
+
+@op(
+    "TensorListConcatLists", inputs="input_a: variant, input_b: variant",
+    outputs="output: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+    differentiable=False,
+)  # fmt: skip
+def tensor_list_concat_lists(xp: Any, input_a: Any, input_b: Any) -> Any:
+    return input_a.with_items(input_a.values() + input_b.values())

@@ -1,0 +1,77 @@
+"""What a compiled program changes on its way, besides the values of nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+class Cell:
+    """A value that a program changes on its way."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: Any) -> None:
+        self.state = state
+
+
+class Objects:
+    """The mutable objects of a trace, and how often the loops around a point may run.
+
+    Each object has a `state`: arrays, or None before it holds any. Where nothing tells how often a
+    loop runs, buffers get room for a guess, times `factor`; `excess` is how many times the guess
+    the program needed. If that is more than `factor`, its results are void.
+    """
+
+    def __init__(self, factor: int = 1) -> None:
+        self.items: list[Any] = []
+        self.bounds: list[int] = []
+        self.guesses = 0  # how many of `bounds` are only guesses
+        self.factor = factor
+        self.guessed = False
+        self.excess = self.add(Cell(np.int32(0)))
+        # By identity, values that are known to stay below a number.
+        self.limits: dict[int, tuple[Any, int]] = {}
+
+    def add(self, item: Any) -> Any:
+        if hasattr(item, "registry"):
+            item.registry = self
+        self.items.append(item)
+        return item
+
+    def rows(self) -> int:
+        """How many values may be saved here in all."""
+        return math.prod(self.bounds) * (self.factor if self.guesses else 1)
+
+    def watch(self, index: Any, rows: int) -> None:
+        """Called where one of `rows` rows is written, if `rows` is only a guess."""
+        import jax.numpy as jnp
+
+        self.guessed = True
+        needed = jnp.asarray(index, np.int32) // np.int32(max(1, rows // self.factor))
+        self.excess.state = jnp.maximum(self.excess.state, needed + np.int32(1))
+
+    def rows_for(self, index: Any) -> int:
+        """How many rows a buffer needs that is written at `index`."""
+        if isinstance(index, (np.ndarray, np.generic)):
+            return int(index) + 1
+        most = self.most(index)
+        if most is not None:
+            return most + 1
+        rows = max(1, math.prod(self.bounds)) * self.factor
+        self.watch(index, rows)
+        return rows
+
+    def most(self, value: Any) -> int | None:
+        """What a value of the program is at most, if that is known."""
+        return self.limits[id(value)][1] - 1 if id(value) in self.limits else None
+
+    def states(self) -> list[Any]:
+        return [item.state for item in self.items]
+
+    def restore(self, states: Sequence[Any]) -> None:
+        for item, state in zip(self.items, states, strict=False):
+            item.state = state

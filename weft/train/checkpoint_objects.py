@@ -1,0 +1,206 @@
+"""Python objects that own variables, as a graph: what a checkpoint of objects is matched against.
+
+An object's children are its attributes (or elements) that own variables themselves. A variable is
+saved under the shortest path to it from the root, so renaming it in the graph changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from weft.graph.graph import get_default_graph
+from weft.ops.variables import Variable
+from weft.protos.checkpoint import TrackableObjectGraph
+from weft.train.optimizer import Optimizer
+from weft.train.saver_saveable import (
+    VARIABLE_VALUE_KEY,
+    SaveableObject,
+    op_list_to_dict,
+    saveable_objects_for_op,
+)
+
+Children = list[tuple[str, Any]]
+
+
+class Trackable:
+    """An object that says what it depends on: other objects, and values of its own."""
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        return []
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        """Name -> a saveable, a variable, or a function of a name that makes one of them."""
+        return {}
+
+
+class AutoTrackable(Trackable):
+    """An object that depends on those of its attributes which own variables."""
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        return [(name, value) for name, value in vars(self).items() if is_trackable(value)]
+
+
+def is_trackable(value: Any) -> bool:
+    """Whether a value owns variables, or may come to."""
+    if isinstance(value, (Variable, Trackable, Optimizer)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(is_trackable(each) for each in value)
+    if isinstance(value, dict):
+        return any(is_trackable(each) for each in value.values())
+    return _is_layer(value) or hasattr(value, "_gather_saveables_for_checkpoint")
+
+
+def _is_layer(value: Any) -> bool:
+    return not isinstance(value, type) and hasattr(value, "trainable_weights")
+
+
+def children(value: Any) -> Children:
+    """The names by which an object knows its children, and these."""
+    if isinstance(value, Variable):
+        return []
+    if isinstance(value, Trackable):
+        return value._checkpoint_dependencies
+    if isinstance(value, Optimizer):
+        graph = get_default_graph()
+        made = sorted(value._non_slot_dict.items(), key=lambda item: item[0][0])
+        return [(name, variable) for (name, _), variable in made if variable.graph is graph]
+    if isinstance(value, (list, tuple)):
+        named: Any = ((str(i), each) for i, each in enumerate(value))
+    elif isinstance(value, dict):
+        named = ((str(key), each) for key, each in value.items())
+    else:
+        named = ((k, v) for k, v in getattr(value, "__dict__", {}).items() if k[0] != "_")
+    return [(name, each) for name, each in named if is_trackable(each)]
+
+
+def own_values(value: Any) -> dict[str, Any]:
+    """What an object itself saves, apart from its children: attribute -> how."""
+    if isinstance(value, Variable):
+        return {VARIABLE_VALUE_KEY: value}
+    gather = getattr(value, "_gather_saveables_for_checkpoint", None)
+    return gather() if gather is not None else {}
+
+
+def escaped(name: str) -> str:
+    """A name that is one component of a key: "/" and "." mean something there."""
+    return name.replace(".", "..").replace("/", ".S")
+
+
+class ObjectGraph:
+    """All objects below a root, the nearest first, then the slots of optimizers."""
+
+    def __init__(self, root: Any) -> None:
+        self.objects: list[Any] = []
+        self._ids: dict[int, int] = {}
+        self._paths: dict[int, str] = {}
+        self._walk(root)
+        # optimizer -> (slot's name, number of the variable, number of the slot)
+        self.slots: dict[int, list[tuple[str, int, int]]] = {}
+        for optimizer in [each for each in self.objects if isinstance(each, Optimizer)]:
+            self._add_slots(optimizer, len(self.objects))
+
+    def _add(self, value: Any, path: str) -> int:
+        self._ids[id(value)] = len(self.objects)
+        self._paths[id(value)] = path
+        self.objects.append(value)
+        return self._ids[id(value)]
+
+    def _walk(self, root: Any) -> None:
+        waiting = deque([(root, "")])
+        seen = {id(root)}
+        while waiting:
+            value, path = waiting.popleft()
+            self._add(value, path)
+            for name, child in children(value):
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    below = f"{path}/{escaped(name)}" if path else escaped(name)
+                    waiting.append((child, below))
+
+    def _add_slots(self, optimizer: Optimizer, count: int) -> None:
+        for slot_name in optimizer.get_slot_names():
+            for number, variable in enumerate(self.objects[:count]):
+                if not isinstance(variable, Variable):
+                    continue
+                slot = optimizer.get_slot(variable, slot_name)
+                if slot is None:
+                    continue
+                path = (
+                    f"{self._paths[id(variable)]}/.OPTIMIZER_SLOT/{self._paths[id(optimizer)]}"
+                    f"/{escaped(slot_name)}"
+                )
+                made = (slot_name, number, self._add(slot, path))
+                self.slots.setdefault(id(optimizer), []).append(made)
+
+    def variables(self) -> list[Any]:
+        return [value for value in self.objects if isinstance(value, Variable)]
+
+    def serialize(self) -> tuple[Any, list[SaveableObject]]:
+        """(the TrackableObjectGraph, what is to be saved)"""
+        message = TrackableObjectGraph()
+        saveables: list[SaveableObject] = []
+        for value in self.objects:
+            node = message.nodes.add()
+            for name, child in children(value):
+                node.children.add(node_id=self._ids[id(child)], local_name=name)
+            for slot_name, variable, slot in self.slots.get(id(value), ()):
+                node.slot_variables.add(
+                    slot_name=slot_name,
+                    original_variable_node_id=variable,
+                    slot_variable_node_id=slot,
+                )
+            saveables += self._attributes(value, node)
+        return message, saveables
+
+    def _attributes(self, value: Any, node: Any) -> Iterator[SaveableObject]:
+        for name, source in own_values(value).items():
+            key = f"{self._paths[id(value)]}/.ATTRIBUTES/{escaped(name)}"
+            found = list(saveables_of(source, key))
+            node.attributes.add(
+                name=name,
+                checkpoint_key=key,
+                full_name=_full_name(source),
+                optional_restore=all(each.optional_restore for each in found),
+            )
+            yield from found
+
+
+def saveables_of(source: Any, key: str) -> Iterator[SaveableObject]:
+    """What saves and restores one value of an object under `key`."""
+    if callable(source) and not isinstance(source, Variable):
+        source = source(key)
+    return saveable_objects_for_op(source, key)
+
+
+def _full_name(source: Any) -> str:
+    """The name by which a `tf.train.Saver` would save a variable."""
+    if not isinstance(source, Variable):
+        return ""
+    (name,) = op_list_to_dict([source], convert_variable_to_tensor=False)
+    return name
+
+
+def match(root: Any, message: Any) -> dict[int, Any]:
+    """Number in a TrackableObjectGraph -> the object that is there now, starting at the root."""
+    found: dict[int, Any] = {0: root}
+    waiting = deque([0])
+    while waiting:
+        number = waiting.popleft()
+        here = dict(children(found[number]))
+        for child in message.nodes[number].children:
+            if child.node_id not in found and child.local_name in here:
+                found[child.node_id] = here[child.local_name]
+                waiting.append(child.node_id)
+    for number, value in list(found.items()):
+        if isinstance(value, Optimizer):
+            for slot in message.nodes[number].slot_variables:
+                variable = found.get(slot.original_variable_node_id)
+                made = None if variable is None else value.get_slot(variable, slot.slot_name)
+                if made is not None:
+                    found[slot.slot_variable_node_id] = made
+    return found
