@@ -1,4 +1,4 @@
-"""How long does a training step of an LSTM take: 256 units, 32 steps, batch of 32, `dynamic_rnn`?"""
+"""How long does an LSTM training step take: 256 units, 32 steps, batch of 32, `dynamic_rnn`?"""
 
 import recurrent
 from common import arguments, load

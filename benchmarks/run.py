@@ -48,8 +48,17 @@ ROWS = [
     Row("MLP training step, batch 128", "mlp_step", 1.1),
     Row("200 variables updated", "variables", 1.2),
     Row("element-wise chain, 1M floats", "elementwise", 1.0),
+    Row("scalar summary to an event file", "events", 2),
     Row("process start to first training step", "first_step", 3),
     Row("memory after it", "first_step", 2, "resident_mb"),
+    Row("LSTM training step", "lstm_step", 1.25),
+    Row("the same, sequences of several lengths", "lstm_lengths", 1.2),
+    Row("loop of 100,000 scalar iterations", "loop", 3),
+    Row("20,000 iterations with a Python function", "loop_python", 1),
+    Row("20,000 iterations with shapes that depend on values", "loop_shapes", 1),
+    Row("map_fn over 10,000 elements", "map_fn", 2),
+    Row("greedy decoding, 50 steps", "decode", 1.2),
+    Row("training fed by queue runners", "queue_runner", 1, "examples_per_second", True),
     Row("20 steps: second process, against first", "second_start", 1, against_own="first_process"),
 ]
 BENCHES = list(dict.fromkeys(row.bench for row in ROWS))
@@ -127,6 +136,7 @@ SHOW: dict[str, Callable[[float], str]] = {
     "seconds": _seconds,
     "resident_mb": lambda value: f"{value:.0f} MB",
     "ops_per_second": lambda value: f"{value:,.0f} ops/s",
+    "examples_per_second": lambda value: f"{value:,.0f} examples/s",
 }
 
 

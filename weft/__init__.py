@@ -680,6 +680,9 @@ from weft.ops.control import (
 from weft.ops.critical_section import (
     CriticalSection as CriticalSection,
 )
+from weft.ops.decode import (
+    decode_raw as decode_raw,
+)
 from weft.ops.diag import (
     diag as diag,
 )

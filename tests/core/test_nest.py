@@ -295,3 +295,53 @@ def test_composites():
     ]
     with pytest.raises(ValueError, match="is a sequence, while substructure"):
         nest.assert_same_structure(sparse, 1, expand_composites=True)
+
+
+class _Spec:
+    """A type spec as far as nest is concerned."""
+
+    def __init__(self, parts, kind):
+        self.parts, self.kind = parts, kind
+
+    value_type = property(lambda self: _Pair)
+    _component_specs = property(lambda self: self.parts)
+
+    def _to_components(self, value):
+        return value.parts
+
+    def _from_components(self, parts):
+        return _Pair(parts, self.kind)
+
+    def most_specific_compatible_type(self, other):
+        if self.kind != other.kind:
+            raise ValueError(f"{self.kind} is not {other.kind}")
+
+
+class _Pair:
+    def __init__(self, parts, kind="a"):
+        self.parts, self.kind = parts, kind
+
+    @property
+    def _type_spec(self):
+        return _Spec(nest.map_structure(type, self.parts), self.kind)
+
+
+def test_composites_by_their_spec():
+    pair = _Pair([1, {"x": 2}])
+    assert nest.flatten([pair, 3]) == [pair, 3]
+    assert nest.flatten([pair, 3], expand_composites=True) == [1, 2, 3]
+    packed = nest.map_structure(lambda x: x * 10, pair, expand_composites=True)
+    assert isinstance(packed, _Pair) and packed.parts == [10, {"x": 20}]
+    assert nest.flatten(pair._type_spec, expand_composites=True) == [int, int]
+    paths = [p for p, _ in nest.flatten_with_tuple_paths(pair, expand_composites=True)]
+    assert paths == [("_Pair", 0), ("_Pair", 1, "x")]
+
+
+def test_composites_must_be_compatible():
+    a, other = _Pair([1]), _Pair([1], "b")
+    nest.assert_same_structure(a, other)
+    nest.assert_same_structure(a, a._type_spec, expand_composites=True)
+    with pytest.raises(ValueError, match="Incompatible CompositeTensor TypeSpecs"):
+        nest.assert_same_structure(a, other, expand_composites=True)
+    with pytest.raises(TypeError, match="same sequence type"):
+        nest.assert_shallow_structure(a, [1], expand_composites=True)

@@ -418,3 +418,15 @@ def test_shapes_are_written_on_request() -> None:
     x, n = graph.as_graph_def(add_shapes=True).node
     assert [d.size for d in x.attr["_output_shapes"].list.shape[0].dim] == [-1, 2]
     assert "_output_shapes" not in n.attr
+
+
+def test_names_given_as_bytes() -> None:
+    source = tf.constant(1.0, name="a")
+    tf.identity(source, name="b")
+    graph_def = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default():
+        two = tf.constant(2.0)
+        (found,) = tf.import_graph_def(
+            graph_def, {b"a:0": two}, return_elements=[b"b:0"], name=b"scope"
+        )
+        assert found.name == "scope/b:0" and found.op.inputs[0] is two

@@ -717,3 +717,50 @@ def test_a_loop_without_context_has_no_gradient() -> None:
     assert run(y, {x: 2.0}) == 16.0
     with pytest.raises(ValueError, match="MetaGraphDef"):
         tf.gradients(y, x)
+
+
+def test_values_of_a_loop_stay_inside() -> None:
+    seen = []
+
+    def body(i):
+        seen.append(i + 0)
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    before = len(tf.get_default_graph().get_operations())
+    with pytest.raises(ValueError, match="because 'while/add' is in a while loop"):
+        _ = seen[0] + 1
+    with pytest.raises(ValueError, match="they are in different while loops"):
+        tf.while_loop(lambda i: i < 3, lambda i: i + seen[0], [0])
+    names = [op.name for op in tf.get_default_graph().get_operations()[before:]]
+    assert "add" not in names
+
+
+def test_a_circle_is_named() -> None:
+    a = tf.constant(1.0)
+    b = tf.add(a, 2.0, name="b")
+    c = tf.multiply(b, 3.0, name="c")
+    b.op._update_input(0, c)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="a cycle with 2 nodes, including: c"):
+        run(c)
+
+
+def test_assert_looks_at_data_only_when_it_fails() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    guarded = tf.Assert(x > 0.0, [x, "bad", 3])
+    plain = tf.Assert(x > 0.0, ["bad", 3])
+    assert (guarded.name, plain.name) == ("Assert/AssertGuard/Merge", "Assert_1/Assert")
+    assert [t.name for t in plain.inputs[1:]] == [f"Assert_1/Assert/data_{i}:0" for i in (0, 1)]
+    for check in (guarded, plain):
+        with tf.control_dependencies([check]):
+            y = x + 1.0
+        assert run(y, {x: 1.0}) == 2.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"assertion failed: .*bad"):
+            run(y, {x: -1.0})
+
+
+def test_identity_of_a_composite() -> None:
+    sparse = tf.SparseTensor([[0, 1]], [5.0], [2, 2])
+    copy = tf.identity(sparse)
+    assert isinstance(copy, tf.SparseTensor) and copy.values.op.type == "Identity"
+    assert run(copy).values.tolist() == [5.0]

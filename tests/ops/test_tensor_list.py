@@ -34,9 +34,7 @@ def pop(handle):
 
 
 def stack(handle, shape=-1, **attrs):
-    return raw.TensorListStack(
-        input_handle=handle, element_shape=shape, element_dtype=f32, **attrs
-    )
+    return raw.TensorListStack(input_handle=handle, element_shape=shape, element_dtype=f32, **attrs)
 
 
 def reserve(count, shape=-1):
@@ -112,9 +110,7 @@ def test_errors(make, message: str) -> None:
 def test_gradients() -> None:
     x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     handle = raw.TensorListFromTensor(tensor=x, element_shape=[2])
-    item = raw.TensorListGetItem(
-        input_handle=handle, index=1, element_shape=[2], element_dtype=f32
-    )
+    item = raw.TensorListGetItem(input_handle=handle, index=1, element_shape=[2], element_dtype=f32)
     handle = raw.TensorListSetItem(input_handle=handle, index=0, item=item * item)
     handle = raw.TensorListPushBack(input_handle=handle, tensor=x[0] * 3.0)
     handle, last = pop(handle)

@@ -166,7 +166,7 @@ def test_loop_functions_that_do_not_fit() -> None:
     def two(x):
         return x > 0.0, x
 
-    with pytest.raises(tf.errors.InvalidArgumentError, match="single scalar.*got 2 tensors"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"single scalar.*got 2 tensors"):
         evaluate(While([1.0], two, double))
 
     @Defun(tf.float32)
@@ -177,7 +177,7 @@ def test_loop_functions_that_do_not_fit() -> None:
     def twice(x):
         return x, x
 
-    with pytest.raises(tf.errors.InvalidArgumentError, match="returned 2 arguments. Expected: 1"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"returned 2 arguments\. Expected: 1"):
         evaluate(While([1.0], more, twice))
 
 

@@ -41,7 +41,9 @@ class History:
 
 def start(folder: Path, steps: int, save_every: int, log: IO[str]) -> subprocess.Popen:
     program = ["examples/survive.py", str(folder), "--steps", str(steps), "--print-every", "1"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    # The runs share what they compile, as they would outside of the tests.
+    cache = str(folder.parent / "cache")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "WEFT_CACHE": cache, "WEFT_CHECK": "0"}
     return subprocess.Popen(
         [sys.executable, *program, "--save-every", str(save_every)],
         cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT,

@@ -16,6 +16,9 @@ from weft.io.tf_record import (
 from weft.io.tf_record import (
     tf_record_iterator as tf_record_iterator,
 )
+from weft.ops.decode import (
+    decode_raw as decode_raw,
+)
 from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,
 )

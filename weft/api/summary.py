@@ -43,6 +43,12 @@ from weft.summary.summary import (
 from weft.summary.summary import (
     text as text,
 )
+from weft.summary.summary_ops_v2 import (
+    all_v2_summary_ops as all_v2_summary_ops,
+)
+from weft.summary.summary_ops_v2 import (
+    initialize as initialize,
+)
 from weft.summary.writer import (
     FileWriter as FileWriter,
 )

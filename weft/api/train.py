@@ -80,6 +80,12 @@ from weft.train.checkpoint_utils import (
 from weft.train.checkpoint_utils import (
     load_variable as load_variable,
 )
+from weft.train.checkpoint_warm_start import (
+    VocabInfo as VocabInfo,
+)
+from weft.train.checkpoint_warm_start import (
+    warm_start as warm_start,
+)
 from weft.train.coordinator import (
     Coordinator as Coordinator,
 )
@@ -274,6 +280,9 @@ from weft.train.session_run_hook import (
 )
 from weft.train.supervisor import (
     Supervisor as Supervisor,
+)
+from weft.train.sync_replicas import (
+    SyncReplicasOptimizer as SyncReplicasOptimizer,
 )
 from weft.train.training_util import (
     assert_global_step as assert_global_step,

@@ -30,7 +30,7 @@ from weft.graph.tensor import Tensor
 def differentiable(dtype: DType) -> bool:
     """Whether a value of this type has a gradient of its own; a variable's goes by its handle."""
     base = dtype.base_dtype
-    return base.is_floating or base.is_complex or base is dtypes.resource
+    return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
 
 
 # ---- calls ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from __future__ import annotations
 # say "places: modules", and go on one indent deeper.
 _TABLE = """
 python
-    tf.train tf.errors tf: pywrap_tensorflow
+    tf.train tf.errors tf weft.io.events: pywrap_tensorflow
     weft.cli.internals.tf2: tf2
     tf.test: _pywrap_util_port
 python.client
@@ -110,7 +110,8 @@ python.ops
     tf raw: state_ops
     tf.random: stateless_random_ops
     tf tf.strings: string_ops
-    tf.summary tf.contrib.summary: summary_op_util summary_ops_v2
+    weft.summary.summary: summary_op_util
+    weft.summary.summary_ops_v2: summary_ops_v2
     tf weft.ops.variable_scope: variable_scope
     tf weft.ops.variables: variables
     tf.losses tf: weights_broadcast_ops
@@ -166,10 +167,10 @@ python.saved_model
 python.summary
     tf.summary: summary
     tf.train: summary_iterator
-    tf.contrib.tensorboard: plugin_asset
+    weft.summary.plugin_asset: plugin_asset
 python.summary.writer
     tf.summary: writer writer_cache
-    tf.summary weft.summary.event_file_writer: event_file_writer
+    tf.summary weft.io.event_file_writer: event_file_writer
 python.tools
     tf.train: inspect_checkpoint
     tf.graph_util: freeze_graph optimize_for_inference_lib strip_unused_lib

@@ -24,4 +24,4 @@ from weft.summary.summary_ops_v2 import (
     summary_writer_initializer_op as summary_writer_initializer_op,
 )
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+all_summary_ops = all_v2_summary_ops

@@ -5,7 +5,8 @@ flattening one and packing into another with the same keys is safe. Strings, Num
 tensors are leaves. A *composite* (such as a sparse tensor) is a leaf too, unless
 `expand_composites` is asked for; an object is one when its class has `_composite_components()`,
 which returns the parts as a list, and `_from_components(parts)`, which makes a like object of
-other parts.
+other parts, or has a `_type_spec` that does both. Such a spec stands for its values: it is taken
+apart into the specs of their parts.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class _Kind(enum.Enum):
     VIEW = enum.auto()
     ATTRS = enum.auto()
     COMPOSITE = enum.auto()
+    SPEC = enum.auto()
+
+
+_EXPANDED = (_Kind.COMPOSITE, _Kind.SPEC)
 
 
 @functools.lru_cache(4096)
@@ -44,7 +49,11 @@ def _kind_of(cls: type, expand_composites: bool) -> _Kind:
         return _Kind.ATTRS
     if issubclass(cls, Sequence):
         return _Kind.SEQUENCE
-    if expand_composites and hasattr(cls, "_composite_components"):
+    if not expand_composites or getattr(cls, "_is_leaf", False):
+        return _Kind.LEAF
+    if hasattr(cls, "_component_specs"):
+        return _Kind.SPEC
+    if hasattr(cls, "_composite_components") or hasattr(cls, "_type_spec"):
         return _Kind.COMPOSITE
     return _Kind.LEAF
 
@@ -84,8 +93,16 @@ def _children(structure: Any, kind: _Kind) -> Any:
     if kind is _Kind.ATTRS:
         return [getattr(structure, a.name) for a in type(structure).__attrs_attrs__]
     if kind is _Kind.COMPOSITE:
-        return [structure._composite_components()]
+        return [_parts(structure)]
+    if kind is _Kind.SPEC:
+        return [structure._component_specs]
     return structure
+
+
+def _parts(composite: Any) -> Any:
+    if hasattr(composite, "_composite_components"):
+        return composite._composite_components()
+    return composite._type_spec._to_components(composite)
 
 
 def _items(structure: Any, expand_composites: bool) -> list[tuple[Any, Any]]:
@@ -99,6 +116,8 @@ def _items(structure: Any, expand_composites: bool) -> list[tuple[Any, Any]]:
         keys = structure._fields
     elif kind is _Kind.COMPOSITE:
         keys = [type(structure).__name__]
+    elif kind is _Kind.SPEC:
+        keys = [structure.value_type.__name__]  # as the path of a value has it
     else:
         keys = range(len(structure))
     return list(zip(keys, _children(structure, kind), strict=True))
@@ -112,8 +131,9 @@ def _like(structure: Any, children: list[Any], expand_composites: bool = True) -
         return _mapping_like(structure, dict(zip(_sorted_keys(structure), children, strict=True)))
     if kind in (_Kind.NAMEDTUPLE, _Kind.ATTRS):
         return cls(*children)
-    if kind is _Kind.COMPOSITE:
-        return structure._from_components(children[0])
+    if kind in _EXPANDED:
+        maker = structure if hasattr(cls, "_from_components") else structure._type_spec
+        return maker._from_components(children[0])
     if kind is _Kind.VIEW or cls is range:  # neither can hold arbitrary values
         return list(children)
     return cls(children)
@@ -267,16 +287,18 @@ def _assert_same(a: Any, b: Any, check_types: bool, expand_composites: bool) -> 
         )
     if kind_a is _Kind.LEAF:
         return
-    if check_types:
+    if kind_a in _EXPANDED or kind_b in _EXPANDED:
+        _assert_compatible(a, b, kind_a, kind_b)
+    elif check_types:
         _assert_same_type(a, b, kind_a, kind_b)
     children_a, children_b = list(_children(a, kind_a)), list(_children(b, kind_b))
+    for child_a, child_b in zip(children_a, children_b, strict=False):
+        _assert_same(child_a, child_b, check_types, expand_composites)
     if len(children_a) != len(children_b):
         raise ValueError(
             "The two structures don't have the same number of elements. "
             f"First structure: {_describe(a)}. Second structure: {_describe(b)}"
         )
-    for child_a, child_b in zip(children_a, children_b, strict=True):
-        _assert_same(child_a, child_b, check_types, expand_composites)
 
 
 def _assert_same_type(a: Any, b: Any, kind_a: _Kind, kind_b: _Kind) -> None:
@@ -296,6 +318,27 @@ def _assert_same_type(a: Any, b: Any, kind_a: _Kind, kind_b: _Kind) -> None:
         f"First structure {_describe(a)} has type {type(a).__name__}, "
         f"while second structure {_describe(b)} has type {type(b).__name__}"
     )
+
+
+def _assert_compatible(a: Any, b: Any, kind_a: _Kind, kind_b: _Kind) -> None:
+    """Composites, and specs of them: what the one says must not contradict the other."""
+    if kind_a not in _EXPANDED or kind_b not in _EXPANDED:
+        _mismatching_types(a, b)
+    if kind_a is kind_b and type(a) is not type(b):
+        _mismatching_types(a, b)
+    own = [x if kind is _Kind.SPEC else _spec_of(x) for x, kind in ((a, kind_a), (b, kind_b))]
+    if None in own:
+        return
+    try:
+        own[0].most_specific_compatible_type(own[1])
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Incompatible CompositeTensor TypeSpecs: {own[0]} vs. {own[1]} -- {error}"
+        ) from None
+
+
+def _spec_of(composite: Any) -> Any:
+    return getattr(composite, "_type_spec", None)
 
 
 def _same_namedtuples(a: Any, b: Any) -> bool:
@@ -323,11 +366,11 @@ def assert_shallow_structure(
             "If shallow structure is a sequence, input must also be a sequence. "
             f"Input has type: {type(input_tree)}."
         )
-    if _Kind.COMPOSITE in (kind, input_kind):
-        check_types = True
-    if check_types and not _is_alike(shallow_tree, input_tree, kind, input_kind):
+    if kind in _EXPANDED or input_kind in _EXPANDED:
+        _assert_compatible(shallow_tree, input_tree, kind, input_kind)
+    elif check_types and not _is_alike(shallow_tree, input_tree, kind, input_kind):
         _mismatching_types(shallow_tree, input_tree)
-    if kind is not _Kind.COMPOSITE:
+    if kind not in _EXPANDED:
         _check_lengths(len(shallow_tree), len(input_tree), check_subtrees_length)
     if kind is input_kind is _Kind.MAPPING:
         _check_keys(shallow_tree, input_tree)

@@ -35,6 +35,7 @@ class LibraryFunction:
         self.message, self.gradient, self.python_gradient = message, gradient, python_gradient
         self.name: str = message.signature.name
         self.built = built
+        self._read: tuple[Any, Body] | None = None
 
     @functools.cached_property
     def call(self) -> OpDef:
@@ -43,7 +44,13 @@ class LibraryFunction:
 
     def body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
         """What the function does with its own attributes set to `attrs`. Not to be changed."""
-        return self.built or self.new_body(attrs, library)
+        if self.built is not None:
+            return self.built
+        if self.message.signature.attr:
+            return self.new_body(attrs, library)
+        if self._read is None or self._read[0] is not library:
+            self._read = library, self.new_body(attrs, library)
+        return self._read[1]
 
     def new_body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
         """A copy of the body that is the caller's own."""

@@ -40,6 +40,7 @@ def import_graph_def(
     if not hasattr(graph_def, "node"):
         raise TypeError("graph_def must be a GraphDef proto.")
     input_map = _checked_input_map(input_map)
+    name = None if name is None else _text(name)
     _check_return_elements(return_elements)
     graph = stacks.get_default_graph()
     with name_scope("import" if name is None else name or None) as scope:

@@ -158,6 +158,12 @@ class SparseTensor:
 
         return _session_for(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
 
+    @property
+    def _type_spec(self) -> Any:
+        from weft.graph.type_spec import type_spec_from_value
+
+        return type_spec_from_value(self)
+
     def _composite_components(self) -> list[Any]:
         return [self._indices, self._values, self._dense_shape]
 

@@ -180,6 +180,9 @@ def _spec_of(spec_or_value: Any) -> TypeSpec:
 class TensorSpec(TypeSpec):
     """A tensor's shape, type and name."""
 
+    # It has no parts: nest takes it for a leaf.
+    _is_leaf = True
+
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)

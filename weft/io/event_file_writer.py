@@ -19,7 +19,7 @@ from weft.io.events import EventsWriter
 
 
 class EventFileWriter:
-    """Writes events to a file in `logdir`."""
+    """Writes events to a file in `logdir`. Not `watched`, it does so without a thread."""
 
     def __init__(
         self,
@@ -27,6 +27,7 @@ class EventFileWriter:
         max_queue: int = 10,
         flush_secs: float = 120,
         filename_suffix: str | None = None,
+        watched: bool = True,
     ) -> None:
         self._logdir = compat.as_str_any(compat.path_to_str(logdir))
         if not file_io.isdir(self._logdir):
@@ -34,7 +35,7 @@ class EventFileWriter:
         self._file = EventsWriter(os.path.join(self._logdir, "events"))
         if filename_suffix:
             self._file.InitWithSuffix(filename_suffix)
-        self._max_queue, self._flush_secs = max_queue, flush_secs
+        self._max_queue, self._flush_secs, self._watched = max_queue, flush_secs, watched
         self._pending: list[bytes] = []
         self._flushed = True
         self._due = 0.0  # the first event can be read at once
@@ -68,7 +69,7 @@ class EventFileWriter:
                 self._watch()
 
     def _watch(self) -> None:
-        if self._thread is None:
+        if self._watched and self._thread is None:
             self._thread = threading.Thread(
                 target=_flush_when_due, args=(weakref.ref(self),), daemon=True, name="event-writer"
             )

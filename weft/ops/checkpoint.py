@@ -53,8 +53,9 @@ def _ranks(*ranks: int) -> Callable[[ShapeContext], list[Dims]]:
     def rule(c: ShapeContext) -> list[Dims]:
         for i, rank in enumerate(ranks):
             dims = s.with_rank(c.dims(i), rank)
-            if rank == 1:
-                s.merge_dim(dims[0], c.num_inputs - len(ranks))
+            count = c.num_inputs - len(ranks)
+            if rank == 1 and dims[0] not in (None, count):
+                raise ValueError(f"Dimension must be {count} but is {dims[0]}")
         return []
 
     return rule

@@ -11,7 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
-from weft.ops.kernels import deprecated_alias, invalid
+from weft.ops.kernels import as_array, deprecated_alias, invalid
 
 _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
@@ -27,7 +27,7 @@ _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
     differentiable=False,
 )
 def decode_raw_(xp: Any, bytes: Any, *, out_type: DType, little_endian: bool) -> np.ndarray:
-    strings = [bytes] if isinstance(bytes, (str, type(b""))) else bytes.ravel().tolist()
+    strings = as_array(bytes).ravel().tolist()
     length = len(strings[0]) if strings else 0
     for i, each in enumerate(strings):
         if len(each) != length:

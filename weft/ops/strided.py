@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -300,6 +301,23 @@ def _slices(plan: StridedPlan) -> tuple[tuple[builtins.slice, ...], list[int]]:
     return tuple(slices), reversed_axes
 
 
+@functools.lru_cache(4096)
+def _numpy_index(
+    dims: tuple[int, ...],
+    begin: tuple[int, ...],
+    end: tuple[int, ...],
+    strides: tuple[int, ...],
+    masks: tuple[int, ...],
+) -> tuple[tuple[builtins.slice, ...], tuple[int, ...], Dims]:
+    """(index, axes to reverse afterwards, final shape): the same slice tends to come again."""
+    try:
+        plan = strided_plan(dims, begin, end, strides, *masks)
+    except ValueError as error:
+        raise invalid(str(error)) from None
+    slices, reversed_axes = _slices(plan)
+    return slices, tuple(reversed_axes), plan.final
+
+
 @op(
     "StridedSlice",
     inputs="input: T, begin: Index, end: Index, strides: Index",
@@ -324,19 +342,21 @@ def strided_slice_(
 ) -> Any:
     input = as_array(input)
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    if xp is np and begin.ndim == 1 and begin.shape == end.shape == strides.shape:
+        spec = tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist())
+        index, flipped, final = _numpy_index(input.shape, *spec, masks)
+        out = input[index]
+        return (np.flip(out, flipped) if flipped else out).reshape(final)
     plan = _plan(input.shape, begin, end, strides, masks)
     if not is_concrete(begin, end):
         from jax import lax
 
         starts = _starts(xp, plan, input.shape, begin, masks)
         return lax.dynamic_slice(input, starts, plan.sizes).reshape(plan.final)
-    slices, reversed_axes = _slices(plan)
-    if xp is np:
-        out = input[slices]
-    else:
-        from jax import lax
+    from jax import lax
 
-        out = lax.slice(input, *zip(*((i.start, i.stop, i.step) for i in slices), strict=True))
+    slices, reversed_axes = _slices(plan)
+    out = lax.slice(input, *zip(*((i.start, i.stop, i.step) for i in slices), strict=True))
     if reversed_axes:
         out = xp.flip(out, tuple(reversed_axes))
     return xp.reshape(out, plan.final)

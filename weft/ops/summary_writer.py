@@ -27,7 +27,9 @@ class Writer:
     def create(self, logdir: str, max_queue: int, flush_millis: int, suffix: str) -> None:
         """Begins a file; nothing happens if there is one already."""
         if self.file is None:
-            self.file = EventFileWriter(logdir, max_queue, flush_millis / 1000, suffix)
+            self.file = EventFileWriter(
+                logdir, max_queue, flush_millis / 1000, suffix, watched=False
+            )
 
     def opened(self) -> EventFileWriter:
         if self.file is None:

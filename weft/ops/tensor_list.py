@@ -99,9 +99,7 @@ def _merged(a: Dims, b: Dims) -> Dims:
     try:
         return s.merge(a, b)
     except ValueError:
-        raise _invalid(
-            f"Incompatible shapes during merge: {s.show(a)} vs. {s.show(b)}"
-        ) from None
+        raise _invalid(f"Incompatible shapes during merge: {s.show(a)} vs. {s.show(b)}") from None
 
 
 def dims_from(value: Any) -> Dims:
@@ -388,9 +386,7 @@ def tensor_list_concat(
     "TensorListPushBack", inputs="input_handle: variant, tensor: element_dtype",
     outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
 )  # fmt: skip
-def tensor_list_push_back(
-    xp: Any, input_handle: Any, tensor: Any, *, element_dtype: DType
-) -> Any:
+def tensor_list_push_back(xp: Any, input_handle: Any, tensor: Any, *, element_dtype: DType) -> Any:
     input_handle.check(element_dtype)
     if 0 <= input_handle.most <= len(input_handle):
         raise _invalid(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -422,7 +422,7 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
         values = [cell.read() for cell in cells]
         if "delta" in given:
             given["grad"] = given.pop("delta")
-        _check_shapes(dict(zip(state, values, strict=True)), given)
+        _check_shapes(list(zip(state, values, strict=True)), given)
         if sparse:
             indices, grad = given.pop("indices"), given.pop("grad")
             if xp is np:
@@ -437,7 +437,7 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
         else:
             new = list(spec.formula(xp, *values, **given, **attrs))
         for cell, old, value in zip(cells, values, new, strict=True):
-            cell.write(value.astype(old.dtype))
+            cell.write(value if value.dtype == old.dtype else value.astype(old.dtype))
         return None if resource else cells[0]
 
     positional = [
@@ -452,38 +452,38 @@ def _out_of_range(index: int, position: tuple[int, ...], limit: int) -> str:
     return f"Index {index} at offset {position[0]} in indices is out of range"
 
 
-def _check_shapes(state: dict[str, Array], given: dict[str, Array]) -> None:
+def _check_shapes(state: list[tuple[str, Array]], given: dict[str, Array]) -> None:
     """Raises what TensorFlow's kernels raise for shapes the graph could not know."""
-
-    def require(ok: bool, message: str) -> None:
-        if not ok:
-            raise errors.InvalidArgumentError(None, None, message)
-
-    var, grad = state["var"], given["grad"]
-    for name, value in state.items():
-        require(
-            value.shape == var.shape,
-            f"var and {name} do not have the same shape{_text(var)} {_text(value)}",
-        )
+    var, grad = state[0][1], given["grad"]
+    for name, value in state:
+        if value.shape != var.shape:
+            _refuse(f"var and {name} do not have the same shape{_text(var)} {_text(value)}")
     for name, value in given.items():
-        if name not in _NOT_SCALARS:
-            require(value.ndim == 0, f"{name} is not a scalar: {_text(value)}")
+        if name not in _NOT_SCALARS and value.ndim != 0:
+            _refuse(f"{name} is not a scalar: {_text(value)}")
     indices = given.get("indices")
-    if indices is None:
-        require(
-            grad.shape == var.shape,
-            f"var and grad do not have the same shape{_text(var)} {_text(grad)}",
-        )
-        return
-    require(var.ndim >= 1, "var must be at least 1 dimensional")
-    require(indices.ndim == 1, "indices must be one-dimensional")
-    require(grad.ndim == var.ndim, "var and grad must have the same rank")
+    if indices is not None:
+        _check_rows(var, grad, indices)
+    elif grad.shape != var.shape:
+        _refuse(f"var and grad do not have the same shape{_text(var)} {_text(grad)}")
+
+
+def _check_rows(var: Array, grad: Array, indices: Array) -> None:
+    if var.ndim < 1:
+        _refuse("var must be at least 1 dimensional")
+    if indices.ndim != 1:
+        _refuse("indices must be one-dimensional")
+    if grad.ndim != var.ndim:
+        _refuse("var and grad must have the same rank")
     for axis in range(1, var.ndim):
-        require(var.shape[axis] == grad.shape[axis], f"var and grad must match in dimension {axis}")
-    require(
-        grad.shape[0] == indices.shape[0],
-        "grad must be the same size as indices in the first dimension.",
-    )
+        if var.shape[axis] != grad.shape[axis]:
+            _refuse(f"var and grad must match in dimension {axis}")
+    if grad.shape[0] != indices.shape[0]:
+        _refuse("grad must be the same size as indices in the first dimension.")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise errors.InvalidArgumentError(None, None, message)
 
 
 def _text(value: Array) -> str:

@@ -21,9 +21,16 @@ from weft.passes.simulate import Simulation
 
 @dataclass(frozen=True)
 class PlaceOptions:
-    """`soft`: a device that does not exist or cannot run an op is replaced by one that can."""
+    """How to choose.
+
+    `soft`: a device that does not exist or cannot run an op is replaced by one that can.
+    `by_type`: only the best type of device that a group may run on is considered. A program that
+    XLA compiles whole loses far more by being torn apart than an idle host could win.
+    `improve`: small placements are refined by search.
+    """
 
     soft: bool = False
+    by_type: bool = True
     improve: bool = True
 
 
@@ -45,8 +52,10 @@ def place(
     choices = [groups.devices(root) for root in groups.roots]
     home = {root: i for i, root in enumerate(groups.roots)}
     group_of = [home[groups.find(node)] for node in graph.nodes]
-    simulation = Simulation(graph.nodes, group_of, choices, devices, costs or CostModel())
-    chosen = simulation.choose(options.improve)
+    chosen = [allowed[0] for allowed in choices]
+    if any(len(allowed) > 1 for allowed in choices):
+        simulation = Simulation(graph.nodes, group_of, choices, devices, costs or CostModel())
+        chosen = simulation.choose(options.improve)
     for node, group in zip(graph.nodes, group_of, strict=True):
         node.device = chosen[group].name
 
@@ -227,6 +236,8 @@ class Groups:
                 return kept
         matching = self.all.matching(group.wanted)
         allowed = [d for d in matching if d.device_type in group.types]
+        if allowed and self.options.by_type:
+            return [d for d in allowed if d.device_type == allowed[0].device_type]
         if allowed:
             return allowed
         if self.options.soft:

@@ -194,14 +194,38 @@ class Executor:
 
     def run(self) -> list[Any]:
         """Runs the step; returns the slots of the root frame."""
-        if self.running is not None:
-            self.running.add(self)
-        try:
+
+        def start() -> None:
             for task in self.graph.roots:
                 self._push(task, self.root, self.first, False)
             for merge, position in self.graph.settled_merges:
                 if self.first.alive.setdefault(merge.index, position) == position:
                     self._merge_ready(merge, self.root, self.first)
+
+        return self._run(start)
+
+    def resume(self, values: list[Any], done: int, deferred: Deferred) -> list[Any]:
+        """Goes on with a step whose first `done` tasks have run and whose next one waits."""
+        self.first.values, tasks = values, self.graph.tasks
+
+        def start() -> None:
+            for task in tasks[:done]:
+                self.first.outstanding += 1
+                self._finish(task, self.root, self.first, False)
+            self.ready.clear()
+            self.first.outstanding = 1
+            self._defer(deferred, tasks[done], self.root, self.first)
+            for task in tasks[done + 1 :]:
+                if not self.first.pending[task.index]:
+                    self._push(task, self.root, self.first, False)
+
+        return self._run(start)
+
+    def _run(self, start: Callable[[], None]) -> list[Any]:
+        if self.running is not None:
+            self.running.add(self)
+        try:
+            start()
             while self.ready or self.waiting:
                 if self.ready and not self.stopped:
                     self._step(*self.ready.popleft())

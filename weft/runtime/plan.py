@@ -35,6 +35,8 @@ from weft.runtime.running import RunningSteps
 from weft.runtime.straight import Step, straight_line
 
 _WARM = 3
+# A step of so few units is run in order, as long as nothing has to wait.
+_FEW = 32
 
 
 class HostUnit:
@@ -249,8 +251,29 @@ class WaitingPlan(Plan):
         if self.generation != self.store.generation:
             self._settle()
         given = list(zip(self.feed_slots, feeds, strict=True))
-        values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
+        if deadline is None and rendezvous is None and len(self.units) <= _FEW:
+            values = self._run_in_order(given, running)
+        else:
+            values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
+
+    def _run_in_order(
+        self, given: list[tuple[int, Any]], running: RunningSteps | None
+    ) -> list[Any]:
+        """Runs unit after unit. From the first that must wait on, it is up to the executor."""
+        if running is not None:
+            running.check()
+        values = self.template.copy()
+        for slot, value in given:
+            values[slot] = value
+        for i, task in enumerate(self.tasks.tasks):
+            try:
+                deferred = task.run(values)
+            except Exception as error:
+                raise (error if task.node is None else located(error, task.node)) from error
+            if deferred is not None:
+                return Executor(self.tasks, [], None, running).resume(values, i, deferred)
+        return values
 
     def run_observed(
         self,

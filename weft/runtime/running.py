@@ -47,6 +47,11 @@ class RunningSteps:
         self._steps: set[Step] = set()
         self._closed: OpError | None = None
 
+    def check(self) -> None:
+        """Raises if no step may start any more."""
+        if self._closed is not None:
+            raise self._closed
+
     def add(self, step: Step) -> None:
         with self._lock:
             if self._closed is not None:

@@ -6,7 +6,6 @@ import os
 import threading
 import time
 import warnings
-import weakref
 from typing import Any, ClassVar
 
 from tensorboard.compat.proto.event_pb2 import Event, TaggedRunMetadata
@@ -15,12 +14,14 @@ from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
 from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.core import compat
-from weft.graph.graph import Graph, get_default_graph
+from weft.graph.graph import Graph, get_default_graph, name_scope
 from weft.graph.meta_graph import create_meta_graph_def
 from weft.io import file_io
-from weft.platform import tf_logging as logging
 from weft.io.event_file_writer import EventFileWriter
+from weft.ops.array_pass import placeholder_with_default
+from weft.platform import tf_logging as logging
 from weft.summary.plugin_asset import get_all_plugin_assets
+from weft.summary.summary_ops_v2 import create_file_writer, import_event
 
 # The byte that announces the metadata of a value: a serialized summary without it has none.
 _METADATA = bytes([Summary.Value.METADATA_FIELD_NUMBER << 3 | 2])
@@ -117,25 +118,52 @@ class SummaryToEventTransformer:
         self.event_writer.add_event(event)
 
 
-# Writers that were asked for with a session: one for each directory, shared by all who ask.
-_of_sessions: weakref.WeakKeyDictionary[Any, dict[str, EventFileWriter]] = (
-    weakref.WeakKeyDictionary()
-)
+class SessionEventWriter:
+    """Writes events by operations of a session, to a file that others of the session share."""
 
+    def __init__(
+        self, session: Any, logdir: Any, max_queue: int, flush_secs: float, suffix: str | None
+    ) -> None:
+        self._session = session
+        self._logdir = compat.as_str_any(compat.path_to_str(logdir))
+        self._closed = False
+        with session.graph.as_default(), name_scope("filewriter"):
+            writer = create_file_writer(self._logdir, max_queue, int(flush_secs * 1000), suffix)
+            with writer.as_default():
+                self._event = placeholder_with_default("unused", shape=[])
+                self._add_op = import_event(self._event)
+            self._init_op, self._flush_op, self._close_op = (
+                writer.init(), writer.flush(), writer.close(),
+            )  # fmt: skip
+        session.run(self._init_op)
 
-def _shared(session: Any, logdir: Any, *args: Any) -> EventFileWriter:
-    writers = _of_sessions.setdefault(session, {})
-    key = compat.as_str_any(compat.path_to_str(logdir))
-    if key not in writers:
-        writers[key] = EventFileWriter(key, *args)
-    return writers[key]
+    def get_logdir(self) -> str:
+        return self._logdir
+
+    def reopen(self) -> None:
+        if self._closed:
+            self._closed = False
+            self._session.run(self._init_op)
+
+    def add_event(self, event: Any) -> None:
+        if not self._closed:
+            self._session.run(self._add_op, {self._event: event.SerializeToString()})
+
+    def flush(self) -> None:
+        self._session.run(self._flush_op)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._session.run(self._close_op)
+            self._closed = True
 
 
 class FileWriter(SummaryToEventTransformer):
     """Writes summaries and other events to a file in `logdir`, for TensorBoard to show.
 
     `max_queue` events are kept in memory before they are written, and none longer than
-    `flush_secs`. With a `session`, all writers of that session and directory share one file.
+    `flush_secs`. With a `session`, all writers of that session and directory share one file, also
+    with `tf.contrib.summary`.
     """
 
     def __init__(
@@ -149,7 +177,9 @@ class FileWriter(SummaryToEventTransformer):
         session: Any = None,
     ) -> None:
         if session is not None:
-            writer = _shared(session, logdir, max_queue, flush_secs, filename_suffix)
+            writer: Any = SessionEventWriter(
+                session, logdir, max_queue, flush_secs, filename_suffix
+            )
         else:
             writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
         self._closed = False

@@ -60,6 +60,15 @@ def saved_tensors(op: Operation) -> list[Tensor]:
     return list(found)
 
 
+def _source(tensor: Tensor) -> Tensor:
+    """The handle of the variable that `tensor` reads, or else `tensor`: a read may be a copy."""
+    op = tensor.op
+    while op.type == "Identity" and not op.control_inputs:
+        op = op.inputs[0].op
+    reads = op.type == "ReadVariableOp" and not op.control_inputs
+    return op.inputs[0] if reads else tensor
+
+
 def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
     """What a save is to write, as it is at this moment: arrays that no step changes, not copies.
 
@@ -67,7 +76,8 @@ def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
     """
     tensors = saved_tensors(sess.graph.as_graph_element(save_tensor_name).op)
     runner = sess._runner
-    plan = runner._plan(tensors, (), (), ("snapshot", save_tensor_name))
+    sources = [_source(tensor) for tensor in tensors]
+    plan = runner._plan(sources, (), (), ("snapshot", save_tensor_name))
     try:
         with runner.store.lock:
             values = plan.run((), None, runner.running)

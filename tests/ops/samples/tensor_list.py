@@ -12,6 +12,9 @@ _LISTS = (
 _OPTIONALS = "OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone"
 
 SAMPLES = [
-    *(skip(op, "takes or makes a list: see tests/ops/test_tensor_list.py") for op in _LISTS.split()),
+    *(
+        skip(op, "takes or makes a list: see tests/ops/test_tensor_list.py")
+        for op in _LISTS.split()
+    ),
     *(skip(op, "see tests/ops/test_tensor_list.py") for op in _OPTIONALS.split()),
 ]
