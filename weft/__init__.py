@@ -1202,6 +1202,9 @@ from weft.ops.sort import (
 from weft.ops.sparse import (
     sparse_to_dense as sparse_to_dense,
 )
+from weft.ops.sparse_add import (
+    sparse_add as sparse_add,
+)
 from weft.ops.special import (
     betainc as betainc,
 )

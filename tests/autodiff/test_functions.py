@@ -203,3 +203,41 @@ def test_gradients_travel() -> None:
     with tf.Graph().as_default():
         tf.import_graph_def(slope.graph.as_graph_def(), name="")
         assert evaluate("slope:0", {"x:0": 1.5}) == wanted
+
+
+def test_case() -> None:
+    index, x = tf.placeholder(tf.int32, []), tf.placeholder(f32, [])
+    bodies = (lambda x: x * x, lambda x: tf.sin(x), lambda x: tf.exp(x) * x)
+    functions = [Defun(f32)(body) for body in bodies]
+    (y,) = tf.raw_ops.Case(branch_index=index, input=[x], Tout=[f32], branches=functions)
+    found = [evaluate(tf.gradients(y, x), {index: i, x: 0.5})[0] for i in range(3)]
+    np.testing.assert_allclose(found, [1.0, np.cos(0.5), 1.5 * np.exp(0.5)], rtol=1e-5)
+
+
+def test_rows_of_variables_gathered_in_a_function() -> None:
+    table = tf.get_variable("t", [4, 2], initializer=tf.ones_initializer(), use_resource=True)
+    old = tf.get_variable("o", [4, 2], initializer=tf.ones_initializer(), use_resource=False)
+
+    @Defun(tf.int32)
+    def look(i):
+        return tf.nn.embedding_lookup(table, i) * tf.gather(old, i)
+
+    for slope in evaluate(tf.gradients(look([1, 3, 3]), [table, old])):
+        assert slope[:, 0].tolist() == [0.0, 1.0, 0.0, 2.0]
+
+
+def test_functions_inside_of_old_control_flow() -> None:
+    @Defun(f32)
+    def square(x):
+        return x * x
+
+    def turn(i, y):
+        (z,) = If(y > 2.0, [y], square, square)
+        return i + 1, tf.reshape(square(z), [])
+
+    x = tf.placeholder(f32, [])
+    branch = tf.cond(x > 1.0, lambda: square(x), lambda: square(square(x)))
+    _, loop = tf.while_loop(lambda i, y: i < 2, turn, [0, x])
+    slopes = tf.gradients(branch, x) + tf.gradients(loop, x)
+    found = evaluate([branch, loop, *slopes], {x: 1.5})
+    np.testing.assert_allclose(found, [1.5**2, 1.5**16, 3.0, 16 * 1.5**15], rtol=1e-5)

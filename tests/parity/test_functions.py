@@ -42,6 +42,26 @@ def test_library_survives_a_round_trip(case: graphdefs.Case) -> None:
     assert graph.as_graph_def().library == graph_def.library
 
 
+@pytest.mark.parametrize(
+    ("name", "slope"),
+    [("conditional_gradient", 1), ("loop_gradient", 1), ("rows", 2), ("choice", 1),
+     ("backward_call", 1)],
+)  # fmt: skip
+def test_gradient_of_an_imported_graph(name: str, slope: int) -> None:
+    """What weft derives from TensorFlow's functions is what TensorFlow derived itself."""
+    case = next(case for case in CASES if case.name == name)
+    *before, step = case.steps
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(tf.GraphDef.FromString(case.graph_def), name="")
+        y = graph.get_tensor_by_name(step.fetches[0])
+        (found,) = tf.gradients(y, graph.get_tensor_by_name(next(iter(step.feeds))))
+        with tf.Session(graph=graph) as session:
+            for first in before:
+                session.run(first.fetches, first.feeds)
+            value = session.run(found, step.feeds)
+    np.testing.assert_allclose(value, step.results[slope], rtol=1e-5, atol=1e-6)
+
+
 def defined() -> list[Step]:
     """Calls: nested, with captures and effects, and their gradients."""
     x = tf.placeholder(tf.float32, [3])

@@ -248,3 +248,28 @@ def test_random_numbers_differ_from_call_to_call() -> None:
     with tf.Session() as session:
         first, second = session.run([draw(), draw()])
     assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_effects_inside_of_a_branch_of_a_function(waits: bool) -> None:
+    """An assertion that a branch skips must not hold the results back; nor a queue's presence."""
+    queue = tf.FIFOQueue(10, [tf.float32], [[]])
+
+    @Defun(tf.float32)
+    def checked(x):
+        check = tf.Assert(x < 10.0, [x])
+        with tf.control_dependencies([check]):
+            y = tf.identity(x)
+        return y + tf.cast(queue.size(), tf.float32) if waits else y
+
+    x = tf.placeholder(tf.float32, [])
+    result = checked(x)
+    if waits:
+        result += queue.dequeue() * 0.0
+    with tf.Session() as session:
+        for _ in range(2):
+            session.run(queue.enqueue(1.0))
+            assert session.run(result, {x: 3.0}) >= 3.0
+        session.run(queue.enqueue(1.0))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+            session.run(result, {x: 30.0})

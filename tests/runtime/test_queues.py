@@ -623,6 +623,86 @@ def test_many_steps_lose_nothing(sess):
     assert not queue_object(sess, q).waiting()
 
 
+def single_then_blocks(enqueue, enqueue_many, start, singles, blocks):
+    """One producer: some elements one by one, the others in blocks of 100."""
+    for n in range(start, start + singles):
+        enqueue(np.int32(n))
+    for n in range(start + singles, start + singles + 100 * blocks, 100):
+        enqueue_many(np.arange(n, n + 100, dtype=np.int32))
+
+
+def take_all(dequeue, found):
+    try:
+        while True:
+            found.append(np.ravel(dequeue()))
+    except tf.errors.OutOfRangeError:
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_million_elements_none_lost_none_twice_in_order(sess):
+    """Eight producers and eight consumers, all with steps of one session.
+
+    Of the 125,000 elements of a producer 12,500 go in one by one, so 100,000 in all; the rest in
+    blocks of 100. Half of the consumers take single elements, half up to 100. What one producer
+    puts in, each consumer must see in its order.
+    """
+    q = tf.FIFOQueue(1000, tf.int32, shapes=[()])
+    one, block = tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [None])
+    enqueue = sess.make_callable(q.enqueue(one), [one])
+    enqueue_many = sess.make_callable(q.enqueue_many(block), [block])
+    dequeues = sess.make_callable(q.dequeue()), sess.make_callable(q.dequeue_up_to(100))
+    each, seen = 125_000, [[] for _ in range(8)]
+    consumers = [in_thread(take_all, dequeues[i % 2], found) for i, found in enumerate(seen)]
+    producers = [
+        in_thread(single_then_blocks, enqueue, enqueue_many, i * each, each // 10, each // 1000 * 9)
+        for i in range(8)
+    ]
+    for thread in producers:
+        thread.join(250)
+    sess.run(q.close())
+    for thread in consumers:
+        thread.join(30)
+    taken = [np.concatenate(found) for found in seen if found]
+    everything = np.sort(np.concatenate(taken))
+    np.testing.assert_array_equal(everything, np.arange(8 * each))
+    for found in taken:
+        for producer in range(8):
+            own = found[found // each == producer]
+            assert (np.diff(own) > 0).all()
+    assert not queue_object(sess, q).waiting()
+
+
+@pytest.mark.parametrize("cancel", [False, True])
+def test_closing_wakes_every_waiter(sess, cancel):
+    empty, full = (tf.FIFOQueue(1, tf.int32, shapes=[()], name=n) for n in ("empty", "full"))
+    sess.run(full.enqueue(0))
+    outcomes = []
+
+    def wait(op):
+        try:
+            sess.run(op)
+            outcomes.append("done")
+        except tf.errors.OpError as error:
+            outcomes.append(type(error).__name__)
+
+    dequeue, enqueue = empty.dequeue(), full.enqueue(1)
+    threads = [in_thread(wait, op) for op in [dequeue] * 8 + [enqueue] * 8]
+    while sum(queue_object(sess, q).waiting() for q in (empty, full)) < 16:
+        time.sleep(0.001)
+    sess.run(empty.close())
+    threads.append(in_thread(sess.run, full.close(cancel_pending_enqueues=cancel)))
+    take = full.dequeue()
+    if not cancel:  # who waits to put something in still may; closing comes after them
+        assert [sess.run(take) for _ in range(9)] == [0] + [1] * 8
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+    expected = "CancelledError" if cancel else "done"
+    assert sorted(outcomes) == sorted(["OutOfRangeError"] * 8 + [expected] * 8)
+
+
 def test_names_make_dictionaries(sess):
     q = tf.FIFOQueue(5, [tf.int32, tf.string], shapes=[(), ()], names=["n", "s"])
     sess.run(q.enqueue({"n": 1, "s": "one"}))

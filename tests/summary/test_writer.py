@@ -80,7 +80,7 @@ def test_metadata_is_written_once_for_each_tag(tmp_path: Path, sess: tf.Session)
     assert [value.HasField("metadata") for value in values] == [True, False, True]
 
 
-def test_events_wait_until_there_are_many(tmp_path: Path) -> None:
+def test_events_wait_for_a_flush(tmp_path: Path) -> None:
     with tf.summary.FileWriter(str(tmp_path), max_queue=3, flush_secs=1000) as writer:
         writer.add_summary(one_number(), 0)
         assert len(events(tmp_path)) == 2  # the first is there at once

@@ -27,3 +27,6 @@ from weft.ops.segment import (
 from weft.ops.sparse import (
     sparse_to_dense as to_dense,
 )
+from weft.ops.sparse_add import (
+    sparse_add as add,
+)

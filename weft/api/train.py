@@ -20,6 +20,9 @@ from weft.graph.meta_graph import (
 from weft.io.events import (
     summary_iterator as summary_iterator,
 )
+from weft.protos.server import (
+    ServerDef as ServerDef,
+)
 from weft.train.adadelta import (
     AdadeltaOptimizer as AdadeltaOptimizer,
 )
@@ -86,11 +89,17 @@ from weft.train.checkpoint_warm_start import (
 from weft.train.checkpoint_warm_start import (
     warm_start as warm_start,
 )
+from weft.train.cluster_spec import (
+    ClusterSpec as ClusterSpec,
+)
 from weft.train.coordinator import (
     Coordinator as Coordinator,
 )
 from weft.train.coordinator import (
     LooperThread as LooperThread,
+)
+from weft.train.device_setter import (
+    replica_device_setter as replica_device_setter,
 )
 from weft.train.ftrl import (
     FtrlOptimizer as FtrlOptimizer,

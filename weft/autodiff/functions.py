@@ -1,7 +1,8 @@
-"""Gradients of calls: of a function as a whole (`SymbolicGradient`), of `If` and of `While`.
+"""Gradients of calls, and what the gradients of conditionals and loops over functions share.
 
 A call's gradient is a call of another function, which computes what it needs of the first anew. A
-conditional or loop instead hands what its gradient needs on: as further results, or on stacks.
+conditional (`branch_gradient.py`) or loop (`while_gradient.py`) instead hands what its gradient
+needs on: as further results, or on stacks.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from weft.graph.function_def import Body, function_def
 from weft.graph.graph import Graph
 from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
 from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims
 from weft.graph.tensor import Tensor
 
 
@@ -108,9 +110,13 @@ def differentiated(library: dict[str, Any], reference: FuncRef) -> Body:
 set_differentiate(differentiated)
 
 
-def own_body(library: dict[str, Any], reference: FuncRef) -> Body:
+def own_body(
+    library: dict[str, Any], reference: FuncRef, dims: Sequence[Dims] | None = None
+) -> Body:
+    """A body to be changed; `dims` is what is known of its arguments' shapes."""
     if reference.name in library or reference.name not in REGISTRY:
-        return function_named(library, reference.name).new_body(dict(reference.attrs), library)
+        function = function_named(library, reference.name)
+        return function.new_body(dict(reference.attrs), library, dims)
     return _body_of_op(reference)
 
 
@@ -165,10 +171,8 @@ class Halves:
     saved: list[Tensor] = field(default_factory=list)
 
 
-def halves(body: Body, grads: Sequence[Any], absent: Sequence[int] = ()) -> Halves:
-    """`grads`: what came for each output; None where nothing flows. `absent`: inputs that have no
-    value when this body runs.
-    """
+def halves(body: Body, grads: Sequence[Any]) -> Halves:
+    """`grads`: what came for each output; None where nothing flows."""
     from weft.autodiff.gradients import gradients
 
     outputs = [i for i, grad in enumerate(grads) if grad is not None and _flows(body.outputs[i])]
@@ -178,10 +182,7 @@ def halves(body: Body, grads: Sequence[Any], absent: Sequence[int] = ()) -> Halv
         ys, xs = [body.outputs[i] for i in outputs], [body.inputs[i] for i in inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
         found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
-        made.dxs = [
-            _stand_in(x) if i in absent else _dense_or_zeros(dx, x)
-            for i, dx, x in zip(inputs, found, xs, strict=True)
-        ]
+        made.dxs = [_dense_or_zeros(dx, x) for dx, x in zip(found, xs, strict=True)]
     _cut(made)
     return made
 
@@ -256,77 +257,3 @@ def add_outputs(op: Operation, tensors: Sequence[Tensor]) -> list[Tensor]:
         op.attrs["output_shapes"] = [*op.attrs["output_shapes"], *(t.dims for t in tensors)]
     op.graph._note_mutation()
     return made
-
-
-# ---- conditionals -----------------------------------------------------------------------------
-
-
-def if_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """A conditional on the same predicate, between the gradients of the two branches."""
-    library = op.graph._functions
-    names = ("then_branch", "else_branch")
-    makers = [_maker(tensor) for tensor in op.inputs[1:]]
-    sides = [
-        halves(
-            own_body(library, op.attrs[name]), grads,
-            [i for i, maker in enumerate(makers) if maker not in (None, name)],
-        )
-        for name in names
-    ]  # fmt: skip
-    others = [_stand_ins(sides[0], sides[1].saved), _stand_ins(sides[1], sides[0].saved)]
-    whole = [[*sides[0].saved, *others[0]], [*others[1], *sides[1].saved]]
-    for name, side, extra in zip(names, sides, whole, strict=True):
-        fakes = [t.op for t in extra if t.op.type == "FakeParam"]
-        op.attrs[name] = add_body(
-            op.graph, op.attrs[name].name, [*side.forward, *fakes], side.body.inputs,
-            [*side.body.outputs, *extra],
-        )  # fmt: skip
-    op.attrs["Tout"] = [*op.attrs["Tout"], *(t.dtype.base_dtype for t in whole[0])]
-    handed_on = add_outputs(op, whole[0])
-    branches = []
-    for side, extra in zip(sides, whole, strict=True):
-        arguments = [*side.dys, *side.body.inputs, *extra]
-        branches.append(
-            add_body(op.graph, f"{op.type}_gradient", side.backward, arguments, side.dxs)
-        )
-    given = [convert_to_tensor(grads[i]) for i in sides[0].outputs]
-    found = REGISTRY[op.type](
-        op.inputs[0], [*given, *op.inputs[1:], *handed_on],
-        Tout=[dx.dtype.base_dtype for dx in sides[0].dxs],
-        then_branch=branches[0], else_branch=branches[1],
-    )  # fmt: skip
-    return [None, *_spread(sides[0], found, len(op.inputs) - 1)]
-
-
-def _stand_ins(side: Halves, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """What this branch returns where only the other one has something."""
-    with side.body.graph.as_default():
-        return [_stand_in(tensor) for tensor in tensors]
-
-
-def _stand_in(tensor: Tensor) -> Tensor:
-    made: Tensor = raw.FakeParam(tensor.dtype.base_dtype, tensor.shape)
-    return made
-
-
-def _maker(tensor: Tensor) -> str | None:
-    """Which branch of a conditional makes a tensor, if the other has only a stand-in for it."""
-    if tensor.op.definition.calls != "if":
-        return None
-    for name, other in (("then_branch", "else_branch"), ("else_branch", "then_branch")):
-        message = function_named(tensor.graph._functions, tensor.op.attrs[other].name).message
-        output = message.signature.output_arg[tensor.value_index].name
-        source = message.ret[output].partition(":")[0]
-        if any(node.name == source and node.op == "FakeParam" for node in message.node_def):
-            return name
-    return None
-
-
-def _spread(side: Halves, found: Any, count: int) -> list[Any]:
-    """Gradients in the places of the inputs they belong to."""
-    values = dict(zip(side.inputs, found if isinstance(found, list) else [], strict=False))
-    return [values.get(i) for i in range(count)]
-
-
-for _name in ("If", "StatelessIf"):
-    register_gradient(_name, if_gradient)

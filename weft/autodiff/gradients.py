@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from enum import Enum
 from typing import Any
 
-from weft.autodiff import while_gradient  # noqa: F401  (registers gradients)
+from weft.autodiff import branch_gradient, while_gradient  # noqa: F401  (register gradients)
 from weft.autodiff.accumulate import AggregationMethod, accumulate
 from weft.autodiff.functions import call_gradient, python_gradient
 from weft.autodiff.loops import LoopGradients, zeros_outside_loop

@@ -21,6 +21,7 @@ from weft.autodiff.functions import (
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.function_def import Body
 from weft.graph.graph import Graph
 from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
 from weft.graph.operation import Operation
@@ -52,7 +53,7 @@ class _Loop:
 
 def while_gradient(op: Operation, *grads: Any) -> list[Any]:
     """One gradient for each input of the loop, those added here included."""
-    half = halves(own_body(op.graph._functions, op.attrs["body"]), grads)
+    half = halves(_body(op), grads)
     loop = _Loop(op, half)
     _choose(loop)
     _save(loop)
@@ -62,6 +63,15 @@ def while_gradient(op: Operation, *grads: Any) -> list[Any]:
 
 for _name in ("While", "StatelessWhile"):
     register_gradient(_name, while_gradient)
+
+
+def _body(op: Operation) -> Body:
+    """The body, with the shapes that the loop starts with if they stay the same."""
+    library, function = op.graph._functions, op.attrs["body"]
+    dims = [tensor.dims for tensor in op.inputs]
+    body = own_body(library, function, dims)
+    same = [tensor.dims for tensor in body.outputs] == dims
+    return body if same else own_body(library, function)
 
 
 def _choose(loop: _Loop) -> None:

@@ -176,17 +176,22 @@ python.tools
     tf.graph_util: freeze_graph optimize_for_inference_lib strip_unused_lib
 python.training
     tf.train weft.train.moving_averages: moving_averages
+    tf.train weft.train.checkpoint_management: checkpoint_management
+    tf.train weft.train.checkpoint_remap: checkpoint_ops
+    tf.train weft.train.checkpoint_utils: checkpoint_utils
+    tf.train weft.train.saver weft.train.saver_builder: saver
+    tf.train weft.train.checkpoint_warm_start: warm_starting_util
     tf.train tf.estimator tf.io: adadelta adagrad adagrad_da adam basic_loops
-        basic_session_run_hooks checkpoint_management checkpoint_ops checkpoint_utils coordinator
-        device_setter evaluation ftrl gradient_descent input learning_rate_decay momentum
+        basic_session_run_hooks coordinator device_setter evaluation ftrl gradient_descent input
+        learning_rate_decay momentum
         monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
-        queue_runner_impl rmsprop saver server_lib session_manager session_run_hook slot_creator
-        summary_io supervisor sync_replicas_optimizer training training_util warm_starting_util
+        queue_runner_impl rmsprop server_lib session_manager session_run_hook slot_creator
+        summary_io supervisor sync_replicas_optimizer training training_util
     raw: training_ops gen_training_ops
 python.training.saving
-    tf.train: saveable_object saveable_object_util
+    tf.train weft.train.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
-    tf.train: base data_structures tracking util
+    tf.train weft.train.checkpoint_objects weft.train.checkpoint: base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
 python.util
@@ -262,6 +267,8 @@ contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
 contrib.opt.python
 contrib.opt.python.training: tf.contrib.opt
+    tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
+        nadam_optimizer powersign sign_decay weight_decay_optimizers
 contrib.rnn.python
 contrib.rnn.python.ops: tf.contrib.rnn
     tf.contrib.rnn tf.nn.rnn_cell tf.nn: core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell

@@ -11,6 +11,8 @@ PARTS = (
     "legacy_seq2seq",
     "losses",
     "metrics",
+    "mixed_precision",
+    "opt",
     "rnn",
     "seq2seq",
     "slim",

@@ -7,7 +7,7 @@ does is its body; `passes/inline.py` puts that in its place when a step is plann
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.core import dtypes
@@ -16,6 +16,7 @@ from weft.graph.function_def import Body, body_from_def
 from weft.graph.graph import Graph
 from weft.graph.graph_def import attr_from_proto
 from weft.graph.op_def import FuncRef, OpDef, lookup
+from weft.graph.shape_fn import Dims
 
 
 class LibraryFunction:
@@ -52,9 +53,11 @@ class LibraryFunction:
             self._read = library, self.new_body(attrs, library)
         return self._read[1]
 
-    def new_body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
-        """A copy of the body that is the caller's own."""
-        return body_from_def(self.message, attrs, library, lambda kind: find(library, kind))
+    def new_body(
+        self, attrs: dict[str, Any], library: dict[str, Any], dims: Sequence[Dims] | None = None
+    ) -> Body:
+        """A copy of the body that is the caller's own; `dims`: of the arguments, where known."""
+        return body_from_def(self.message, attrs, library, lambda kind: find(library, kind), dims)
 
 
 def _call_def(signature: Any) -> OpDef:

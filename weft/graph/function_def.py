@@ -20,6 +20,7 @@ from weft.graph.graph_def import attr_from_proto, attr_to_proto, fill_node, new_
 from weft.graph.kernel_call import list_length
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims
 from weft.graph.tensor import Tensor
 
 
@@ -135,15 +136,20 @@ def _digest(message: Any) -> str:
 
 
 def body_from_def(
-    message: Any, attrs: dict[str, Any], library: dict[str, Any], find: Callable[[str], OpDef]
+    message: Any,
+    attrs: dict[str, Any],
+    library: dict[str, Any],
+    find: Callable[[str], OpDef],
+    dims: Sequence[Dims] | None = None,
 ) -> Body:
     """The body of a FunctionDef, its open attributes filled in with `attrs`.
 
-    `library` holds the functions that the body may call; `find` gives an op's definition by type.
+    `library` holds the functions that the body may call; `find` gives an op's definition by type;
+    `dims` is what is known of the arguments' shapes.
     """
     from weft.graph.importer import add_nodes
 
-    maker = _Instance(message, attrs, find)
+    maker = _Instance(message, attrs, find, dims)
     graph = Graph()
     graph._functions = library
     with graph.as_default():
@@ -162,8 +168,15 @@ def body_from_def(
 class _Instance:
     """A FunctionDef with its attributes filled in: `names` maps its references to tensor names."""
 
-    def __init__(self, message: Any, attrs: dict[str, Any], find: Callable[[str], OpDef]) -> None:
+    def __init__(
+        self,
+        message: Any,
+        attrs: dict[str, Any],
+        find: Callable[[str], OpDef],
+        dims: Sequence[Dims] | None,
+    ) -> None:
         self.message, self.find = message, find
+        self.dims = None if dims is None else list(dims)
         self.attrs = {a.name: attr_from_proto(a.default_value) for a in message.signature.attr}
         self.attrs |= attrs
         self.names: dict[str, list[str]] = {}
@@ -195,6 +208,8 @@ class _Instance:
         types = self._types(arg)
         listed = bool(arg.number_attr or arg.type_list_attr)
         shapes = attr_from_proto(arg_attr.attr["_output_shapes"]) or [None] * len(types)
+        if self.dims is not None:
+            shapes, self.dims = self.dims[: len(types)], self.dims[len(types) :]
         for i, dtype in enumerate(types):
             name = f"{arg.name}_{i}" if listed else arg.name
             node = found.node.add(name=name, op="Placeholder")

@@ -121,6 +121,17 @@ def add_nodes(graph: Graph, graph_def: Any) -> dict[str, Operation]:
     return importer.made
 
 
+def extend(graph: Graph, graph_def: Any) -> dict[str, Operation]:
+    """As `add_nodes`; the nodes may use those that the graph has already."""
+    importer = _Importer(graph, graph_def, "", {})
+    importer.outside = dict(graph._by_name)
+    for name in importer.order:
+        if name in importer.outside:
+            raise ValueError(f"Node '{name}' is not unique: the graph has one of this name")
+    importer.run()
+    return importer.made
+
+
 class _Importer:
     """One import. Nodes are made outside all scopes and join those that are open when all exist."""
 
@@ -139,6 +150,7 @@ class _Importer:
         self.legacy = 0 < graph_def.versions.producer < 22
         self.library = graph_def.library
         self.made: dict[str, Operation] = {}
+        self.outside: dict[str, Operation] = {}  # nodes from before that inputs may name
         self.mapped = {_tensor_key(k): t for k, t in mapped.items() if not k.startswith("^")}
         self.mapped_controls = {k[1:]: t.op for k, t in mapped.items() if k.startswith("^")}
         self.used: set[tuple[str, int]] = set()
@@ -154,7 +166,8 @@ class _Importer:
                 raise ValueError(error.message) from None
         self._check_ops()
         self._check_colocations()
-        self.taken = _names_and_scopes(self.graph)
+        if not self.outside:
+            self.taken = _names_and_scopes(self.graph)
         with self.graph._without_scopes():
             for name in self._sorted():
                 self._add(self.nodes[name])
@@ -184,7 +197,7 @@ class _Importer:
         for node in self.nodes.values():
             for group in node.attr["_class"].list.s if "_class" in node.attr else ():
                 name = group.decode()[5:] if group.startswith(b"loc:@") else None
-                if name is not None and name not in self.nodes:
+                if name is not None and name not in self.nodes and name not in self.outside:
                     raise ValueError(
                         f"Node '{node.name}' expects to be colocated with unknown node '{name}'"
                     )
@@ -193,7 +206,7 @@ class _Importer:
         for op in self.made.values():
             if "_class" in op.attrs:
                 op.attrs["_class"] = [
-                    f"loc:@{self.made[c[5:]].name}" if str(c).startswith("loc:@") else c
+                    f"loc:@{self._named(c[5:]).name}" if str(c).startswith("loc:@") else c
                     for c in op.attrs["_class"]
                 ]
 
@@ -345,9 +358,9 @@ class _Importer:
         if (name, index) in self.mapped:
             self.used.add((name, index))
             return self.mapped[name, index]
-        op = self.made.get(name)
-        if op is None:
+        if name not in self.made and name not in self.outside:
             raise ValueError(f"Node '{user}': Unknown input node '{text}'")
+        op = self._named(name)
         if index >= len(op.outputs):
             raise ValueError(
                 f"Node '{user}': Connecting to invalid output {index} of source node {name} which"
@@ -358,9 +371,12 @@ class _Importer:
     def _control(self, user: str, name: str) -> Operation:
         if name in self.mapped_controls:
             return self.mapped_controls[name]
-        if name not in self.made:
+        if name not in self.made and name not in self.outside:
             raise ValueError(f"Node '{user}': Unknown input node '^{name}'")
-        return self.made[name]
+        return self._named(name)
+
+    def _named(self, name: str) -> Operation:
+        return self.made[name] if name in self.made else self.outside[name]
 
     def element(self, element: str | bytes) -> Any:
         text = _text(element)

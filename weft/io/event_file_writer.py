@@ -1,7 +1,7 @@
 """Takes events as they come, and sees to it that they are in the file in time.
 
-Events are kept as bytes until `max_queue` of them are there, and written together; a thread makes
-sure that they can be read by others `flush_secs` after they were added, also when no more come.
+What is written waits in the file's buffer; a thread makes sure that it can be read by others
+`flush_secs` after it was added, also when no more comes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from weft.io.events import EventsWriter
 
 
 class EventFileWriter:
-    """Writes events to a file in `logdir`. Not `watched`, it does so without a thread."""
+    """Writes events to a file in `logdir`. Not `watched`, it does so without a thread.
+
+    `max_queue` bounds what waits in TensorFlow; here the size of the file's buffer does.
+    """
 
     def __init__(
         self,
@@ -35,8 +38,7 @@ class EventFileWriter:
         self._file = EventsWriter(os.path.join(self._logdir, "events"))
         if filename_suffix:
             self._file.InitWithSuffix(filename_suffix)
-        self._max_queue, self._flush_secs, self._watched = max_queue, flush_secs, watched
-        self._pending: list[bytes] = []
+        self._flush_secs, self._watched = flush_secs, watched
         self._flushed = True
         self._due = 0.0  # the first event can be read at once
         self._changed = threading.Condition()
@@ -59,13 +61,11 @@ class EventFileWriter:
         with self._changed:
             if self._closed:
                 return
-            self._pending.append(data)
+            self._file.WriteSerializedEvent(data)
             if time.monotonic() >= self._due:
                 self._flush()
-            elif len(self._pending) >= self._max_queue > 0:
-                self._write()
-            if self._flushed:
-                self._flushed = not self._pending
+            elif self._flushed:
+                self._flushed = False
                 self._watch()
 
     def _watch(self) -> None:
@@ -75,14 +75,7 @@ class EventFileWriter:
             )
             self._thread.start()
 
-    def _write(self) -> None:
-        for data in self._pending:
-            self._file.WriteSerializedEvent(data)
-        self._pending.clear()
-        self._flushed = False
-
     def _flush(self) -> None:
-        self._write()
         self._file.Flush()
         self._flushed = True
         self._due = time.monotonic() + self._flush_secs

@@ -16,6 +16,8 @@ from weft.ops.kernels import invalid
 
 def _first_seen(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The distinct slices of `x` along `axis` in order of appearance, where each went, counts."""
+    if x.ndim == 1 and x.dtype.kind in "iu":
+        return _first_seen_integers(x)
     rows = np.moveaxis(x, axis, 0)
     numbers: dict[Any, int] = {}
     if rows.ndim == 1:
@@ -29,6 +31,16 @@ def _first_seen(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.nd
     counts = np.bincount(index, minlength=len(numbers)) if len(index) else np.zeros(0, np.int64)
     firsts = np.unique(index, return_index=True)[1] if len(index) else np.zeros(0, np.int64)
     return np.take(x, firsts, axis=axis), index, counts
+
+
+def _first_seen_integers(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    values, first, places, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return values[order], number[places], counts[order]
 
 
 def _unique_along(x: Any, axis: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,7 +5,8 @@ What the body uses from outside is passed in as further arguments, or copied if 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from weft.core.dtypes import DType
@@ -72,6 +73,15 @@ class FuncGraph(Graph):
         if any(tensor.op.graph is not self for tensor in inputs):
             inputs = tuple(self.capture(tensor) for tensor in inputs)
         return super().add_op(definition, inputs, output_types, attrs, name)
+
+    @contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """What lies outside has its place there: the body knows only what it gets of it."""
+        if op is not None and getattr(op, "graph", self) is not self:
+            yield
+            return
+        with super().colocate_with(op, ignore_existing):
+            yield
 
     def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         if tensor.graph is self:

@@ -26,6 +26,20 @@ def check_range(
         raise errors.InvalidArgumentError(None, None, text)
 
 
+def put_row(buffer: Array, index: Any, row: Array) -> Array:
+    """In a program, `buffer` with one row replaced. The index is known to be in range."""
+    from jax import lax
+
+    return lax.dynamic_update_index_in_dim(buffer, row, index, 0)
+
+
+def take_row(buffer: Array, index: Any) -> Array:
+    """In a program, one row of `buffer`. The index is known to be in range."""
+    from jax import lax
+
+    return lax.dynamic_index_in_dim(buffer, index, 0, keepdims=False)
+
+
 def update_rows(
     xp: Any,
     arrays: Sequence[Array],
@@ -45,8 +59,9 @@ def update_rows(
     count = arrays[0].shape[0]
     if indices.shape[0] == 0 or count == 0:
         return list(arrays)
-    mention = _mention(xp, indices)
-    # JAX counts negative indices from the end; here they are out of range, hence dropped.
+    # JAX counts negative indices from the end; here they are out of range, hence dropped, and how
+    # often one of them is named does not matter.
+    mention = _mention_if_repeated(xp, indices)
     indices = xp.where(indices < 0, count, indices)
 
     def one_round(carry: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -81,6 +96,18 @@ def _update_rows_numpy(
         for array, value in zip(updated, new, strict=True):
             array[rows] = value
     return updated
+
+
+def _mention_if_repeated(xp: Any, indices: Array) -> Array:
+    """`_mention`, spared where the indices that count ascend and so cannot repeat."""
+    from jax import lax
+
+    ascends = xp.all((indices[1:] > indices[:-1]) | (indices[1:] < 0))
+    return lax.cond(
+        ascends,
+        lambda: xp.zeros(indices.shape, np.int64),
+        lambda: xp.where(indices < 0, 0, _mention(xp, indices)),
+    )
 
 
 def _mention(xp: Any, indices: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.ops.rows import put_row, take_row
 
 
 class Stack:
@@ -138,14 +139,14 @@ class TracedStack:
         buffer, count = self.state
         if self.ctx.guesses:
             self.ctx.watch(count, buffer.shape[0])
-        self.state = self.xp.asarray(buffer).at[count].set(value), count + 1
+        self.state = put_row(self.xp.asarray(buffer), count, value), count + 1
 
     def pop(self) -> Any:
         if self.state is None:
             raise NotImplementedError("a stack is popped before anything was pushed")
         buffer, count = self.state
         self.state = buffer, count - 1
-        return self.xp.asarray(buffer)[count - 1]
+        return take_row(self.xp.asarray(buffer), count - 1)
 
     def close(self) -> None:
         self.state = None

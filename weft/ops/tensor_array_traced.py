@@ -11,6 +11,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
 from weft.ops import tensor_array_ops as ops
+from weft.ops.rows import put_row, take_row
 from weft.ops.tensor_array_ops import TensorArrayValue
 
 _FLOW = np.float32(0)
@@ -70,14 +71,16 @@ class TracedTensorArray:
         self._check_shape(value.shape)
         if not self.length:
             return  # a loop over nothing is traced all the same
-        rows = self.xp.asarray(self.state).at[index]
-        self.state = rows.add(value) if self.accumulates else rows.set(value)
+        buffer = self.xp.asarray(self.state)
+        if self.accumulates:
+            value = take_row(buffer, index) + value
+        self.state = put_row(buffer, index, value)
 
     def read(self, index: Any) -> Any:
         buffer = self._buffer()
         if not self.length:
             return self.xp.zeros(buffer.shape[1:], buffer.dtype)
-        return buffer[index]
+        return take_row(buffer, index)
 
     def _buffer(self) -> Any:
         if self.state is None:
@@ -133,7 +136,7 @@ class GrowingArray(TracedTensorArray):
         if tuple(buffer.shape[1:]) != value.shape:
             raise NotImplementedError("the elements of an array differ in shape")
         size = xp.maximum(size, xp.asarray(index, np.int32) + np.int32(1))
-        self.state = buffer.at[index].set(value), size
+        self.state = put_row(buffer, index, value), size
 
     def grown(self, state: Any, rows: int, like: Any) -> Any:
         """`state` with `rows` rows at least; `like` has the shape of an element."""
@@ -151,7 +154,7 @@ class GrowingArray(TracedTensorArray):
         return self.state[0]
 
     def read(self, index: Any) -> Any:
-        return self._buffer()[index]
+        return take_row(self._buffer(), index)
 
     def gather(self, indices: Any, element_dims: Dims) -> Any:
         return self._buffer()[self.xp.asarray(indices)]

@@ -514,6 +514,12 @@ def _shape_rule(count: int, rest: list[str], resource: bool) -> Callable[[Any], 
     return rule
 
 
+def _flops(count: int, rest: list[str]) -> Callable[..., float]:
+    """About four array operations for every array that changes, as large as the gradient."""
+    grad = count + rest.index("grad" if "grad" in rest else "delta")
+    return lambda dims, attrs: 4.0 * count * float(np.prod(dims[grad]))
+
+
 def _declare(spec: _Optimizer, sparse: bool, resource: bool) -> OpDef:
     state = spec.variables.split()
     inputs = spec.sparse if sparse else spec.dense
@@ -532,6 +538,7 @@ def _declare(spec: _Optimizer, sparse: bool, resource: bool) -> OpDef:
         attrs=", ".join(attrs),
         shape=_shape_rule(len(state), rest, resource),
         stateful=True,
+        flops=_flops(len(state), rest),
     )(_kernel(spec, rest, sparse, resource))
 
 

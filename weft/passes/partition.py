@@ -96,13 +96,13 @@ class _Cutter:
     def cut(self) -> list[Partition]:
         self._add_control_loops()
         self.inputs = {node: list(node.inputs) for node in self.graph.nodes}
-        for node in self.graph.nodes:
-            if is_everywhere(node):
-                continue
+        kept = [node for node in self.graph.nodes if not is_everywhere(node)]
+        for node in kept:
             part = self._part(node.device)
             node.inputs = [self._edge(edge, node) for edge in node.inputs]
-            node.controls = [self._control(source, node) for source in node.controls]
             part.append(node)
+        for node in kept:  # after all data, which tells of its source just as well as a signal
+            node.controls = [self._control(source, node) for source in node.controls]
         fetches = [self._fetched(edge) for edge in self.graph.fetches]
         return [self._finish(device, fetches) for device in self.parts]
 
@@ -120,7 +120,7 @@ class _Cutter:
         targets = [n for n in self.graph.targets if n.device == device and not is_everywhere(n)]
         targets += [n for n in nodes if n.definition.transfer == "send"]
         graph = ClientGraph(
-            [*(arg for _, arg in args), *_sorted([n for n in nodes if n.type != "_Arg"])],
+            [*(arg for _, arg in args), *topological([n for n in nodes if n.type != "_Arg"])],
             [(arg, 0) for _, arg in args],
             [fetches[i][1] for i in mine],
             targets,
@@ -290,7 +290,7 @@ class _Cutter:
                 if inside == entering(node, self.frames):
                     self._control_loop(inside, node.device, verdicts, enters)
         if self.loops:
-            self.graph.nodes = _sorted(self.graph.nodes)
+            self.graph.nodes = topological(self.graph.nodes)
             self.hops = _hops(self.graph)
 
     def _control_loop(
@@ -351,7 +351,7 @@ def _hops(graph: ClientGraph) -> dict[Node, int]:
     return hops
 
 
-def _sorted(nodes: list[Node]) -> list[Node]:
+def topological(nodes: list[Node]) -> list[Node]:
     """Topological order, stable; the way back of a loop does not count."""
     known = set(nodes)
     waiting: dict[Node, int] = {}

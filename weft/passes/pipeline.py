@@ -1,7 +1,7 @@
 """The table of contents of a step: every pass, in order.
 
-The local session and a cluster's master both call `prepare`; neither has a pipeline of its own.
-`finish` is what the process that runs a partition does with it.
+A local session calls `prepare`. In a cluster the master calls `split`, and each worker calls
+`prepare` on what it was given, which is placed already. Nobody has a pipeline of its own.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from weft.passes.inline import inline
 from weft.passes.optimize.attention import fuse_attention
 from weft.passes.optimize.cse import cse
 from weft.passes.optimize.fold import fold
+from weft.passes.optimize.repeats import sum_repeats
 from weft.passes.optimize.simplify import simplify
 from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
+from weft.passes.recv_schedule import hold_back
 from weft.passes.references import read_late
 from weft.passes.structure import structure, subgraphs
 from weft.passes.verify import verify
@@ -32,6 +34,7 @@ class Options:
     fold: bool = True
     cse: bool = True
     simplify: bool = True
+    hold_receives: bool = False
     transfers: PartitionOptions = PLAIN
 
 
@@ -54,16 +57,31 @@ def prepare(
     graph = prune(feeds, fetches, targets)
     _show(observe, "10_pruned", graph)
     inline(graph)
+    parts = split(graph, options, observe, place)
+    for i, part in enumerate(parts):
+        if options.hold_receives and len(parts) > 1:
+            hold_back(part.graph)
+        finish(part.graph, options, observe, f"_{i}" if len(parts) > 1 else "")
+    return parts
+
+
+def split(
+    graph: ClientGraph,
+    options: Options = ALL,
+    observe: object = None,
+    place: Callable[[ClientGraph], None] | None = None,
+) -> list[Partition]:
+    """The graph of a step -> one graph per device. All that a master does before it hands out work:
+
+    calls of functions stay what they are, for the process that runs them to replace.
+    """
     if place is not None:
         place(graph)
         _show(observe, "12_placed", graph)
     else:
         for node in graph.nodes:
             node.device = ""
-    parts = partition(graph, options.transfers)
-    for i, part in enumerate(parts):
-        finish(part.graph, options, observe, f"_{i}" if len(parts) > 1 else "")
-    return parts
+    return partition(graph, options.transfers)
 
 
 def finish(
@@ -94,6 +112,7 @@ def optimize(graph: ClientGraph, options: Options) -> None:
     if options.simplify:
         simplify(graph)
         fuse_attention(graph)
+        sum_repeats(graph)
     graph.drop_unused()
 
 

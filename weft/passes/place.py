@@ -7,7 +7,7 @@ on which they would finish first. `node.device` is the whole name of a device af
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.core import device_name, dtypes, errors
@@ -27,14 +27,19 @@ class PlaceOptions:
     `by_type`: only the best type of device that a group may run on is considered. A program that
     XLA compiles whole loses far more by being torn apart than an idle host could win.
     `improve`: small placements are refined by search.
+    `home`: the task of a cluster where everything goes that nothing ties to another, so that
+    sessions with different graphs agree on where a variable is.
     """
 
     soft: bool = False
     by_type: bool = True
     improve: bool = True
+    home: str = ""
 
 
 STRICT = PlaceOptions()
+# How many nodes an error lists.
+_MOST_NAMED = 5
 
 
 def place(
@@ -163,9 +168,9 @@ class Groups:
         for node in self.graph.nodes:
             for spec in node.attrs.get("_class", ()):
                 text = spec.decode() if isinstance(spec, bytes) else str(spec)
-                other = by_name.get(text.removeprefix("loc:@"))
-                if other is not None:
-                    self._join(other, node, "colocation")
+                # Who names a node that the step does not need still goes with who else names it.
+                other = by_name.setdefault(text.removeprefix("loc:@"), node)
+                self._join(other, node, "colocation")
 
     def _join_cells(self) -> None:
         for node in self.graph.nodes:
@@ -235,14 +240,31 @@ class Groups:
             if kept:
                 return kept
         matching = self.all.matching(group.wanted)
-        allowed = [d for d in matching if d.device_type in group.types]
+        allowed = self._near([d for d in matching if d.device_type in group.types])
         if allowed and self.options.by_type:
             return [d for d in allowed if d.device_type == allowed[0].device_type]
         if allowed:
             return allowed
         if self.options.soft:
             return self._softly(group)
-        raise (no_kernel if matching else no_such_device)(group.asked_by, self.all, group.wanted)
+        if not matching:
+            raise no_such_device(group.asked_by, self.all, group.wanted)
+        raise self._no_kernel(group, matching)
+
+    def _no_kernel(self, group: _Group, matching: list[DeviceInfo]) -> errors.OpError:
+        """Names the members of the group that cannot run where it was asked for."""
+        types = {d.device_type for d in matching}
+        members = [n for n in self.graph.nodes if self._groups[self.find(n)] is group]
+        hosted = [n for n in members if not types.intersection(kernel_types(n))]
+        return no_kernel(group.asked_by, self.all, group.wanted, hosted)
+
+    def _near(self, allowed: list[DeviceInfo]) -> list[DeviceInfo]:
+        """The devices of one task: the one called home if it is among them."""
+        home = self.options.home
+        if not home or not allowed:
+            return allowed
+        task = home if any(d.worker == home for d in allowed) else allowed[0].worker
+        return [d for d in allowed if d.worker == task]
 
     def _softly(self, group: _Group) -> list[DeviceInfo]:
         """Any device of the task that was asked for, or of any task, that can run the group."""
@@ -288,15 +310,20 @@ def no_such_device(node: Node, devices: DeviceSet, wanted: str = "") -> errors.O
     return errors.InvalidArgumentError(_node_def(node), node.op, message + _defined(node))
 
 
-def no_kernel(node: Node, devices: DeviceSet, wanted: str = "") -> errors.OpError:
+def no_kernel(
+    node: Node, devices: DeviceSet, wanted: str = "", without: Sequence[Node] = ()
+) -> errors.OpError:
+    """`without` are the nodes colocated with `node` that lack the kernel, where it is not it."""
     wanted = wanted or node.device
+    lacking = list(without) or [node]
     kind = device_name.parse(wanted).device_type or devices.devices[0].device_type
     message = (
         f"Cannot assign a device for operation {node.name}: Could not satisfy explicit device"
         f" specification '{wanted}' because no supported kernel for {kind} devices is available."
-        f" {node.type} runs on {', '.join(kernel_types(node))}; with allow_soft_placement it is"
-        " put there."
+        f" With allow_soft_placement it is put where there is one:"
     )
+    for other in lacking[:_MOST_NAMED]:
+        message += f"\n  {_called(other)}: {other.type} runs on {', '.join(kernel_types(other))}"
     return errors.InvalidArgumentError(_node_def(node), node.op, message + _defined(node))
 
 

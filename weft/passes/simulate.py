@@ -245,3 +245,11 @@ def _sent(edge: Edge, costs: CostModel) -> float:
     if edge[0].type in ("Const", "_Arg") and not edge[0].controls:
         return 0.0
     return max(1.0, costs.size(edge))
+
+
+def simulated_time(nodes: Sequence[Node], devices: DeviceSet, costs: CostModel) -> float:
+    """Microseconds that a step would take where its nodes are placed now."""
+    by_name = {device.name: device for device in devices}
+    choices = [[by_name[node.device]] for node in nodes]
+    simulation = Simulation(nodes, range(len(nodes)), choices, devices, costs)
+    return simulation.run([allowed[0] for allowed in simulation.choices])

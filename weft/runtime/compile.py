@@ -19,6 +19,7 @@ from weft.passes.structure import subgraphs
 from weft.runtime.interpret import _derefs, located
 from weft.runtime.lower import CannotLower, lower
 from weft.runtime.objects import Cell, Objects
+from weft.runtime.products import Parts
 from weft.runtime.resources import uninitialized
 
 _lock = threading.Lock()
@@ -148,7 +149,7 @@ class Tracer:
     ) -> tuple[list[Any], list[Any], Any]:
         import jax.numpy as jnp
 
-        self.objects = Objects(self.factor)
+        self.objects, self.parts = Objects(self.factor), Parts()
         cells = self._cells(donated, kept)
         self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
         before = [_shape_or_none(cell.state) for cell in cells.values()]
@@ -239,7 +240,13 @@ class Tracer:
         if concrete and not definition.xla and not definition.stateful and inputs:
             with np.errstate(all="ignore"):
                 return call(np, inputs)
-        return call(jnp, inputs)
+        part = self.parts.part(node, inputs) if self.objects.bounds else None
+        if part is not None:
+            return [part]
+        outputs: Sequence[Any] = call(jnp, inputs)
+        if self.objects.bounds:
+            self.parts.note(node, inputs, outputs[0] if outputs else None)
+        return outputs
 
     def _draw(self, node: Node, call: Any, inputs: list[Any]) -> Sequence[Any]:
         """A random node: those of the region itself run once, those inside loops move on."""

@@ -80,6 +80,8 @@ class TaskGraph:
                 name = task.node.attrs["frame_name"]
                 self.enters[name] = self.enters.get(name, 0) + 1
         self.readers: dict[int, int] = {}
+        # Called with the values of the step after every task, by those who want to look.
+        self.watch: Callable[[list[Any]], None] | None = None
 
     def release(self, reads: list[set[int]], kept: set[int]) -> None:
         """Lets go of values after their last reader; `reads` are the slots that each task reads."""
@@ -410,6 +412,8 @@ class Executor:
             if self.observe is not None and kind in ("plain", "send", "recv") and not dead:
                 self._observe(task, iteration)
             self._activate(task, frame, iteration, iteration.values, dead)
+            if self.graph.watch is not None:
+                self.graph.watch(iteration.values)
             for slot in task.reads:
                 self.readers[slot] -= 1
                 if not self.readers[slot]:

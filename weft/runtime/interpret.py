@@ -206,7 +206,8 @@ def located(error: Exception, node: Node) -> Exception:
         kind, message = errors.InvalidArgumentError, f"{type(error).__name__}: {error}"
         if not isinstance(error, (ValueError, TypeError, IndexError, ArithmeticError)):
             kind = errors.InternalError
-    where = f" (defined at {errors.locate(op)})" if op is not None else ""
+    # An operation that came from another process does not know where it was made.
+    where = f" (defined at {errors.locate(op)})" if op is not None and op._stack else ""
     message += f"\n\t [[node {node.name}{where} ]]"
     node_def = op.node_def if op is not None else None
     made: Exception = kind(node_def, op, message)

@@ -46,7 +46,7 @@ class PartitionedPlan:
         running: RunningSteps | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
-        return self._run(feeds, None, deadline, running)
+        return self._run(feeds, None, deadline, running, rendezvous)
 
     def run_observed(
         self,
@@ -56,7 +56,7 @@ class PartitionedPlan:
         running: RunningSteps | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
-        return self._run(feeds, observe, deadline, running)
+        return self._run(feeds, observe, deadline, running, rendezvous)
 
     def _run(
         self,
@@ -64,8 +64,9 @@ class PartitionedPlan:
         observe: Observer | None,
         deadline: float | None,
         running: RunningSteps | None,
+        rendezvous: Rendezvous | None,
     ) -> list[Any]:
-        step = _Step(len(self.parts), deadline)
+        step = _Step(len(self.parts), deadline, rendezvous or Rendezvous())
         if running is not None:
             running.add(step)
         try:
@@ -100,9 +101,9 @@ class PartitionedPlan:
 class _Step:
     """What the partitions of one step share: where they meet, and how it ends."""
 
-    def __init__(self, count: int, deadline: float | None) -> None:
+    def __init__(self, count: int, deadline: float | None, rendezvous: Rendezvous) -> None:
         self.deadline = deadline
-        self.rendezvous, self.running = Rendezvous(), RunningSteps()
+        self.rendezvous, self.running = rendezvous, RunningSteps()
         self.results: list[Any] = [None] * count
         self._error: Exception | None = None
         self._left = count

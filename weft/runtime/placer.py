@@ -28,9 +28,12 @@ class Placer:
     its training wants it and not where its initializer alone would put it.
     """
 
-    def __init__(self, graph: Graph, devices: DeviceSet, config: Any = None) -> None:
+    def __init__(
+        self, graph: Graph, devices: DeviceSet, config: Any = None, home: str = ""
+    ) -> None:
         self.graph, self.devices = graph, devices
-        self.options = PlaceOptions(soft=bool(config is not None and config.allow_soft_placement))
+        soft = bool(config is not None and config.allow_soft_placement)
+        self.options = PlaceOptions(soft=soft, home=home)
         self.log = bool(config is not None and config.log_device_placement)
         self.pruned_only = bool(config is not None and config.graph_options.place_pruned_graph)
         self.costs = _kept_costs()

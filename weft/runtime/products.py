@@ -1,7 +1,8 @@
-"""Sums of matrix products over the iterations of a loop, as one product after it.
+"""Matrix products in loops: sums of them as one product after the loop, parts of them alone.
 
 The gradient of a matrix that a loop multiplies by is such a sum: each iteration adds x^T g to it.
-Small factors, kept, and one large product at the end take a fraction of the time.
+Small factors, kept, and one large product at the end take a fraction of the time. And where a cell
+multiplies [input, state] by its matrix, often only the gradient of the state is wanted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph.kernel_call import bind
+from weft.ops.rows import put_row
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 # Bytes of factors that are kept for one sum.
@@ -33,7 +35,7 @@ class Product:
         if kept is None:
             return None  # this only asks for shapes
         kept_a, kept_b, count = kept
-        return kept_a.at[count].set(a), kept_b.at[count].set(b), count + np.int32(1)
+        return put_row(kept_a, count, a), put_row(kept_b, count, b), count + np.int32(1)
 
     def is_worth_it(self) -> bool:
         """Whether factors are smaller than products, and few enough to be kept."""
@@ -117,3 +119,45 @@ def _needed(roots: list[Node]) -> set[Node]:
             needed.add(node)
             stack += [n for n, _ in node.inputs] + node.controls
     return needed
+
+
+class Parts:
+    """Remembers the factors of products, so that a slice of one multiplies only what it needs.
+
+    XLA leaves out products that nobody uses as a whole.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, Node, Sequence[Any]]] = {}
+
+    def note(self, node: Node, inputs: Sequence[Any], product: Any) -> None:
+        if node.type == "MatMul" and hasattr(product, "aval"):
+            self._made[id(product)] = product, node, inputs
+
+    def part(self, node: Node, inputs: Sequence[Any]) -> Any:
+        """The output of a Slice of a product; None if it is anything else."""
+        import jax.numpy as jnp
+
+        if node.type != "Slice" or id(inputs[0]) not in self._made:
+            return None
+        whole, matmul, (a, b) = self._made[id(inputs[0])]
+        bounds = _bounds(whole.shape, *inputs[1:])
+        if bounds is None:
+            return None
+        rows, columns = bounds
+        a = a[:, rows] if matmul.attrs["transpose_a"] else a[rows]
+        b = b[columns] if matmul.attrs["transpose_b"] else b[:, columns]
+        return bind(matmul.definition, matmul.attrs, traced=True)(jnp, [a, b])[0]
+
+
+def _bounds(shape: tuple[int, ...], begin: Any, size: Any) -> list[slice] | None:
+    """The slices that begin and size mean, where they are known and fit."""
+    if not all(isinstance(v, np.ndarray) and v.shape == (2,) for v in (begin, size)):
+        return None
+    found = []
+    for length, start, count in zip(shape, begin.tolist(), size.tolist(), strict=True):
+        end = length if count == -1 else start + count
+        if not 0 <= start <= end <= length:
+            return None
+        found.append(slice(start, end))
+    return found

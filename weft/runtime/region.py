@@ -287,5 +287,7 @@ def _work(node: Node, inputs: Any, outputs: Any) -> float:
         return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
     size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
     if node.definition.flops is not None:
-        return size + 0.05 * node.definition.flops([np.shape(v) for v in inputs], node.attrs)
+        flops = node.definition.flops([np.shape(v) for v in inputs], node.attrs)
+        # A product is one call; an update of a variable is a call for each of its operations.
+        return size + (flops if node.definition.stateful else 0.05 * flops)
     return size

@@ -225,5 +225,6 @@ def options_from(config: Any) -> Options:
         fold=base and rewrites.constant_folding != off,
         cse=base and rewrites.common_subgraph_elimination != off,
         simplify=base and rewrites.arithmetic_optimization != off,
+        hold_receives=config.graph_options.enable_recv_scheduling,
         transfers=PartitionOptions(as_bfloat16=config.graph_options.enable_bfloat16_sendrecv),
     )

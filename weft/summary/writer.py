@@ -161,9 +161,8 @@ class SessionEventWriter:
 class FileWriter(SummaryToEventTransformer):
     """Writes summaries and other events to a file in `logdir`, for TensorBoard to show.
 
-    `max_queue` events are kept in memory before they are written, and none longer than
-    `flush_secs`. With a `session`, all writers of that session and directory share one file, also
-    with `tf.contrib.summary`.
+    No event waits longer than `flush_secs` until it can be read by others. With a `session`, all
+    writers of that session and directory share one file, also with `tf.contrib.summary`.
     """
 
     def __init__(
@@ -204,7 +203,7 @@ class FileWriter(SummaryToEventTransformer):
 
     def _add_event(self, event: Any, step: Any) -> None:
         self._warn_if_event_writer_is_closed()
-        super()._add_event(event, step)
+        SummaryToEventTransformer._add_event(self, event, step)
 
     def add_event(self, event: Any) -> None:
         """Adds an `Event` as it is."""

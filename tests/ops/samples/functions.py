@@ -23,6 +23,5 @@ SAMPLES = [
     ),
     skip("FakeParam", "its value means nothing"),
     skip("_ToBool", "weft's own: see tests/passes/test_inline.py"),
-    skip("_OrEmpty", "weft's own: see tests/autodiff/test_functions.py"),
     skip("_RangeStart", "weft's own: see tests/passes/test_inline.py"),
 ]

@@ -1,0 +1,12 @@
+"""Receives held back until their tensors are needed."""
+
+from benchmarks.recv_schedule import peaks
+
+
+def test_the_peak_of_a_fan_in_falls_as_predicted():
+    predicted, seen, result = peaks(scheduled=False)
+    held_predicted, held_seen, held_result = peaks(scheduled=True)
+    assert abs(result - held_result) <= 1e-5 * abs(result)
+    # Eight tensors that lie about become two: the one in use and the one on its way.
+    assert predicted >= 8 and seen >= 8
+    assert held_predicted == 3 and held_seen == 3

@@ -1,0 +1,81 @@
+"""The gradient of a conditional over functions: one between the gradients of its branches.
+
+Each branch returns, besides its results, what its gradient needs; for what the other branches
+return it has stand-ins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.autodiff.functions import Halves, add_body, add_outputs, halves, own_body
+from weft.graph.convert import convert_to_tensor
+from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+
+
+def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
+    """One gradient for each input; none for what decides."""
+    functions, dims = _branches(op), [tensor.dims for tensor in op.inputs[1:]]
+    bodies = [own_body(op.graph._functions, function, dims) for function in functions]
+    sides = [halves(body, grads) for body in bodies]
+    handed = [_handed_on(sides, number) for number in range(len(sides))]
+    forward = [
+        _forward(op, function.name, side, extra)
+        for function, side, extra in zip(functions, sides, handed, strict=True)
+    ]
+    op.attrs.update(_as_attrs(op, forward))
+    op.attrs["Tout"] = [*op.attrs["Tout"], *(t.dtype.base_dtype for t in handed[0])]
+    saved = add_outputs(op, handed[0])
+    backward = [
+        add_body(
+            op.graph, f"{op.type}_gradient", side.backward,
+            [*side.dys, *side.body.inputs, *extra], side.dxs,
+        )
+        for side, extra in zip(sides, handed, strict=True)
+    ]  # fmt: skip
+    given = [convert_to_tensor(grads[i]) for i in sides[0].outputs]
+    types = [dx.dtype.base_dtype for dx in sides[0].dxs]
+    inputs = [*given, *op.inputs[1:], *saved]
+    found = REGISTRY[op.type](op.inputs[0], inputs, types, **_as_attrs(op, backward))
+    return [None, *_spread(sides[0], found, len(op.inputs) - 1)]
+
+
+for _name in ("If", "StatelessIf", "Case", "StatelessCase"):
+    register_gradient(_name, branch_gradient)
+
+
+def _branches(op: Operation) -> list[FuncRef]:
+    if op.definition.calls == "case":
+        return list(op.attrs["branches"])
+    return [op.attrs["then_branch"], op.attrs["else_branch"]]
+
+
+def _as_attrs(op: Operation, functions: list[FuncRef]) -> dict[str, Any]:
+    if op.definition.calls == "case":
+        return {"branches": functions}
+    return {"then_branch": functions[0], "else_branch": functions[1]}
+
+
+def _handed_on(sides: Sequence[Halves], number: int) -> list[Tensor]:
+    """What branch `number` returns further: in the place of all branches, its own tensors."""
+    with sides[number].body.graph.as_default():
+        return [
+            tensor if i == number else raw.FakeParam(tensor.dtype.base_dtype, tensor.shape)
+            for i, side in enumerate(sides)
+            for tensor in side.saved
+        ]
+
+
+def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> FuncRef:
+    made = [tensor.op for tensor in extra if tensor.op.type == "FakeParam"]
+    ops = list(dict.fromkeys([*side.forward, *made]))
+    return add_body(op.graph, name, ops, side.body.inputs, [*side.body.outputs, *extra])
+
+
+def _spread(side: Halves, found: Any, count: int) -> list[Any]:
+    """Gradients in the places of the inputs they belong to."""
+    values = dict(zip(side.inputs, found if isinstance(found, list) else [], strict=False))
+    return [values.get(i) for i in range(count)]

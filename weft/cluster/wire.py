@@ -1,0 +1,270 @@
+"""Tensors and errors as they travel.
+
+A message that carries tensors is written as the bytes of its small fields, then the tensors one by
+one; protobuf lets fields come in any order. So a tensor is copied once on its way out and not at
+all on its way in: it is a view into the bytes that arrived.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, errors
+from weft.graph.tensor_proto import proto_to_array
+
+Chunk = bytes | memoryview
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8  # fields of TensorProto
+_PADDING = 1000  # a field that nobody knows and every reader skips
+_ALIGNMENT = 16
+
+
+# ---- fields -----------------------------------------------------------------------------------
+
+
+def varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
+
+
+def head(field: int, length: int) -> bytes:
+    """What comes before `length` bytes of a field."""
+    return varint(field << 3 | _BYTES) + varint(length)
+
+
+def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
+    """(number, where it starts, value) of each field: a number, or a view of bytes."""
+    at, end = 0, len(data)
+    while at < end:
+        start = at
+        tag, at = _read_varint(data, at)
+        kind = tag & 7
+        value: Any
+        if kind == _BYTES:
+            length, at = _read_varint(data, at)
+            value, at = data[at : at + length], at + length
+        elif kind == _VARINT:
+            value, at = _read_varint(data, at)
+        elif kind in (_FIXED64, _FIXED32):
+            length = 8 if kind == _FIXED64 else 4
+            value, at = int.from_bytes(data[at : at + length], "little"), at + length
+        else:
+            raise _malformed()
+        if at > end:
+            raise _malformed()
+        yield tag >> 3, start, value
+
+
+def _malformed() -> errors.OpError:
+    return errors.InvalidArgumentError(None, None, "A message could not be parsed")
+
+
+def split(data: bytes, number: int) -> tuple[bytes, list[memoryview]]:
+    """A message without its fields `number`, and those fields."""
+    view = memoryview(data)
+    taken: list[memoryview] = []
+    rest: list[memoryview] = []
+    skipping, start = False, 0
+    try:
+        for field, at, value in fields(view):
+            if (field == number) != skipping:
+                if not skipping:
+                    rest.append(view[start:at])
+                skipping, start = not skipping, at
+            if skipping:
+                taken.append(value)
+    except IndexError:
+        raise _malformed() from None
+    if not taken:
+        return data, taken
+    if not skipping:
+        rest.append(view[start:])
+    return b"".join(rest), taken
+
+
+# ---- tensors ----------------------------------------------------------------------------------
+
+
+def tensor_chunks(value: Any) -> list[Chunk]:
+    """A TensorProto, in pieces to be joined: the last one may be the memory of the array itself."""
+    array = np.asarray(value)
+    if array.dtype == object:
+        return _string_chunks(array)
+    kind = dtypes.as_dtype(array.dtype)
+    chunks: list[Chunk] = [_skeleton(kind.as_datatype_enum, array.shape)]
+    if array.size:
+        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        chunks += [head(_CONTENT, flat.nbytes), flat.data]
+    return chunks
+
+
+def _skeleton(kind: int, shape: tuple[int, ...]) -> bytes:
+    dims = b"".join(_dim(extent) for extent in shape)
+    return varint(_DTYPE << 3) + varint(kind) + head(_SHAPE, len(dims)) + dims
+
+
+def _dim(extent: int) -> bytes:
+    size = b"\x08" + varint(extent)
+    return head(2, len(size)) + size
+
+
+def _string_chunks(array: np.ndarray) -> list[Chunk]:
+    chunks: list[Chunk] = [_skeleton(dtypes.string.as_datatype_enum, array.shape)]
+    for item in array.ravel():
+        if not isinstance(item, (bytes, str)):
+            raise errors.UnimplementedError(
+                None, None, f"A value of type {type(item).__name__} cannot leave its process"
+            )
+        text = item.encode() if isinstance(item, str) else item
+        chunks += [head(_STRINGS, len(text)), text]
+    return chunks
+
+
+def length(chunks: Iterable[Chunk]) -> int:
+    return sum(len(chunk) for chunk in chunks)
+
+
+def read_tensor(data: memoryview) -> np.ndarray:
+    """The array of a TensorProto; it shares memory with `data` where that is possible."""
+    kind, shape, content = 0, (), None
+    try:
+        for field, _, value in fields(data):
+            if field == _DTYPE:
+                kind = value
+            elif field == _SHAPE:
+                shape = _read_shape(value)
+            elif field == _CONTENT:
+                content = value
+            elif field != 3:
+                return _parsed(data)
+        if content is None or not kind:
+            return _parsed(data)
+        dtype = dtypes.as_dtype(kind)
+        if dtype is dtypes.string or dtype.np_storage == object:
+            return _parsed(data)
+        array = np.frombuffer(content, dtype=dtype.np_storage).reshape(shape)
+    except (IndexError, ValueError) as error:
+        raise errors.InvalidArgumentError(None, None, f"Cannot parse a tensor: {error}") from None
+    return array if array.flags.aligned else array.copy()
+
+
+def _read_shape(data: memoryview) -> tuple[int, ...]:
+    sizes = []
+    for field, _, dim in fields(data):
+        if field == 2:
+            sizes.append(next((v for f, _, v in fields(dim) if f == 1), 0))
+    return tuple(sizes)
+
+
+def _parsed(data: memoryview) -> np.ndarray:
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+    return proto_to_array(TensorProto.FromString(bytes(data)))
+
+
+# ---- tensors in messages ----------------------------------------------------------------------
+
+
+def with_named(small: bytes, field: int, tensors: Iterable[tuple[str, Any]]) -> bytes:
+    """A message: its small fields, and tensors with names in field `field`."""
+    chunks: list[Chunk] = [small]
+    for name, value in tensors:
+        tensor = tensor_chunks(value)
+        label = name.encode()
+        front = head(1, len(label)) + label + head(2, length(tensor))
+        chunks += [head(field, len(front) + length(tensor)), front, *tensor]
+    return b"".join(chunks)
+
+
+def read_named(views: Iterable[memoryview]) -> list[tuple[str, np.ndarray]]:
+    found = []
+    for view in views:
+        name, tensor = "", memoryview(b"")
+        for field, _, value in fields(view):
+            if field == 1:
+                name = bytes(value).decode()
+            elif field == 2:
+                tensor = value
+        found.append((name, read_tensor(tensor)))
+    return found
+
+
+def with_tensors(small: bytes, field: int, values: Iterable[Any]) -> bytes:
+    """A message: its small fields, and tensors in field `field`."""
+    chunks: list[Chunk] = [small]
+    for value in values:
+        tensor = tensor_chunks(value)
+        chunks += [head(field, length(tensor)), *tensor]
+    return b"".join(chunks)
+
+
+def received(value: Any, is_dead: bool) -> bytes:
+    """A RecvTensorResponse whose array, in the memory of who gets it, is aligned."""
+    if is_dead:
+        return b"\x10\x01" + with_tensors(b"", 1, [np.zeros(0, np.float32)])
+    tensor = tensor_chunks(value)
+    size = length(tensor)
+    before = len(head(1, size)) + size - len(tensor[-1])
+    missing = -(before + len(head(_PADDING, 0))) % _ALIGNMENT
+    padding = head(_PADDING, missing) + bytes(missing)
+    return b"".join([padding, head(1, size), *tensor])
+
+
+def read_received(data: bytes) -> tuple[np.ndarray, bool]:
+    """The tensor of a RecvTensorResponse, and whether it is dead."""
+    tensor, dead = memoryview(b""), False
+    for field, _, value in fields(memoryview(data)):
+        if field == 1:
+            tensor = value
+        elif field == 2:
+            dead = bool(value)
+    return (np.zeros(0, np.float32) if dead else read_tensor(tensor)), dead
+
+
+# ---- errors -----------------------------------------------------------------------------------
+
+_NODE = re.compile(r"\[\[(?:\{\{)?node ([^\s\]}]+)")
+
+
+def to_status(error: BaseException) -> tuple[int, str]:
+    """The code and message that an error travels as."""
+    if isinstance(error, errors.OpError):
+        return error.error_code, error.message
+    if isinstance(error, (ValueError, TypeError, KeyError)):
+        return errors.INVALID_ARGUMENT, str(error)
+    return errors.INTERNAL, f"{type(error).__name__}: {error}"
+
+
+def from_status(code: int, message: str) -> errors.OpError:
+    """The error again. Where the message names a node, so does the error."""
+    name = node_named(message)
+    node_def = None
+    if name is not None:
+        from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+        node_def = NodeDef(name=name)
+    return errors.make_error(node_def, None, message, code)
+
+
+def node_named(message: str) -> str | None:
+    found = _NODE.search(message)
+    return found.group(1) if found is not None else None
