@@ -58,6 +58,7 @@ ROWS = [
     Row("20,000 iterations with shapes that depend on values", "loop_shapes", 1),
     Row("map_fn over 10,000 elements", "map_fn", 2),
     Row("greedy decoding, 50 steps", "decode", 1.2),
+    Row("from one device to another and back", "two_devices", 1),
     Row("training fed by queue runners", "queue_runner", 1, "examples_per_second", True),
     Row("20 steps: second process, against first", "second_start", 1, against_own="first_process"),
 ]

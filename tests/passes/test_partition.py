@@ -211,8 +211,8 @@ class TestCopies:
             CPU:0 feeds [0] fetches [0, 1]
             _feed_0_x = _Arg() -> float32
             a/_2 = _Recv() -> float32
-            n = Neg(a/_2) -> float32
             of_a/_3 = Shape(a/_2) -> int32
+            n = Neg(a/_2) -> float32
             b = Reshape(n, of_a/_3) -> float32
             of_x/_4 = Shape(_feed_0_x) -> int32
             c = Neg(of_x/_4) -> int32
@@ -256,9 +256,7 @@ class TestControls:
     def test_a_value_is_signal_enough(self):
         x, y = self.build(use_value=True)
         got = cut([y], [x])
-        assert count(got, "_Send") == 1 and "y = Add(_feed_0_x, a/_2) -> float32" in got or (
-            "y = Add(_feed_0_x, a/_2, ^a/_2) -> float32" in got
-        )
+        assert count(got, "_Send") == 1 and "y = Add(_feed_0_x, a/_2) -> float32" in got
 
     def test_a_value_that_is_used_later_is_signal_enough(self):
         x = tf.placeholder(tf.float32, [], name="x")
@@ -305,8 +303,7 @@ class TestHalves:
             whole/_5 = _Send(whole)
             fetch
             target a/_2, whole/_5
-            CPU:0 feeds [0] fetches [0, 1]
-            """.replace("CPU:0 feeds [0]", "CPU:0 feeds []") + """\
+            CPU:0 feeds [] fetches [0, 1]
             a/_3 = _Recv() -> bfloat16
             a/_3/cast/_4 = Cast(a/_3) -> float32
             y = Neg(a/_3/cast/_4) -> float32
@@ -336,20 +333,31 @@ def doubled(limit, where="/cpu:1"):
         return tf.while_loop(lambda i, v: i < limit, body, [0, tf.constant(1.0)], name="w")[1]
 
 
+# What the device that does not decide has of a loop: its multiplication and a loop of its own.
+OTHER_DEVICE = """
+    _loop/_1 = Const() -> float32
+    _loop/_2 = Enter(_loop/_1) -> float32
+    _loop/_3 = Merge(_loop/_2, _loop/_5) -> float32 int32
+    w/Identity/_19 = _Recv(^_loop/_3) -> float32
+    w/double/y = Const(^w/Identity/_19) -> float32
+    w/LoopCond/_16 = _Recv(^_loop/_3) -> bool
+    _loop/_4 = Switch(_loop/_3, w/LoopCond/_16) -> float32 float32
+    _loop/_5 = NextIteration(_loop/_4:1) -> float32
+    w/Identity_1/_12 = _Recv(^_loop/_3) -> float32
+    w/double = Mul(w/Identity_1/_12, w/double/y) -> float32
+    w/double/_13 = _Send(w/double)
+    fetch
+    target w/double/_13
+    """
+
+
 class TestLoops:
     def test_a_loop_over_two_devices(self):
         parts = parts_of([doubled(3)])
         home, other = (text(part.graph) for part in parts)
         assert [part.device[-5:] for part in parts] == ["CPU:0", "CPU:1"]
-        same(other, """
-            _cloopw/LoopCond/_1 = Const() -> float32
-            _cloopw/LoopCond/_2 = Enter(_cloopw/LoopCond/_1) -> float32
-            _cloopw/LoopCond/_3 = Merge(_cloopw/LoopCond/_2, _cloopw/LoopCond/_5) -> float32 int32
-            w/LoopCond/_R = _Recv(^_cloopw/LoopCond/_3) -> bool
-            _cloopw/LoopCond/_4 = Switch(_cloopw/LoopCond/_3, w/LoopCond/_R) -> float32 float32
-            _cloopw/LoopCond/_5 = NextIteration(_cloopw/LoopCond/_4:1) -> float32
-            """ and other)  # fmt: skip
-        assert "w/LoopCond" in home and "= LoopCond(" not in other
+        same(other.replace("_cloopw/LoopCond", "_loop"), OTHER_DEVICE)
+        assert count(home, "LoopCond") == 1
         assert count(other, "Merge") == count(other, "NextIteration") == 1
         assert count(other, "_Recv") == count(home, "_Send") == 3  # verdict, v, a signal
         assert count(other, "_Send") == count(home, "_Recv") == 1
@@ -363,9 +371,7 @@ class TestLoops:
 
     def test_the_control_loop_is_of_the_same_frame(self):
         enters = [n for p in parts_of([doubled(3)]) for n in p.graph.nodes if n.type == "Enter"]
-        assert {n.attrs["frame_name"] for n in enters} == {"w/w/"} or (
-            len({n.attrs["frame_name"] for n in enters}) == 1
-        )
+        assert {n.attrs["frame_name"] for n in enters} == {"w/while_context"}
         assert {n.attrs["parallel_iterations"] for n in enters} == {10}
 
     def test_a_loop_on_one_device_gets_none(self):
@@ -388,9 +394,7 @@ class TestLoops:
         with tf.device("/cpu:0"):
             x = tf.random_uniform([], name="x")
             y = tf.cond(p, lambda: other_device(x), lambda: tf.negative(x), name="c")
-        ends = [
-            n for part in parts_of([y], [p]) for n in part.graph.nodes if n.definition.transfer
-        ]
+        ends = [n for part in parts_of([y], [p]) for n in part.graph.nodes if n.definition.transfer]
         assert ends and all(n.attrs.get("_may_be_dead") for n in ends)
 
 

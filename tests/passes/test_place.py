@@ -10,7 +10,7 @@ from weft.core import errors, flags
 from weft.passes.devices import DeviceSet
 from weft.passes.inline import inline
 from weft.passes.partition import follow
-from weft.passes.place import PlaceOptions, place
+from weft.passes.place import STRICT, PlaceOptions, place
 from weft.passes.prune import prune
 
 TASK = "/job:localhost/replica:0/task:0"
@@ -28,7 +28,7 @@ def devices(*names):
     return DeviceSet.of(whole(name) for name in names)
 
 
-def placed(available, fetches=(), targets=(), options=PlaceOptions(), pinned=None, moved=False):
+def placed(available, fetches=(), targets=(), options=STRICT, pinned=None, moved=False):
     """Node name -> the device it got, without the task where it is this one."""
     graph = prune([], list(fetches), [getattr(t, "op", t) for t in targets])
     inline(graph)
@@ -118,7 +118,7 @@ class TestKernels:
             placed(MIXED, [joined])
         text = str(error.value)
         assert "no supported kernel for GPU devices is available" in text
-        assert "StringJoin runs on CPU" in text or "Const runs on CPU" in text
+        assert re.search(r"(StringJoin|Const) runs on CPU\b", text)
         assert "/device:GPU:0" in text and re.search(r"test_place\.py:\d+", text)
 
     def test_softly_they_run_on_the_host(self):
@@ -360,9 +360,7 @@ class TestTelling:
             y = self.build()
             sess.run(y)
             told = capfd.readouterr().err.splitlines()
-            assert f"b: (Add): {TASK}/device:CPU:0" in told or (
-                f"b: (AddV2): {TASK}/device:CPU:0" in told
-            )
+            assert f"b: (Add): {TASK}/device:CPU:0" in told
             assert f"a/RandomUniform: (RandomUniform): {TASK}/device:CPU:1" in told
             sess.run(y)
             assert capfd.readouterr().err == ""  # told once
@@ -378,8 +376,8 @@ class TestTelling:
             sess.run(self.build())
         [folder] = tmp_path.iterdir()
         lines = (folder / "12_placed.txt").read_text().splitlines()
-        assert any(re.fullmatch(rf"b = Add.*\(.*\) -> float32 @ {TASK}/device:CPU:0", x)
-                   for x in lines)  # fmt: skip
+        line = rf"b = Add\(.*\) -> float32 @ {TASK}/device:CPU:0"
+        assert any(re.fullmatch(line, each) for each in lines)
         drawing = (folder / "12_placed.dot").read_text()
         assert drawing.startswith("digraph placement {") and drawing.count("subgraph") == 2
         assert drawing.count("color=red") == 1  # the edge that is cut

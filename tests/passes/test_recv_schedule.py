@@ -9,4 +9,4 @@ def test_the_peak_of_a_fan_in_falls_as_predicted():
     assert abs(result - held_result) <= 1e-5 * abs(result)
     # Eight tensors that lie about become two: the one in use and the one on its way.
     assert predicted >= 8 and seen >= 8
-    assert held_predicted == 3 and held_seen == 3
+    assert round(held_predicted, 2) == round(held_seen, 2) == 3

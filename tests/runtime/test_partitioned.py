@@ -119,6 +119,17 @@ class TestSteps:
         ops = [n.op for g in metadata.partition_graphs for n in g.node]
         assert ops.count("_Send") == ops.count("_Recv") == 1
 
+    def test_partition_graphs_with_loops_and_conditionals(self):
+        x = tf.placeholder(tf.float32, [])
+        with tf.device("/cpu:1"):
+            y = tf.while_loop(lambda v: v < 100.0, lambda v: v * 2.0, [x])
+        with tf.device("/cpu:0"):
+            z = tf.cond(y > 1.0, lambda: y + 1.0, lambda: y)
+        metadata, options = tf.RunMetadata(), tf.RunOptions(output_partition_graphs=True)
+        with tf.Session(config=config(2)) as sess:
+            assert sess.run(z, {x: 3.0}, options=options, run_metadata=metadata) == 193.0
+        assert len(metadata.partition_graphs) == 2
+
     def test_control_edges_cross_devices(self):
         order = []
 

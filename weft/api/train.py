@@ -10,6 +10,7 @@ from tensorboard.compat.proto.saver_pb2 import (
     SaverDef as SaverDef,
 )
 
+from weft.api import train_experimental as experimental
 from weft.api import train_queue_runner as queue_runner
 from weft.graph.graph_io import (
     write_graph as write_graph,

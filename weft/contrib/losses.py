@@ -110,7 +110,7 @@ def mean_pairwise_squared_error(
 
 def _per_example(weights: Tensor) -> Tensor:
     """One weight for each example: the whole where it is a number or a vector."""
-    return weights if weights.shape.ndims < 2 else array.reshape(weights, [-1])
+    return weights if len(weights.dims or ()) < 2 else array.reshape(weights, [-1])
 
 
 @add_arg_scope

@@ -149,15 +149,16 @@ def f1_score(
             strict=True,
         )
 
-        def best(tp: Tensor, fp: Tensor, fn: Tensor, name: str) -> Tensor:
+        def best(counts: Any, name: str) -> Tensor:
+            tp, fp, fn = counts
             precision = tp / (1e-7 + tp + fp)
             recall = tp / (1e-7 + tp + fn)
             scores = 2.0 * precision * recall / (precision + recall + 1e-7)
             return math.reduce_max(scores, name=name)
 
         return _published(
-            best(*values, "value"),
-            best(*updates, "update"),
+            best(values, "value"),
+            best(updates, "update"),
             metrics_collections,
             updates_collections,
         )

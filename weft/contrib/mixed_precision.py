@@ -57,11 +57,11 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         self._incr_every_n_steps = incr_every_n_steps
         self._decr_every_n_nan_or_inf = decr_every_n_nan_or_inf
         self._incr_ratio, self._decr_ratio = incr_ratio, decr_ratio
-        self._loss_scale = Variable(
+        self._loss_scale: Any = Variable(
             convert_to_tensor(init_loss_scale, dtypes.float32), name="loss_scale", trainable=False
         )
-        self._num_good_steps = Variable(0, name="good_steps", trainable=False)
-        self._num_bad_steps = Variable(0, name="bad_steps", trainable=False)
+        self._num_good_steps: Any = Variable(0, name="good_steps", trainable=False)
+        self._num_bad_steps: Any = Variable(0, name="bad_steps", trainable=False)
 
     def get_loss_scale(self) -> Any:
         return self._loss_scale

@@ -104,10 +104,21 @@ CACHE = _str(
 )
 
 
+FSYNC = _bool(
+    "WEFT_FSYNC",
+    False,
+    "Wait for the disk when a checkpoint is saved, so that it outlives a power failure, too.",
+)
 COSTS = _str(
     "WEFT_COSTS",
     "",
     "File in which what traced steps measured is kept for placing later ones.",
+)
+
+PEERS = _int(
+    "WEFT_PEERS",
+    300,
+    "For how many seconds a new session waits for servers of its cluster that do not answer.",
 )
 
 

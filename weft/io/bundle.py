@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from google_crc32c import extend as crc32c_extend
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, flags
 from weft.core.dtypes import DType
 from weft.io.filesystem import LOCAL, system_of, translated
 from weft.io.table import Table, mask, varint, write_table
@@ -171,15 +171,21 @@ def _text(key: bytes) -> str:
 
 
 def _sync(file: BinaryIO) -> None:
-    """Waits until a local file is on the disk: a rename must not get there before its content."""
+    """Hands a file to the system; with WEFT_FSYNC, waits until it is on the disk.
+
+    The system keeps what it was handed when a process dies. Only a machine that loses power can
+    take it back, and then checksums tell.
+    """
     file.flush()
+    if not flags.FSYNC:
+        return
     with contextlib.suppress(OSError, AttributeError):
         os.fsync(file.fileno())
 
 
 def _sync_directory(prefix: str) -> None:
     system, where = system_of(prefix)
-    if system is not LOCAL or not hasattr(os, "O_DIRECTORY"):
+    if not flags.FSYNC or system is not LOCAL or not hasattr(os, "O_DIRECTORY"):
         return
     with contextlib.suppress(OSError):
         descriptor = os.open(os.path.dirname(where) or ".", os.O_RDONLY | os.O_DIRECTORY)

@@ -55,7 +55,7 @@ class BatchNormalization(Layer):
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, (int, list)):
             raise TypeError(f"axis must be int or list, type given: {type(axis)}")
-        self.axis = axis if isinstance(axis, int) else axis[:]
+        self.axis: Any = axis if isinstance(axis, int) else axis[:]
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale = center, scale
         self.beta_initializer = named.initializer(beta_initializer)
@@ -89,7 +89,7 @@ class BatchNormalization(Layer):
         self.axis = _checked_axes(self.axis, shape.ndims)
         self._check_virtual_batches()
         self.fused = bool(self.fused) and shape.ndims == 4 and self._fused_can_be_used()
-        sizes = {axis: shape.as_list()[axis] for axis in self.axis}
+        sizes: dict[int, Any] = {axis: shape.as_list()[axis] for axis in self.axis}
         if None in sizes.values():
             raise ValueError("Input has undefined `axis` dimension. Input shape: ", shape)
         self.input_spec = InputSpec(ndim=shape.ndims, axes=sizes)

@@ -85,8 +85,8 @@ class _Pooling3D(_Pooling):
     def call(self, inputs: Any) -> Tensor:
         first = self.data_format == "channels_first"
         x = array_shape.transpose(inputs, (0, 2, 3, 4, 1)) if first else inputs
-        windows_of = [(1, *sizes, 1) for sizes in (self.pool_size, self.strides)]
-        outputs = self._pool(x, *windows_of, self.padding.upper(), "NDHWC")
+        ksize, strides = (1, *self.pool_size, 1), (1, *self.strides, 1)
+        outputs = self._pool(x, ksize, strides, self.padding.upper(), "NDHWC")
         return array_shape.transpose(outputs, (0, 4, 1, 2, 3)) if first else outputs
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.op_def import op
+from weft.ops.rows import sorted_indices
 
 Array = Any
 
@@ -29,8 +30,7 @@ def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
         sums = np.zeros((len(rows), *values.shape[1:]), values.dtype)
         np.add.at(sums, places, values)
         return [sums, rows]
-    order = xp.argsort(indices, stable=True)
-    ordered = indices[order]
+    order, ordered = sorted_indices(xp, indices)
     first = xp.concatenate([xp.ones((1,), bool), ordered[1:] != ordered[:-1]])
     places = xp.cumsum(first) - 1
     sums = xp.zeros_like(values).at[places].add(values[order], indices_are_sorted=True)

@@ -110,10 +110,24 @@ def _mention_if_repeated(xp: Any, indices: Array) -> Array:
     )
 
 
+def sorted_indices(xp: Any, indices: Array) -> tuple[Array, Array]:
+    """The order that sorts `indices`, equal ones as they were, and the sorted indices."""
+    if xp is np:
+        order = np.argsort(indices, stable=True)
+        return order, indices[order]
+    from jax import lax
+
+    # XLA sorts single numbers several times faster than pairs: index and position go into one.
+    count = indices.shape[0]
+    bits = max(count - 1, 1).bit_length()
+    packed = (indices.astype(np.int64) << bits) | xp.arange(count, dtype=np.int64)
+    packed = lax.sort(packed, is_stable=False)
+    return packed & ((1 << bits) - 1), (packed >> bits).astype(indices.dtype)
+
+
 def _mention(xp: Any, indices: Array) -> Array:
     """How many earlier entries of `indices` equal each one."""
-    order = xp.argsort(indices, stable=True)
-    ordered = indices[order]
+    order, ordered = sorted_indices(xp, indices)
     rank = xp.arange(indices.shape[0]) - xp.searchsorted(ordered, ordered, side="left")
     if xp is np:
         mention = np.empty_like(rank)

@@ -446,6 +446,7 @@ def _fold_predicate(graph: ClientGraph, predicate: Edge, contexts: dict[Node, Co
     switches = {n for n in graph.nodes if _kind(n) == "switch" and _predicate(n) == predicate}
     merges = {n for n in graph.nodes if _kind(n) == "merge" and _joins(n, sides, contexts)}
     index = _levels(graph, branch, switches, merges)
+    _move_to_users(graph, switches, index)
     for level in sorted({index[n] for n in [*branch, *merges, *switches]}):
         _fold_level(graph, predicate, level, branch, switches, merges, index)
 
@@ -481,6 +482,20 @@ def _levels(
             level = max(level, before)
         index[node] = level
     return index
+
+
+def _move_to_users(graph: ClientGraph, switches: set[Node], index: dict[Node, int]) -> None:
+    """A switch goes to the first conditional that uses it, so that no earlier one hands it on.
+
+    Most hand on variables: each conditional then reads its own, when it runs.
+    """
+    first: dict[Node, int] = {}
+    for node in reversed(graph.nodes):
+        if node in switches and node in first:
+            index[node] = max(index[node], first[node])
+        for source in [n for n, _ in node.inputs] + node.controls:
+            if source in switches:
+                first[source] = min(first.get(source, index[node]), index[node])
 
 
 @dataclass

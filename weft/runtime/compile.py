@@ -109,8 +109,8 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None)
     donated = [a for a, w in zip(arrays, written, strict=True) if w]
     kept = [a for a, w in zip(arrays, written, strict=True) if not w]
     inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
-    state = jax.ShapeDtypeStruct((6,), np.uint32, sharding=sharding)
-    rngs = [state] * (len(trace.random_nodes) + len(trace.inner_random))
+    count = len(trace.random_nodes) + len(trace.inner_random)
+    rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     jitted = jax.jit(trace.run, donate_argnums=(0,))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
@@ -145,7 +145,7 @@ class Tracer:
         self.reshapes = False
 
     def run(
-        self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: list[Any]
+        self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: Any
     ) -> tuple[list[Any], list[Any], Any]:
         import jax.numpy as jnp
 
@@ -156,6 +156,8 @@ class Tracer:
         values: dict[Edge, Any] = dict(cells)
         values.update(self.static)
         values.update(zip(self.dynamic, inputs, strict=True))
+        # The states of all random nodes travel as one array, a row each.
+        rngs = [] if rngs is None else list(rngs)
         self.states = dict(zip(self.random_nodes, rngs, strict=False))
         inner = rngs[len(self.random_nodes) :]
         self.inner_rngs = {

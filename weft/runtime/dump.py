@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core import flags
 from weft.passes.client_graph import ClientGraph, Node
+from weft.passes.structure import subgraphs
 
 _calls = itertools.count()
 
@@ -66,7 +67,7 @@ def _line(node: Node) -> str:
 
 
 def to_graph_def(graph: ClientGraph) -> Any:
-    from weft.graph.graph_def import attr_to_proto, new_graph_def
+    from weft.graph.graph_def import new_graph_def
 
     message = new_graph_def()
     for node in graph.nodes:
@@ -75,7 +76,17 @@ def to_graph_def(graph: ClientGraph) -> Any:
         entry.device = node.device or "/job:localhost/replica:0/task:0/device:CPU:0"
         entry.input.extend(_edge(*edge) for edge in node.inputs)
         entry.input.extend(f"^{c.name}" for c in node.controls)
-        for name, value in node.attrs.items():
-            kind = node.definition.attrs[name].kind if name in node.definition.attrs else None
-            entry.attr[name].CopyFrom(attr_to_proto(value, kind))
+        fill_attrs(entry, node)
     return message
+
+
+def fill_attrs(entry: Any, node: Node) -> None:
+    """Writes the attributes of a node into its NodeDef."""
+    from weft.graph.graph_def import attr_to_proto
+
+    if subgraphs(node):
+        return  # a loop or conditional: no attribute can hold what is inside
+    for name, value in node.attrs.items():
+        kind = node.definition.attrs[name].kind if name in node.definition.attrs else None
+        dtype = node.attrs.get("dtype") if kind == "tensor" else None
+        entry.attr[name].CopyFrom(attr_to_proto(value, kind, dtype))

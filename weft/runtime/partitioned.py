@@ -1,6 +1,7 @@
 """A step over several devices: one plan per partition, each on a thread, joined by a rendezvous.
 
-The first error ends the step on every device, and nothing is left waiting.
+The first error ends the step on every device, and nothing is left waiting. A step of which every
+part is tiny is run by the caller's thread alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from weft.core import errors
 from weft.passes.client_graph import ClientGraph, Edge
 from weft.passes.partition import Partition
 from weft.runtime.crew import Crew
+from weft.runtime.in_turn import InTurn
 from weft.runtime.interpret import Observer
 from weft.runtime.plan import make_plan
 from weft.runtime.rendezvous import Rendezvous
@@ -25,10 +27,15 @@ class PartitionedPlan:
     """One (feeds, fetches, targets) signature whose nodes are on several devices."""
 
     def __init__(
-        self, parts: list[Partition], stores: Mapping[str, ResourceStore], crew: Crew
+        self,
+        parts: list[Partition],
+        stores: Mapping[str, ResourceStore],
+        crew: Crew,
+        make: Callable[[ClientGraph, ResourceStore], Any] = make_plan,
     ) -> None:
         self.parts, self.crew = parts, crew
-        self.plans = [make_plan(part.graph, stores[part.device]) for part in parts]
+        self.plans = [make(part.graph, stores[part.device]) for part in parts]
+        self.in_turn = InTurn.of(self.plans)
         self.graph = _joined(parts)
 
     @property
@@ -66,7 +73,28 @@ class PartitionedPlan:
         running: RunningSteps | None,
         rendezvous: Rendezvous | None,
     ) -> list[Any]:
-        step = _Step(len(self.parts), deadline, rendezvous or Rendezvous())
+        in_turn = None if observe or rendezvous or deadline is not None else self.in_turn
+        if in_turn is not None and in_turn.is_worth_it():
+            if running is not None:
+                running.check()
+            results = in_turn.run([[feeds[p] for p in part.feeds] for part in self.parts])
+        else:
+            step = _Step(len(self.parts), deadline, rendezvous or Rendezvous())
+            results = self._run_at_once(feeds, observe, step, running)
+        fetches: list[Any] = [None] * sum(len(part.fetches) for part in self.parts)
+        for part, values in zip(self.parts, results, strict=True):
+            for position, value in zip(part.fetches, values, strict=True):
+                fetches[position] = value
+        return fetches
+
+    def _run_at_once(
+        self,
+        feeds: Sequence[Any],
+        observe: Observer | None,
+        step: _Step,
+        running: RunningSteps | None,
+    ) -> list[list[Any]]:
+        """Every partition on a thread of its own."""
         if running is not None:
             running.add(step)
         try:
@@ -74,15 +102,10 @@ class PartitionedPlan:
             for i, job in enumerate(jobs[1:], 1):
                 self.crew.start(step.guarded(i, job))
             step.guarded(0, jobs[0])()
-            results = step.wait()
+            return step.wait()
         finally:
             if running is not None:
                 running.remove(step)
-        fetches: list[Any] = [None] * sum(len(part.fetches) for part in self.parts)
-        for part, values in zip(self.parts, results, strict=True):
-            for position, value in zip(part.fetches, values, strict=True):
-                fetches[position] = value
-        return fetches
 
     def _job(
         self, i: int, feeds: Sequence[Any], observe: Observer | None, step: _Step
@@ -91,9 +114,12 @@ class PartitionedPlan:
         ends = step.deadline, step.running, step.rendezvous
 
         def job() -> list[Any]:
+            results: list[Any]
             if observe is not None:
-                return plan.run_observed(mine, observe, *ends)
-            return plan.run(mine, *ends)
+                results = plan.run_observed(mine, observe, *ends)
+            else:
+                results = plan.run(mine, *ends)
+            return results
 
         return job
 

@@ -215,10 +215,10 @@ class Region:
         if self.constants_on_device:
             inputs += self.constants_on_device
         if not self.cells and not self.random_nodes and not self.inner_random:
-            outputs, _, (_, left, _) = self._call(entry, values, [], [], inputs, [])
+            outputs, _, (_, left, _) = self._call(entry, values, [], [], inputs, None)
         else:
             with self.store.lock:
-                rngs = [take_rng(self.store, n) for n in self.random_nodes + self.inner_random]
+                rngs = self._rngs()
                 donated = [cell.value for cell in self.written]
                 kept = [self._settled(cell) for cell in self.kept]
                 outputs, new, rest = self._call(entry, values, donated, kept, inputs, rngs)
@@ -235,6 +235,10 @@ class Region:
                 self.leaving_slots, entry.program.leaving, left, strict=True
             ):
                 values[slot] = array.to_host(state)
+
+    def _rngs(self) -> np.ndarray | None:
+        nodes = self.random_nodes + self.inner_random
+        return np.stack([take_rng(self.store, n) for n in nodes]) if nodes else None
 
     def _settled(self, cell: Variable) -> Any:
         """The value of a variable that is only read; moved to the device once, not every step."""

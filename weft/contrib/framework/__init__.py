@@ -10,10 +10,6 @@ from weft.contrib.framework.checkpoints import assign_from_checkpoint as assign_
 from weft.contrib.framework.checkpoints import (
     assign_from_checkpoint_fn as assign_from_checkpoint_fn,
 )
-from weft.contrib.framework.checkpoints import init_from_checkpoint as init_from_checkpoint
-from weft.contrib.framework.checkpoints import list_variables as list_variables
-from weft.contrib.framework.checkpoints import load_checkpoint as load_checkpoint
-from weft.contrib.framework.checkpoints import load_variable as load_variable
 from weft.contrib.framework.deprecation import deprecated as deprecated
 from weft.contrib.framework.deprecation import deprecated_arg_values as deprecated_arg_values
 from weft.contrib.framework.deprecation import deprecated_args as deprecated_args
@@ -63,3 +59,7 @@ from weft.ops.cond import smart_constant_value as smart_constant_value
 from weft.ops.record_input import RecordInput as RecordInput
 from weft.ops.sort import argsort as argsort
 from weft.ops.sort import sort as sort
+from weft.train.checkpoint_utils import init_from_checkpoint as init_from_checkpoint
+from weft.train.checkpoint_utils import list_variables as list_variables
+from weft.train.checkpoint_utils import load_checkpoint as load_checkpoint
+from weft.train.checkpoint_utils import load_variable as load_variable

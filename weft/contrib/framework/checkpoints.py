@@ -8,33 +8,8 @@ from typing import Any
 from weft.contrib.framework.variables import get_variable_full_name, placeholder_for
 from weft.ops import control
 from weft.platform import tf_logging
-
-
-def _train() -> Any:
-    """tf.train, which has what reads checkpoints."""
-    from weft.api import train
-
-    return train
-
-
-def load_checkpoint(filepattern: str) -> Any:
-    """A reader of the checkpoint."""
-    return _train().load_checkpoint(filepattern)
-
-
-def load_variable(checkpoint_dir: str, name: str) -> Any:
-    """The value of a variable in a checkpoint."""
-    return _train().load_variable(checkpoint_dir, name)
-
-
-def list_variables(checkpoint_dir: str) -> list[tuple[str, list[int]]]:
-    """Names and shapes of the variables in a checkpoint."""
-    return _train().list_variables(checkpoint_dir)
-
-
-def init_from_checkpoint(checkpoint_dir: str, assignment_map: Any) -> None:
-    """Makes the variables of `assignment_map` start from a checkpoint."""
-    return _train().init_from_checkpoint(checkpoint_dir, assignment_map)
+from weft.train.checkpoint_reader import NewCheckpointReader
+from weft.train.saver import Saver
 
 
 def assign_from_checkpoint(
@@ -44,7 +19,7 @@ def assign_from_checkpoint(
 
     `var_list` is a list, or names in the checkpoint -> a variable or the parts of one.
     """
-    reader = _train().NewCheckpointReader(model_path)
+    reader = NewCheckpointReader(model_path)
     assigned, feeds = [], {}
     for name, variables in _by_name(var_list).items():
         if not reader.has_tensor(name):
@@ -99,12 +74,12 @@ def assign_from_checkpoint_fn(
     if not var_list:
         tf_logging.warning("No Variables to restore")
         return None
-    saver = _train().Saver(var_list, reshape=reshape_variables)
+    saver = Saver(var_list, reshape=reshape_variables)
     return lambda session: saver.restore(session, model_path)
 
 
 def _present(model_path: str, var_list: Any) -> dict[str, Any]:
-    reader = _train().NewCheckpointReader(model_path)
+    reader = NewCheckpointReader(model_path)
     named = var_list if isinstance(var_list, dict) else {var.op.name: var for var in var_list}
     for name in named:
         if not reader.has_tensor(name):

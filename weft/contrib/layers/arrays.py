@@ -100,7 +100,7 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Te
                 f"number of features({channels}) is not a multiple of num_units({num_units})"
             )
         sizes[axis] = num_units
-        now = array.shape(inputs) if None in sizes else None
+        now: Any = array.shape(inputs) if None in sizes else None
         sizes = [now[i] if size is None else size for i, size in enumerate(sizes)]
         return math.reduce_max(array.reshape(inputs, [*sizes, channels // num_units]), -1)
 

@@ -121,9 +121,9 @@ class _Own:
     ) -> None:
         self.inputs, self.data_format, self.decay = inputs, data_format, decay
         self.epsilon, self.is_training, self.zero_debias = epsilon, is_training, zero_debias
-        self.rank = inputs.shape.ndims
-        if self.rank is None:
+        if inputs.shape.ndims is None:
             raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        self.rank: int = inputs.shape.ndims
         self.axis = 1 if data_format == "NCHW" else self.rank - 1
         self.shape = inputs.shape[self.axis : self.axis + 1]
         if not self.shape.is_fully_defined():

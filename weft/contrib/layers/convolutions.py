@@ -122,7 +122,7 @@ def _of_dimensions(name: str, dims: int) -> Callable[..., Tensor]:
     """`convolution` for inputs of `dims` spatial dimensions, with a scope of its own."""
 
     def convolve(*args: Any, **kwargs: Any) -> Tensor:
-        return _convolution(*args, conv_dims=dims, **kwargs)
+        return _convolution(*args, **{**kwargs, "conv_dims": dims})
 
     parameters = list(inspect.signature(_convolution).parameters.values())[:-1]
     convolve.__name__ = convolve.__qualname__ = name

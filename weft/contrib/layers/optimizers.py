@@ -19,6 +19,7 @@ from weft.train.adagrad import AdagradOptimizer
 from weft.train.adam import AdamOptimizer
 from weft.train.ftrl import FtrlOptimizer
 from weft.train.gradient_descent import GradientDescentOptimizer
+from weft.train.loss_scale_optimizer import scaled_gradient
 from weft.train.momentum import MomentumOptimizer
 from weft.train.moving_averages import assign_moving_average
 from weft.train.optimizer import Optimizer
@@ -175,14 +176,6 @@ def _noisy(grad: Any, scale: float) -> Any:
     return grad + random.truncated_normal(shape) * scale
 
 
-def scaled(grad: Any, factor: Any) -> Any:
-    """A gradient, dense or sparse, times a number."""
-    if isinstance(grad, IndexedSlices):
-        values = grad.values * math.cast(factor, grad.dtype)
-        return IndexedSlices(values, grad.indices, grad.dense_shape)
-    return grad * math.cast(factor, grad.dtype)
-
-
 def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Any) -> Pairs:
     """Gradients times what `gradient_multipliers` has for their variable or its name."""
     changed = []
@@ -191,7 +184,7 @@ def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Any) -> Pair
             (k for k in gradient_multipliers if k is var or k in (var.name, var.op.name)), None
         )
         if grad is not None and key is not None:
-            grad = scaled(grad, gradient_multipliers[key])
+            grad = scaled_gradient(grad, gradient_multipliers[key])
         changed.append((grad, var))
     return changed
 
@@ -246,9 +239,7 @@ def adaptive_clipping_fn(
         factor = select.where(norm < limit, array.ones_like(norm), math.exp(log_mean) / norm)
         if static_max_norm is not None:
             factor = math.minimum(static_max_norm / norm, factor)
-        return [
-            (None if grad is None else scaled(grad, factor), var) for grad, var in grads_and_vars
-        ]
+        return [(scaled_gradient(grad, factor), var) for grad, var in grads_and_vars]
 
     return clipping
 

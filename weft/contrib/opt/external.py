@@ -124,7 +124,7 @@ class ExternalOptimizerInterface:
 
         return evaluate
 
-    def _minimize(self, **kwargs: Any) -> np.ndarray:
+    def _minimize(self, **kwargs: Any) -> Any:
         raise NotImplementedError(
             "To use ExternalOptimizerInterface, subclass from it and implement the _minimize() "
             "method."
@@ -136,7 +136,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 
     _DEFAULT_METHOD = "L-BFGS-B"
 
-    def _minimize(
+    def _minimize(  # type: ignore[override]
         self,
         *,
         initial_val: np.ndarray,

@@ -199,7 +199,7 @@ def train(
             tf_logging.info("Finished training! Saving model to disk.")
             supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
             supervisor.stop(
-                threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads
+                threads, close_summary_writer=False, ignore_live_threads=ignore_live_threads
             )
         return loss
 

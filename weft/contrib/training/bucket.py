@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -108,7 +109,7 @@ def _connect(
 
     def into_bucket() -> Any:
         ops = [
-            cond(math.equal(which, i), lambda q=q: q.enqueue(flat), control.no_op)
+            cond(math.equal(which, i), partial(q.enqueue, flat), control.no_op)
             for i, q in enumerate(queues)
         ]
         return control.group(*ops, name="group_enqueues")

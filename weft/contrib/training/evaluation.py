@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
@@ -15,8 +15,10 @@ from weft.ops.initializers import zeros_initializer
 from weft.ops.updates import assign_add
 from weft.platform import tf_logging
 from weft.summary import summary
+from weft.summary.writer import FileWriterCache
 from weft.train import training_util
-from weft.train.checkpoint_management import latest_checkpoint
+from weft.train.checkpoint_utils import checkpoints_iterator as checkpoints_iterator
+from weft.train.checkpoint_utils import wait_for_new_checkpoint as wait_for_new_checkpoint
 from weft.train.hooks import FinalOpsHook
 from weft.train.monitored_session import ChiefSessionCreator, MonitoredSession
 from weft.train.session_run_hook import SessionRunArgs, SessionRunHook
@@ -87,8 +89,6 @@ class SummaryAtEndHook(SessionRunHook):
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         if self._summary_writer is None and self._log_dir:
-            from weft.api.summary import FileWriterCache
-
             self._summary_writer = FileWriterCache.get(self._log_dir)
 
     def end(self, session: Any) -> None:
@@ -180,44 +180,3 @@ def evaluate_repeatedly(
         if max_number_of_evaluations is not None and number >= max_number_of_evaluations:
             break
     return final.final_ops_values
-
-
-def wait_for_new_checkpoint(
-    checkpoint_dir: str,
-    last_checkpoint: str | None = None,
-    seconds_to_sleep: float = 1,
-    timeout: float | None = None,
-) -> str | None:
-    """The next checkpoint other than `last_checkpoint`, or None after `timeout` seconds."""
-    tf_logging.info(f"Waiting for new checkpoint at {checkpoint_dir}")
-    end = None if timeout is None else time.time() + timeout
-    while True:
-        path = latest_checkpoint(checkpoint_dir)
-        if path is not None and path != last_checkpoint:
-            tf_logging.info(f"Found new checkpoint at {path}")
-            return path
-        if end is not None and time.time() + seconds_to_sleep > end:
-            return None
-        time.sleep(seconds_to_sleep)
-
-
-def checkpoints_iterator(
-    checkpoint_dir: str,
-    min_interval_secs: float = 0,
-    timeout: float | None = None,
-    timeout_fn: Callable[[], bool] | None = None,
-) -> Iterator[str]:
-    """Checkpoints as they are written, until `timeout` passes (and `timeout_fn` says stop)."""
-    path = None
-    while True:
-        new = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
-        if new is None:
-            if timeout_fn is None:
-                tf_logging.info("Timed-out waiting for a checkpoint.")
-                return
-            if timeout_fn():
-                return
-            continue
-        start, path = time.time(), new
-        yield path
-        time.sleep(max(0.0, start + min_interval_secs - time.time()))

@@ -90,7 +90,8 @@ def _as_type(name: str, kind: type, value: Any) -> Any:
     )
     if wrong:
         raise ValueError(f"Could not cast hparam '{name}' of type '{kind}' from value {value!r}")
-    return kind(value)
+    cast: Callable[[Any], Any] = kind
+    return cast(value)
 
 
 class HParams:

@@ -19,19 +19,13 @@ from weft.ops.variables import trainable_variables
 from weft.platform import tf_logging
 from weft.summary import summary
 from weft.train import training_util
+from weft.train.loss_scale_optimizer import scaled_gradient
 from weft.train.optimizer import Optimizer
 
 Pairs = list[tuple[Any, Any]]
 
 # Stands for "the graph's global step" where None means "no global step".
 USE_GLOBAL_STEP = 0
-
-
-def on_values(grad: Any, change: Callable[[Any], Any]) -> Any:
-    """A gradient, dense or sparse, whose values are changed."""
-    if isinstance(grad, IndexedSlices):
-        return IndexedSlices(change(grad.values), grad.indices, grad.dense_shape)
-    return change(grad)
 
 
 def add_gradients_summaries(grads_and_vars: Pairs, separator: str = "_") -> list[Any]:
@@ -51,7 +45,7 @@ def add_gradients_summaries(grads_and_vars: Pairs, separator: str = "_") -> list
 def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: Any) -> Pairs:
     """Every gradient by itself, no longer than `max_norm`."""
     return [
-        (None if g is None else on_values(g, lambda v: clip.clip_by_norm(v, max_norm)), var)
+        (None if g is None else clip.clip_by_norm(g, max_norm), var)
         for g, var in gradients_to_variables
     ]
 
@@ -75,7 +69,7 @@ def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: dict[Any, An
             if grad is None:
                 raise ValueError("Requested multiple of `None` gradient.")
             factor = convert_to_tensor(gradient_multipliers[keys[0]], dtype=grad.dtype)
-            grad = on_values(grad, lambda v, factor=factor: v * factor)
+            grad = scaled_gradient(grad, factor)
         changed.append((grad, var))
     return changed
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from weft.core import dtypes
 from weft.ops.repeats import sum_repeated
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.partition import topological
 
 # What handles every row by itself, as long as its other inputs are scalars or rows too.
 _ROW_BY_ROW = frozenset(
@@ -45,6 +46,9 @@ def _matched(unique: Node, graph: ClientGraph) -> Node | None:
     if counting is None or leaving & {unique, total, *counting}:
         return None
     rows = {unique, total}
+    before = _ancestors([total.inputs[0][0], *total.controls])
+    if unique in before:
+        return None  # the values follow from the rows
     for node in graph.nodes:
         sources = {source for source, _ in node.inputs}
         if node in counting or node is total or not sources & (rows | counting):
@@ -57,6 +61,17 @@ def _matched(unique: Node, graph: ClientGraph) -> Node | None:
                 return None
             rows.add(node)
     return total
+
+
+def _ancestors(nodes: list[Node]) -> set[Node]:
+    """The nodes, and all that they need."""
+    found: set[Node] = set()
+    while nodes:
+        node = nodes.pop()
+        if node not in found:
+            found.add(node)
+            nodes += [n for n, _ in node.inputs] + node.controls
+    return found
 
 
 def _counting(total: Node, unique: Node) -> set[Node] | None:
@@ -114,3 +129,5 @@ def _rewrite(graph: ClientGraph, unique: Node, total: Node) -> None:
     graph.nodes[graph.nodes.index(total)] = made
     graph.replace(old, {unique: [made], total: [made]})
     graph.drop_unused()
+    # What used the rows may have come before what makes them now.
+    graph.nodes = topological(graph.nodes)

@@ -1,0 +1,203 @@
+"""One client's session on a master: its graph, where the nodes are, and the steps it has run."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from weft.cluster import outcome
+from weft.cluster.distributed_step import DistributedStep, Share
+from weft.cluster.interfaces import StepCall, StepResult, Watch, Worker
+from weft.cluster.partial_steps import PartialSteps
+from weft.cluster.partition_def import Client, WorkerGraph, by_task
+from weft.core import errors
+from weft.graph.graph import Graph
+from weft.graph.importer import extend
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.partition import PartitionOptions
+from weft.passes.pipeline import split
+from weft.passes.prune import prune
+from weft.runtime import dump
+from weft.runtime.device import Device, device_set
+from weft.runtime.placer import Placer
+from weft.runtime.running import RunningSteps
+from weft.runtime.step import options_from
+
+_MAX_STEPS = 1024
+_WITHOUT_SIGN = 1 << 64
+
+
+class MasterSession:
+    """`workers` by task; `devices` are theirs, those of `home`, the master's own task, first."""
+
+    def __init__(
+        self, handle: str, home: str, workers: dict[str, Worker], devices: Sequence[Device],
+        config: Any,
+    ) -> None:  # fmt: skip
+        self.handle, self.home, self.workers, self.config = handle, home, workers, config
+        self.devices = list(devices)
+        self.graph = Graph()
+        self.place = Placer(self.graph, device_set(self.devices), config, home)
+        incarnations = {d.name: signed(d.incarnation) for d in devices}
+        self.client = Client(devices[0].name, incarnations[devices[0].name], incarnations)
+        options = options_from(config)
+        transfers = PartitionOptions(options.transfers.as_bfloat16, incarnations)
+        self.options = replace(options, transfers=transfers)
+        self.running = RunningSteps()
+        self.last_used = time.monotonic()
+        self.partials = PartialSteps(self._step, self.running)
+        self._steps: dict[Any, DistributedStep] = {}
+        self._callables: dict[int, StepCall] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    # ---- the graph ----
+
+    def extend(self, graph_def: Any, version: int | None = None) -> int:
+        """Adds nodes, all or none."""
+        with self._lock:
+            if version is not None and version != self.graph.version:
+                raise errors.AbortedError(
+                    None, None, f"Race condition: the graph is at version {self.graph.version}, the"
+                    f" client extends version {version}",
+                )  # fmt: skip
+            start = self.graph.version
+            try:
+                extend(self.graph, graph_def)
+            except (ValueError, TypeError) as error:
+                raise errors.InvalidArgumentError(None, None, str(error)) from None
+            for op in self.graph.get_operations()[start:]:
+                op._stack = ()
+            return self.graph.version
+
+    def _tensor(self, name: str, what: str) -> Tensor:
+        op_name, _, index = name.partition(":")
+        op = self.graph._by_name.get(op_name)
+        if op is None or int(index or 0) >= len(op.outputs):
+            raise errors.NotFoundError(None, None, f"{what} {name}: not found")
+        return op.outputs[int(index or 0)]
+
+    def _operation(self, name: str) -> Operation:
+        op = self.graph._by_name.get(name.partition(":")[0])
+        if op is None:
+            raise errors.NotFoundError(None, None, f"PruneForTargets: Some target nodes not found: {name}")
+        return op
+
+    # ---- steps ----
+
+    def run(self, call: StepCall, watch: Watch | None = None) -> StepResult:
+        self.last_used = time.monotonic()
+        names = tuple(name for name, _ in call.feeds)
+        step = self._step(names, tuple(call.fetches), tuple(call.targets))
+        values = [value for _, value in call.feeds]
+        return step.run(values, call.options, self._deadline(call.options), self.running, watch)
+
+    def _deadline(self, options: Any) -> float | None:
+        limit = options.timeout_in_ms if options is not None else 0
+        limit = limit or self.config.operation_timeout_in_ms
+        return time.monotonic() + limit / 1000 if limit > 0 else None
+
+    def _step(
+        self, feeds: tuple[str, ...], fetches: tuple[str, ...], targets: tuple[str, ...]
+    ) -> DistributedStep:
+        key = feeds, fetches, targets
+        step = self._steps.get(key)
+        if step is None:
+            with self._lock:
+                step = self._steps.get(key)
+                if step is None:
+                    step = self._register(feeds, fetches, targets)
+                    if len(self._steps) >= _MAX_STEPS:
+                        self._release(self._steps.pop(next(iter(self._steps))))
+                    self._steps[key] = step
+        return step
+
+    def _register(
+        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
+    ) -> DistributedStep:
+        if len(set(feeds)) != len(feeds):
+            raise errors.InvalidArgumentError(None, None, "A tensor is fed twice")
+        graphs = self.partitions(feeds, fetches, targets)
+        workers = [self.workers[graph.task] for graph in graphs]
+        options = self.config.graph_options
+        calls = [
+            worker.register_graph(self.handle, graph.graph_def, options)
+            for worker, graph in zip(workers, graphs, strict=True)
+        ]
+        handles = [outcome.wait(call) for call in calls]
+        shares = [
+            Share(worker, graph.task == self.home, graph, handle)
+            for worker, graph, handle in zip(workers, graphs, handles, strict=True)
+        ]
+        return DistributedStep(self.handle, shares, len(fetches))
+
+    def partitions(
+        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
+    ) -> list[WorkerGraph]:
+        """What each worker is to do in a step."""
+        fed = [self._tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
+        fetched = [self._tensor(name, "FetchOutputs node") for name in fetches]
+        run = [self._operation(name) for name in targets]
+        graph = prune(fed, fetched, run)
+        parts = split(graph, self.options, dump.observer(), self.place)
+        for part in parts:
+            part.device = part.device or self.devices[0].name
+        return by_task(parts, self.graph, feeds, fetches, self.client)
+
+    def _release(self, step: DistributedStep) -> None:
+        for share in step.shares:
+            share.worker.deregister_graph(self.handle, share.handle)
+
+    # ---- callables ----
+
+    def make_callable(self, options: Any) -> int:
+        call = StepCall(
+            self.handle, [(name, None) for name in options.feed], list(options.fetch),
+            list(options.target), options.run_options,
+        )  # fmt: skip
+        self._step(tuple(options.feed), tuple(options.fetch), tuple(options.target))
+        with self._lock:
+            number = next(self._numbers)
+            self._callables[number] = call
+        return number
+
+    def run_callable(self, number: int, values: Sequence[Any], watch: Watch | None) -> StepResult:
+        call = self._callables.get(number)
+        if call is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"Attempted to run callable after handle was released: {number}"
+            )
+        if len(values) != len(call.feeds):
+            raise errors.InvalidArgumentError(
+                None, None, f"Expected {len(call.feeds)} feed tensors, but got {len(values)}"
+            )
+        feeds = [(name, v) for (name, _), v in zip(call.feeds, values, strict=True)]
+        return self.run(replace(call, feeds=feeds), watch)
+
+    def release_callable(self, number: int) -> None:
+        with self._lock:
+            self._callables.pop(number, None)
+
+    # ---- the end ----
+
+    def close(self, error: errors.OpError | None = None) -> None:
+        """Ends the steps under way; workers forget the session. Nobody is waited for."""
+        self.running.close(
+            error
+            or errors.CancelledError(
+                None, None, "Step was cancelled by an explicit call to `Session::Close()`."
+            )
+        )
+        self._steps.clear()
+        for worker in self.workers.values():
+            worker.delete_worker_session(self.handle)
+
+
+def signed(number: int) -> int:
+    """A 64-bit number as the attributes of nodes hold it."""
+    return number - _WITHOUT_SIGN if number >= _WITHOUT_SIGN >> 1 else number

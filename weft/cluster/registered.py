@@ -1,0 +1,165 @@
+"""A graph that was registered with a worker: GraphDef in, something to run any number of times."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.cluster.interfaces import GraphCall, GraphResult
+from weft.cluster.worker_steps import WorkerStep
+from weft.core import errors
+from weft.graph.graph import Graph
+from weft.graph.importer import add_nodes
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.ops.transfer import key
+from weft.passes.client_graph import ClientGraph
+from weft.passes.partition import Partition
+from weft.passes.pipeline import Options, prepare
+from weft.runtime import dump
+from weft.runtime.crew import Crew
+from weft.runtime.partitioned import PartitionedPlan
+from weft.runtime.plan import DataflowPlan, make_plan
+from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.trace import StepTrace
+
+_UNOPTIMIZED = Options(fold=False, cse=False, simplify=False)
+
+
+def transfer_key(op: Operation) -> str:
+    """The rendezvous key of a transfer outside of loops."""
+    return f"{key(op.attrs)};0:0"
+
+
+class RegisteredGraph:
+    """Nodes on the devices of one worker. What the client feeds and fetches goes by key."""
+
+    def __init__(
+        self, graph_def: Any, stores: Mapping[str, ResourceStore], options: Options, crew: Crew
+    ) -> None:
+        self.stores, self.crew = stores, crew
+        self.operations = _operations(graph_def)
+        self._check_devices()
+        ends = [op for op in self.operations if op.attrs.get("client_terminated")]
+        recvs = [op for op in ends if op.definition.transfer == "recv"]
+        sends = [op for op in ends if op.definition.transfer == "send"]
+        self.feed_keys = [transfer_key(op) for op in recvs]
+        self.fetch_keys = [transfer_key(op) for op in sends]
+        feeds, fetches = [op.outputs[0] for op in recvs], [op.inputs[0] for op in sends]
+        self.plan = self._plan(feeds, fetches, _ends(self.operations, set(sends)), options)
+        self.has_transfers = any(
+            node.definition.transfer for graph in self.plan.graphs for node in graph.nodes
+        )
+        self._partial: Any = None
+        self._lock = threading.Lock()
+
+    def _check_devices(self) -> None:
+        for op in self.operations:
+            if op.device not in self.stores:
+                raise errors.InvalidArgumentError(
+                    None, None, f"{op.name} is placed on {op.device or 'no device'}, but this worker"
+                    f" has [ {', '.join(sorted(self.stores))} ]",
+                )  # fmt: skip
+
+    def _plan(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        options: Options,
+    ) -> Any:
+        parts = prepare(feeds, fetches, targets, options, dump.observer(), _as_placed)
+        if len(parts) > 1:
+            return PartitionedPlan(parts, self.stores, self.crew)
+        return make_plan(parts[0].graph, self._store(parts[0]))
+
+    def _store(self, part: Partition) -> ResourceStore:
+        return self.stores.get(part.device) or next(iter(self.stores.values()))
+
+    # ---- whole steps ----
+
+    def run(self, call: GraphCall, step: WorkerStep) -> GraphResult:
+        """One step, on the calling thread."""
+        given = dict(call.feeds)
+        try:
+            feeds = [given[name] for name in self.feed_keys]
+        except KeyError as missing:
+            raise errors.InvalidArgumentError(None, None, f"Nothing was fed for {missing}") from None
+        rendezvous = step.rendezvous if self.has_transfers else None
+        stats = None
+        if call.recording.timeline:
+            trace = StepTrace()
+
+            def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
+                trace(node, outputs, start, end)
+
+            values = self.plan.run_observed(feeds, observe, None, step.running, rendezvous)
+            stats = _step_stats(trace)
+        else:
+            values = self.plan.run(feeds, None, step.running, rendezvous)
+        made = {k: _read(value) for k, value in zip(self.fetch_keys, values, strict=True)}
+        return GraphResult(
+            [(name, made[name]) for name in call.fetches], stats, self._graphs(call)
+        )
+
+    def _graphs(self, call: GraphCall) -> list[Any]:
+        if not call.recording.partition_graphs:
+            return []
+        return [dump.to_graph_def(graph) for graph in self.plan.graphs]
+
+    # ---- steps in several calls ----
+
+    def partial_plan(self) -> Any:
+        """The graph as it was sent, node by node: its feeds and fetches meet in the rendezvous."""
+        with self._lock:
+            if self._partial is None:
+                targets = _ends(self.operations, set())
+                parts = prepare([], [], targets, _UNOPTIMIZED, None, _as_placed)
+                if len(parts) > 1:
+                    self._partial = PartitionedPlan(parts, self.stores, self.crew, DataflowPlan)
+                else:
+                    self._partial = DataflowPlan(parts[0].graph, self._store(parts[0]))
+            return self._partial
+
+
+def _operations(graph_def: Any) -> list[Operation]:
+    for node in graph_def.node:
+        if "_class" in node.attr:
+            del node.attr["_class"]  # all nodes have a place, and not all of a group are here
+    graph = Graph()
+    try:
+        add_nodes(graph, graph_def)
+    except (ValueError, TypeError) as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    operations = graph.get_operations()
+    for op in operations:
+        op._stack = ()
+        if op.definition.transfer == "recv" and "_hop" not in op.attrs:
+            op.attrs["_may_be_dead"] = True  # a master that does not say
+    return operations
+
+
+def _as_placed(graph: ClientGraph) -> None:
+    """Every node has a device already; feeds are wherever they are needed."""
+
+
+def _ends(operations: list[Operation], without: set[Operation]) -> list[Operation]:
+    """The operations that nobody uses. All others run because one of these needs them."""
+    used: set[Operation] = set()
+    for op in operations:
+        used.update(tensor.op for tensor in op.inputs)
+        used.update(op._control_inputs)
+    return [op for op in operations if op not in used and op not in without]
+
+
+def _read(value: Any) -> Any:
+    return value.read() if isinstance(value, Variable) else value
+
+
+def _step_stats(trace: StepTrace) -> Any:
+    from tensorboard.compat.proto.config_pb2 import RunMetadata
+
+    metadata = RunMetadata()
+    trace.fill(metadata)
+    return metadata.step_stats

@@ -1,0 +1,81 @@
+"""What a session of a worker holds: state that it shares with others, and a little of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from weft.core import errors
+from weft.runtime.resources import ResourceStore
+
+
+class SessionStore(ResourceStore):
+    """The resources of a device as one session sees them: shared, but for random generators.
+
+    A random op starts from its seed in every session, whoever has used the device before.
+    """
+
+    def __init__(self, shared: ResourceStore) -> None:
+        self._shared = shared
+        self.device, self.lock = shared.device, shared.lock
+        self._containers = shared._containers
+        self.rng = {}
+
+    @property
+    def generation(self) -> int:  # type: ignore[override]
+        return self._shared.generation
+
+    @generation.setter
+    def generation(self, value: int) -> None:
+        self._shared.generation = value
+
+    @property
+    def shape_epoch(self) -> int:  # type: ignore[override]
+        return self._shared.shape_epoch
+
+    @shape_epoch.setter
+    def shape_epoch(self, value: int) -> None:
+        self._shared.shape_epoch = value
+
+
+class WorkerSession:
+    """One session of a worker: a store per device, and the graphs registered for it."""
+
+    def __init__(self, shared: Mapping[str, ResourceStore], isolate: bool) -> None:
+        self.isolated = isolate
+        self.stores: dict[str, ResourceStore] = {
+            name: ResourceStore(store.device) if isolate else SessionStore(store)
+            for name, store in shared.items()
+        }
+        self._graphs: dict[str, Any] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def add(self, graph: Any) -> str:
+        with self._lock:
+            self._count += 1
+            handle = f"{self._count:016x}"
+            self._graphs[handle] = graph
+            return handle
+
+    def graph(self, handle: str) -> Any:
+        found = self._graphs.get(handle)
+        if found is None:
+            raise errors.AbortedError(
+                None, None,
+                f"Graph handle is not found: {handle}. Possibly, this worker just restarted.",
+            )  # fmt: skip
+        return found
+
+    def remove(self, handle: str) -> None:
+        self.graph(handle)
+        with self._lock:
+            self._graphs.pop(handle, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._graphs.clear()
+        if self.isolated:
+            for store in self.stores.values():
+                store.clear()

@@ -1,0 +1,198 @@
+"""The worker of a process: its devices, the state on them, and its share of every step."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.cluster import outcome
+from weft.cluster.interfaces import GraphCall, GraphResult, Worker
+from weft.cluster.registered import RegisteredGraph
+from weft.cluster.state import WorkerSession
+from weft.cluster.worker_steps import WorkerStep, WorkerSteps
+from weft.core import errors
+from weft.core.deferred import Deferred
+from weft.runtime.crew import Crew
+from weft.runtime.device import Device, local_devices
+from weft.runtime.resources import ResourceStore
+from weft.runtime.step import options_from
+
+
+def new_incarnation() -> int:
+    """A number that tells this life of a device from earlier ones."""
+    return random.SystemRandom().getrandbits(63) | 1
+
+
+class LocalWorker(Worker):
+    """A worker in this process. `peer(task)` is how to reach the other tasks of its cluster."""
+
+    def __init__(self, task: str, peer: Callable[[str], Worker], config: Any = None) -> None:
+        self.task = task
+        self.devices: list[Device] = [
+            dataclasses.replace(device, incarnation=new_incarnation())
+            for device in local_devices(config, task)
+        ]
+        self.stores = {d.name: ResourceStore(d.handle) for d in self.devices}
+        self.crew = Crew("weft-worker")
+        self.steps = WorkerSteps(task, peer)
+        self._incarnations = {d.name: d.incarnation for d in self.devices}
+        # Masters that make no sessions on workers share this one.
+        self._sessions = {"": WorkerSession(self.stores, isolate=False)}
+        self._lock = threading.Lock()
+
+    def get_status(self, timeout: float | None = None) -> Deferred:
+        return outcome.known(list(self.devices))
+
+    # ---- sessions ----
+
+    def create_worker_session(self, session: str, cluster: Any, isolate: bool) -> Deferred:
+        return outcome.attempt(lambda: self._create_session(session, isolate))
+
+    def _create_session(self, session: str, isolate: bool) -> None:
+        with self._lock:
+            if not session or session in self._sessions:
+                raise errors.AlreadyExistsError(
+                    None, None, f"The worker has a session {session!r} already"
+                )
+            self._sessions[session] = WorkerSession(self.stores, isolate)
+
+    def delete_worker_session(self, session: str) -> Deferred:
+        with self._lock:
+            gone = self._sessions.pop(session, None) if session else None
+        if gone is not None:
+            gone.clear()
+        return outcome.known(None)
+
+    def session(self, handle: str) -> WorkerSession:
+        found = self._sessions.get(handle)
+        if found is None:
+            raise errors.AbortedError(
+                None, None,
+                f'Session handle is not found: {handle}. Possibly this worker ("{self.task}") just'
+                " restarted.",
+            )  # fmt: skip
+        return found
+
+    # ---- graphs ----
+
+    def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
+        return outcome.attempt(lambda: self._register(session, graph_def, options))
+
+    def _register(self, session: str, graph_def: Any, options: Any) -> str:
+        from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+        owner = self.session(session)
+        passes = options_from(ConfigProto(graph_options=options))
+        return owner.add(RegisteredGraph(graph_def, owner.stores, passes, self.crew))
+
+    def deregister_graph(self, session: str, graph: str) -> Deferred:
+        return outcome.attempt(lambda: self.session(session).remove(graph))
+
+    # ---- steps ----
+
+    def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
+        if here:
+            return outcome.attempt(lambda: self._run(call))
+        result = Deferred(lambda: self.steps.end(call.step_id, _cancelled(call.step_id)))
+        self.crew.start(lambda: self._run_into(result, call))
+        return result
+
+    def _run_into(self, result: Deferred, call: GraphCall) -> None:
+        try:
+            result.complete(self._run(call))
+        except Exception as error:
+            result.fail(error)
+
+    def _run(self, call: GraphCall) -> GraphResult:
+        graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+        step = self.steps.open(call.step_id)
+        try:
+            if call.partial:
+                return self._run_partial(graph, step, call)
+            result = graph.run(call, step)
+        except Exception as error:
+            self.steps.end(call.step_id, _as_status(error))
+            raise
+        if not graph.has_transfers:
+            self.steps.end(call.step_id)  # nobody will ask for any of it
+        return result
+
+    def _run_partial(
+        self, graph: RegisteredGraph, step: WorkerStep, call: GraphCall
+    ) -> GraphResult:
+        if step.partial is None:
+            step.partial = Deferred()
+            plan = graph.partial_plan()
+            self.crew.start(lambda: self._run_plan(plan, step, call.step_id))
+        for key, value in call.feeds:
+            step.rendezvous.send(key, value)
+        found = [step.rendezvous.recv_here(key) for key in call.fetches]
+        values = [(f.wait() if isinstance(f, Deferred) else f)[0] for f in found]
+        if call.last:
+            outcome.wait(step.partial)
+        return GraphResult(list(zip(call.fetches, values, strict=True)))
+
+    def _run_plan(self, plan: Any, step: WorkerStep, step_id: int) -> None:
+        """All of a partial run; what it needs and makes goes through the rendezvous."""
+        try:
+            plan.run([], None, step.running, step.rendezvous)
+            step.partial.complete(None)
+        except Exception as error:
+            step.partial.fail(error)
+            self.steps.end(step_id, _as_status(error))
+
+    def recv_tensor(self, step_id: int, key: str) -> Deferred:
+        def find() -> Any:
+            self._check_incarnation(key)
+            return self.steps.open(step_id).rendezvous.recv_here(key)
+
+        try:
+            found = find()
+        except Exception as error:
+            result = Deferred()
+            result.fail(error)
+            return result
+        return found if isinstance(found, Deferred) else outcome.known(found)
+
+    def _check_incarnation(self, key: str) -> None:
+        device, _, rest = key.partition(";")
+        meant = int(rest.partition(";")[0] or "0", 16)
+        mine = self._incarnations.get(device)
+        if mine is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"{self.task} was asked for a tensor of {device}, which it does not have"
+            )
+        if mine != meant:
+            raise errors.AbortedError(
+                None, None,
+                f"RecvTensor expects a different device incarnation: {meant} vs. {mine}. Your worker"
+                f' job ("{self.task}") was probably restarted. Check your worker job for the reason'
+                " why it was restarted.",
+            )  # fmt: skip
+
+    def cleanup_graph(self, step_id: int) -> Deferred:
+        self.steps.end(step_id)
+        return outcome.known(None)
+
+    def cleanup_all(self, containers: Sequence[str]) -> Deferred:
+        for store in self.stores.values():
+            store.clear(list(containers) or None)
+        return outcome.known(None)
+
+    def close(self) -> None:
+        self.steps.close(errors.CancelledError(None, None, f"The server of {self.task} has stopped"))
+        self.crew.close()
+
+
+def _cancelled(step_id: int) -> errors.OpError:
+    return errors.CancelledError(None, None, f"Step {step_id} was cancelled")
+
+
+def _as_status(error: Exception) -> errors.OpError:
+    """An error as those get it who wait for the step's tensors."""
+    if isinstance(error, errors.OpError):
+        return error
+    return errors.InternalError(None, None, f"{type(error).__name__}: {error}")
