@@ -119,9 +119,6 @@ from weft.client.session import (
 from weft.client.session import (
     Session as Session,
 )
-from weft.cluster.wire import (
-    split as split,
-)
 from weft.core import errors as errors
 from weft.core import nest as nest
 from weft.core.device_name import (
@@ -376,6 +373,9 @@ from weft.ops.array_join import (
 )
 from weft.ops.array_join import (
     parallel_stack as parallel_stack,
+)
+from weft.ops.array_join import (
+    split as split,
 )
 from weft.ops.array_join import (
     stack as stack,

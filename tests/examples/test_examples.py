@@ -27,6 +27,12 @@ def run(*program: str) -> str:
     return done.stdout
 
 
+def number(pattern: str, printed: str) -> float:
+    found = re.search(pattern, printed)
+    assert found is not None, printed
+    return float(found[1])
+
+
 def test_iris() -> None:
     printed = run("examples/iris.py", "--steps", "150")
     accuracy = re.search(r"Test accuracy: ([0-9.]+)", printed)
@@ -45,6 +51,39 @@ def test_survive_goes_on_after_kills() -> None:
     """A short form of `python -m tests.train.kill_and_resume`."""
     told = survive(kills=2, steps=60, save_every=5, seed=3)
     assert told["last_step"] == 60 and told["first_losses"] > 0.9
+
+
+def test_model_parallel() -> None:
+    printed = run("examples/model_parallel.py", "--steps", "60", "--devices", "3")
+    where = dict(re.findall(r"^(\w+).*/kernel:0 .* on /device:(CPU:\d)$", printed, re.M))
+    assert where == {"layer_0": "CPU:0", "layer_1": "CPU:1", "scores": "CPU:2"}
+    sent = {(a, b): int(n) for a, b, n in re.findall(r"^(\S+) -> (\S+): (\d+)", printed, re.M)}
+    assert sent["CPU:0", "CPU:1"] and sent["CPU:1", "CPU:2"] and sent["CPU:2", "CPU:1"]
+    assert number(r"new walks: ([0-9.]+)", printed) > 0.8
+
+
+def test_towers() -> None:
+    printed = run("examples/towers.py", "--steps", "50", "--devices", "cpu:1", "cpu:2")
+    assert "A step ran on CPU:0, CPU:1, CPU:2" in printed
+    assert number(r"step 50: loss ([0-9.]+)", printed) < 0.5
+    assert number(r"at most ([0-9.e+-]+)", printed) < 1e-5
+
+
+def test_pipelined_steps() -> None:
+    printed = run("examples/pipelined_steps.py", "--batches", "40")
+    times = [float(ms) for ms in re.findall(r"40 steps, ([0-9.]+) ms a batch", printed)]
+    assert len(times) == 3 and "Batches read: 124, used: 124" in printed
+    one_by_one, at_once, stages = times
+    # Reading takes 10 ms; a busy machine may not hide all of it.
+    assert one_by_one > 10 and min(at_once, stages) < one_by_one
+
+
+def test_queue_between_devices() -> None:
+    printed = run("examples/queue_between_devices.py", "--numbers", "30")
+    assert "Taken in order: True; left in the queue: 0" in printed
+    assert number(r"At most (\d+) ahead", printed) <= 4 + 1
+    squares, cubes = sum(i**2 for i in range(31)), sum(i**3 for i in range(31))
+    assert f"Sum of squares {squares}, of cubes {cubes}" in printed
 
 
 def test_the_readmes_first_example() -> None:

@@ -156,3 +156,21 @@ def test_config_round_trip() -> None:
     assert made.units == 3
     assert made.activation is layer.activation
     assert type(made.kernel_initializer) is type(layer.kernel_initializer)
+
+
+def test_lesser_members() -> None:
+    class Outer(tf.layers.Layer):
+        def __init__(self):
+            super().__init__(name="outer")
+            self.parts = [tf.layers.Dense(2), tf.layers.Dropout()]
+
+        @tf.layers.Layer.with_name_scope
+        def twice(self, x):
+            return tf.multiply(x, 2.0)
+
+    layer = Outer()
+    assert layer.submodules == tuple(layer.parts)
+    assert layer.twice(tf.constant(1.0)).op.name == "outer/Mul"
+    assert layer.metrics == [] and not layer.dynamic and layer.input_spec is None
+    spec = tf.layers.Dense(3).compute_output_signature(tf.TensorSpec([4, 2], tf.float32))
+    assert spec == tf.TensorSpec([4, 3], tf.float32)

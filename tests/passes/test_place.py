@@ -370,9 +370,9 @@ class TestTelling:
             sess.run(tf.constant(1.0, name="one") + tf.random_uniform([], name="two"))
         assert "two/RandomUniform: (RandomUniform): " in capfd.readouterr().err
 
-    def test_dumps(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(flags.DUMP, "value", str(tmp_path))
-        with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+    def test_dumps(self, tmp_path):
+        config = tf.ConfigProto(device_count={"CPU": 2})
+        with flags.DUMP.override(str(tmp_path)), tf.Session(config=config) as sess:
             sess.run(self.build())
         [folder] = tmp_path.iterdir()
         lines = (folder / "12_placed.txt").read_text().splitlines()

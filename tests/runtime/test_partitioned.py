@@ -236,6 +236,22 @@ class TestSteps:
                 thread.join()
             assert sess.run(v) == 8 * 50 * 3.0
 
+    def test_steps_at_once_wait_for_each_other_in_python(self):
+        """What a Python function gets of a variable is read before it runs: no lock is held."""
+        meeting = threading.Barrier(2, timeout=20)
+        with tf.device("/cpu:1"):
+            n = tf.get_variable("n", [], tf.int32, tf.zeros_initializer(), use_resource=False)
+            met = tf.py_func(lambda _: meeting.wait() >= 0, [tf.assign_add(n, 1)], tf.bool)
+        with tf.device("/cpu:0"):
+            y = tf.identity(met)
+        with tf.Session(config=config(2)) as sess:
+            sess.run(n.initializer)
+            other = threading.Thread(target=lambda: sess.run(y))
+            other.start()
+            assert sess.run(y)
+            other.join()
+            assert sess.run(n) == 2
+
     def test_a_loop_over_two_devices(self):
         n = tf.placeholder(tf.int32, [])
 

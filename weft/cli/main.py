@@ -21,6 +21,8 @@ examples:
   weft run -m my_package.train          a module, as with python -m
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
+  weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
+                                        one task of a cluster
 """
 
 
@@ -55,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
     commands.add_parser("devices", help="list the devices of this machine")
     _add_checkpoint(commands)
+    _add_server(commands)
     return top
 
 
@@ -73,6 +76,18 @@ def _add_checkpoint(commands: Any) -> None:
     )
 
 
+def _add_server(commands: Any) -> None:
+    server = commands.add_parser(
+        "server",
+        help="run one task of a cluster",
+        description="Serves a task of a cluster until it is stopped.",
+    )
+    where = "the addresses by job, as 'ps=host:port,host:port;worker=host:port', or as JSON"
+    server.add_argument("--cluster", metavar="SPEC", required=True, help=where)
+    server.add_argument("--job", metavar="NAME", help="the job of this task")
+    server.add_argument("--task", metavar="N", type=int, default=0, help="its number in the job")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     own, programs = split(list(sys.argv[1:] if argv is None else argv))
@@ -86,6 +101,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from weft.cli import checkpoint
 
         return checkpoint.run(arguments)
+    if arguments.command == "server":
+        from weft.cli import server
+
+        return server.run(arguments)
     if arguments.command == "devices":
         from weft.cli import devices
 

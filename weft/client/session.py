@@ -15,7 +15,6 @@ from weft.graph import stacks
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
-from weft.runtime.partial import PartialRun
 from weft.runtime.step import StepRunner
 
 _MAX_FETCHES = 4096
@@ -34,19 +33,14 @@ class BaseSession:
         if self._graph is None:
             raise ValueError("A session needs a graph")
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
-        if self._target not in ("", "local"):
-            raise errors.NotFoundError(
-                None, None, "No session factory registered for the given session options: target"
-                f" {self._target!r}. weft runs in this process only, use ''",
-            )  # fmt: skip
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         self._config = config
         self._closed = False
         self._lock = threading.Lock()
-        self._runner = StepRunner(self._graph, config)
+        self._runner = _runner(self._graph, config, self._target)
         self._fetches: dict[Any, Fetches] = {}
-        self._partial_runs: dict[str, PartialRun] = {}
+        self._partial_runs: dict[str, Any] = {}
         _open_sessions.add(self)
 
     # ---- about the session ----
@@ -194,7 +188,7 @@ class BaseSession:
                 None, None, "PRunSetup: specify at least one target to fetch or execute."
             )
         tensors = [self._feed_tensor(f) for key in feeds or () for f, _ in _expand_key(key)]
-        run = PartialRun(self._runner, handler.tensors, handler.targets, tensors)
+        run = self._runner.partial_run(handler.tensors, handler.targets, tensors)
         with self._lock:
             handle = f"partial_run_{len(self._partial_runs)}"
             self._partial_runs[handle] = run
@@ -213,6 +207,20 @@ class BaseSession:
         handler = Fetches(self._graph, fetches)
         keys, values = self._feeds(feed_dict or {})
         return handler.rebuild(run.advance(handler.tensors, handler.targets, keys, values))
+
+
+def _runner(graph: Graph, config: Any, target: str) -> Any:
+    """What runs the steps of a session: this process, or the master that `target` names."""
+    if target in ("", "local"):
+        return StepRunner(graph, config)
+    if not target.startswith("grpc://"):
+        raise errors.NotFoundError(
+            None, None, "No session factory registered for the given session options: target"
+            f" {target!r}. '' runs in this process, 'grpc://host:port' on a server",
+        )  # fmt: skip
+    from weft.client.remote import RemoteRunner
+
+    return RemoteRunner(graph, config, target)
 
 
 def _expand_key(key: Any) -> list[tuple[Any, Any]]:
@@ -249,8 +257,13 @@ class Session(BaseSession):
     @staticmethod
     def reset(target: str, containers: list[str] | None = None, config: Any = None) -> None:
         """Clears resource containers of `target` and ends the sessions on it."""
+        if target:
+            from weft.client.remote import reset
+
+            reset(target, containers or (), config)
+            return
         for session in list(_open_sessions):
-            if session._target == (target or ""):
+            if session._target == "":
                 session._runner.clear(containers)
                 session.close()
 

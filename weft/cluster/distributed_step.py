@@ -59,7 +59,8 @@ class DistributedStep:
         watch: Watch | None,
     ) -> StepResult:
         recording = _recording(options)
-        step = StepRun(new_step_id(), [share.worker for share in self.shares])
+        workers = [share.worker for share in self.shares]
+        step = StepRun(new_step_id(), workers, leaves=len(workers) > 1)
         running.add(step)
         try:
             if watch is not None:
@@ -90,9 +91,9 @@ class StepRun:
     has failed.
     """
 
-    def __init__(self, step_id: int, workers: Sequence[Worker], keep: bool = False) -> None:
+    def __init__(self, step_id: int, workers: Sequence[Worker], leaves: bool) -> None:
         self.id, self.workers = step_id, workers
-        self.keep = keep  # the step goes on after this call
+        self.leaves = leaves  # whether, when all goes well, workers hold things that must go
         self.results: list[Any] = [None] * len(workers)
         self.error: Exception | None = None
         self._calls: list[Deferred] = []
@@ -155,7 +156,7 @@ class StepRun:
             with self._changed:
                 self._changed.wait_for(lambda: not self._left, _GRACE_SECONDS)
             raise self.error
-        if len(self.workers) > 1 and not self.keep:
+        if self.leaves:
             self._clean_up()
         return self.results
 

@@ -132,6 +132,7 @@ class Worker(ABC):
     def cleanup_all(self, containers: Sequence[str]) -> Deferred:
         """Empties containers of resources on all devices; all of them if none is named. None."""
 
+    @abstractmethod
     def close(self) -> None:
         """Lets go of connections. Calls under way fail."""
 
@@ -191,5 +192,6 @@ class Master(ABC):
     def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:
         """Empties containers of resources on the workers and closes all sessions."""
 
+    @abstractmethod
     def close(self) -> None:
         """Lets go of connections."""

@@ -70,7 +70,9 @@ class LocalMaster(Master):
         known: dict[str, list[Device]] = {}
         told: set[str] = set()
         while True:
-            waiting = {t: self._worker(t).get_status(_STATUS_SECONDS) for t in tasks if t not in known}
+            waiting = {
+                t: self._worker(t).get_status(_STATUS_SECONDS) for t in tasks if t not in known
+            }
             missing: dict[str, errors.OpError] = {}
             for task, call in waiting.items():
                 self._settle(task, call, known, missing)

@@ -85,7 +85,9 @@ class MasterSession:
     def _operation(self, name: str) -> Operation:
         op = self.graph._by_name.get(name.partition(":")[0])
         if op is None:
-            raise errors.NotFoundError(None, None, f"PruneForTargets: Some target nodes not found: {name}")
+            raise errors.NotFoundError(
+                None, None, f"PruneForTargets: Some target nodes not found: {name}"
+            )
         return op
 
     # ---- steps ----

@@ -93,7 +93,7 @@ class PartialSteps:
 
     def _run(self, run: _Partial, call: StepCall, last: bool, watch: Watch | None) -> list[Any]:
         shares = run.step.shares
-        step = StepRun(run.id, [share.worker for share in shares], keep=not last)
+        step = StepRun(run.id, [share.worker for share in shares], leaves=last)
         self._running.add(step)
         try:
             if watch is not None:

@@ -49,7 +49,9 @@ def by_task(
     tasks: dict[str, list[Partition]] = {}
     for part in parts:
         tasks.setdefault(part.device.partition("/device:")[0], []).append(part)
-    return [_Writer(task, graph, client).write(mine, feeds, fetches) for task, mine in tasks.items()]
+    return [
+        _Writer(task, graph, client).write(mine, feeds, fetches) for task, mine in tasks.items()
+    ]
 
 
 class _Writer:

@@ -22,6 +22,7 @@ from weft.runtime.crew import Crew
 from weft.runtime.partitioned import PartitionedPlan
 from weft.runtime.plan import DataflowPlan, make_plan
 from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.step import located_fetch
 from weft.runtime.trace import StepTrace
 
 _UNOPTIMIZED = Options(fold=False, cse=False, simplify=False)
@@ -58,7 +59,7 @@ class RegisteredGraph:
         for op in self.operations:
             if op.device not in self.stores:
                 raise errors.InvalidArgumentError(
-                    None, None, f"{op.name} is placed on {op.device or 'no device'}, but this worker"
+                    None, None, f"{op.name} is placed on {op.device or 'no device'}, but the worker"
                     f" has [ {', '.join(sorted(self.stores))} ]",
                 )  # fmt: skip
 
@@ -85,7 +86,9 @@ class RegisteredGraph:
         try:
             feeds = [given[name] for name in self.feed_keys]
         except KeyError as missing:
-            raise errors.InvalidArgumentError(None, None, f"Nothing was fed for {missing}") from None
+            raise errors.InvalidArgumentError(
+                None, None, f"Nothing was fed for {missing}"
+            ) from None
         rendezvous = step.rendezvous if self.has_transfers else None
         stats = None
         if call.recording.timeline:
@@ -98,10 +101,11 @@ class RegisteredGraph:
             stats = _step_stats(trace)
         else:
             values = self.plan.run(feeds, None, step.running, rendezvous)
-        made = {k: _read(value) for k, value in zip(self.fetch_keys, values, strict=True)}
-        return GraphResult(
-            [(name, made[name]) for name in call.fetches], stats, self._graphs(call)
-        )
+        try:
+            made = {k: _read(value) for k, value in zip(self.fetch_keys, values, strict=True)}
+        except errors.FailedPreconditionError as error:
+            raise located_fetch(error, self.plan.graph, values) from None
+        return GraphResult([(name, made[name]) for name in call.fetches], stats, self._graphs(call))
 
     def _graphs(self, call: GraphCall) -> list[Any]:
         if not call.recording.partition_graphs:

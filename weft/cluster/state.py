@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.core import errors
+from weft.ops.session_tensors import SESSION_TENSORS
 from weft.runtime.resources import ResourceStore
 
 
 class SessionStore(ResourceStore):
-    """The resources of a device as one session sees them: shared, but for random generators.
+    """The resources of a device as one session sees them: shared, but for some of its own.
 
-    A random op starts from its seed in every session, whoever has used the device before.
+    A random op starts from its seed in every session, whoever has used the device before; and
+    tensors that a session keeps between steps go when it does.
     """
 
     def __init__(self, shared: ResourceStore) -> None:
@@ -21,9 +23,18 @@ class SessionStore(ResourceStore):
         self.device, self.lock = shared.device, shared.lock
         self._containers = shared._containers
         self.rng = {}
+        self._own: dict[str, Any] = {}
+
+    def get_or_make(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
+        if kind != SESSION_TENSORS:
+            return super().get_or_make(container, kind, name, make)
+        with self.lock:
+            if name not in self._own:
+                self._own[name] = make()
+            return self._own[name]
 
     @property
-    def generation(self) -> int:  # type: ignore[override]
+    def generation(self) -> int:
         return self._shared.generation
 
     @generation.setter
@@ -31,7 +42,7 @@ class SessionStore(ResourceStore):
         self._shared.generation = value
 
     @property
-    def shape_epoch(self) -> int:  # type: ignore[override]
+    def shape_epoch(self) -> int:
         return self._shared.shape_epoch
 
     @shape_epoch.setter

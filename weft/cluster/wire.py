@@ -145,7 +145,8 @@ def length(chunks: Iterable[Chunk]) -> int:
 
 def read_tensor(data: memoryview) -> np.ndarray:
     """The array of a TensorProto; it shares memory with `data` where that is possible."""
-    kind, shape, content = 0, (), None
+    kind, content = 0, None
+    shape: tuple[int, ...] = ()
     try:
         for field, _, value in fields(data):
             if field == _DTYPE:
@@ -159,8 +160,8 @@ def read_tensor(data: memoryview) -> np.ndarray:
         if content is None or not kind:
             return _parsed(data)
         dtype = dtypes.as_dtype(kind)
-        if dtype is dtypes.string or dtype.np_storage == object:
-            return _parsed(data)
+        if dtype is dtypes.string:
+            return _read_strings(content, shape)
         array = np.frombuffer(content, dtype=dtype.np_storage).reshape(shape)
     except (IndexError, ValueError) as error:
         raise errors.InvalidArgumentError(None, None, f"Cannot parse a tensor: {error}") from None
@@ -173,6 +174,18 @@ def _read_shape(data: memoryview) -> tuple[int, ...]:
         if field == 2:
             sizes.append(next((v for f, _, v in fields(dim) if f == 1), 0))
     return tuple(sizes)
+
+
+def _read_strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
+    """TensorFlow's packed strings: all lengths, then all the bytes."""
+    array = np.empty(shape, object)
+    flat, lengths, at = array.reshape(-1), [], 0
+    for _ in range(flat.size):
+        size, at = _read_varint(data, at)
+        lengths.append(size)
+    for i, size in enumerate(lengths):
+        flat[i], at = bytes(data[at : at + size]), at + size
+    return array
 
 
 def _parsed(data: memoryview) -> np.ndarray:

@@ -163,14 +163,16 @@ class LocalWorker(Worker):
         mine = self._incarnations.get(device)
         if mine is None:
             raise errors.InvalidArgumentError(
-                None, None, f"{self.task} was asked for a tensor of {device}, which it does not have"
+                None,
+                None,
+                f"{self.task} was asked for a tensor of {device}, which it does not have",
             )
         if mine != meant:
             raise errors.AbortedError(
                 None, None,
-                f"RecvTensor expects a different device incarnation: {meant} vs. {mine}. Your worker"
-                f' job ("{self.task}") was probably restarted. Check your worker job for the reason'
-                " why it was restarted.",
+                f"RecvTensor expects a different device incarnation: {meant} vs. {mine}. Your"
+                f' worker job ("{self.task}") was probably restarted. Check your worker job for the'
+                " reason why it was restarted.",
             )  # fmt: skip
 
     def cleanup_graph(self, step_id: int) -> Deferred:
@@ -183,7 +185,9 @@ class LocalWorker(Worker):
         return outcome.known(None)
 
     def close(self) -> None:
-        self.steps.close(errors.CancelledError(None, None, f"The server of {self.task} has stopped"))
+        self.steps.close(
+            errors.CancelledError(None, None, f"The server of {self.task} has stopped")
+        )
         self.crew.close()
 
 

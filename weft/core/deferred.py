@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 Sink = Callable[[Any, BaseException | None], None]
@@ -33,7 +33,7 @@ class Deferred:
         self._result: tuple[Any, BaseException | None] | None = None
         self._sink: Sink | None = None
 
-    def complete(self, outputs: Sequence[Any]) -> bool:
+    def complete(self, outputs: Any) -> bool:
         """Delivers the outputs; False (and no effect) if there was a result already."""
         return self._finish((outputs, None))
 

@@ -119,6 +119,15 @@ def _common_prefix(a: Sequence[Frame], b: Sequence[Frame]) -> int:
     return count
 
 
+def node_text(op: Any, name: str) -> str:
+    """How a message names a node: with the line that made it, or as another process fills it in."""
+    if op is None:
+        return f"[[node {name} ]]"
+    if not _frames(op):
+        return f"[[{{{{node {name}}}}}]]"
+    return f"[[node {name} (defined at {locate(op)}) ]]"
+
+
 def locate(op: Any) -> str:
     """Where the user's program created `op`, as `"train.py:41"`."""
     frames = _frames(op)

@@ -32,6 +32,7 @@ from weft.graph.graph import (
 from weft.graph.stacks import get_default_session
 from weft.layers import named
 from weft.layers.input_spec import InputSpec, assert_input_compatibility
+from weft.layers.members import Members
 from weft.ops import array_shape, casts
 from weft.ops import variable_scope as vs
 from weft.ops.partitioned_variable import PartitionedVariable
@@ -84,7 +85,7 @@ def unique_object_name(base: str, zero_based: bool = False) -> str:
     return f"{base}_{number}" if number or not zero_based else base
 
 
-class Layer:
+class Layer(Members):
     """Something with variables that is called on tensors.
 
     A subclass makes its variables in `build(input_shape)` with `add_weight` and computes in

@@ -5,6 +5,8 @@ Every loss is added to a collection, from which `get_total_loss` takes them.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -151,45 +153,63 @@ def _num_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Te
 # ---- losses --------------------------------------------------------------------------------------
 
 
+_REDUCING = list(inspect.signature(compute_weighted_loss).parameters.values())[2:]
+
+
 def _required(**values: Any) -> None:
     for name, value in values.items():
         if value is None:
             raise ValueError(f"{name} must not be None.")
 
 
-def _elementwise(
-    default: str,
-    function: Callable[[Tensor, Tensor], Tensor],
-    labels: Any,
-    predictions: Any,
-    weights: Any,
-    scope: str | None,
-    loss_collection: str | None,
-    reduction: str,
-) -> Tensor:
-    """A loss that is a function of 32-bit predictions and labels of one shape."""
-    with name_scope(scope, default, (predictions, labels, weights)) as scope:
-        predictions = math_ops.cast(predictions, dtypes.float32)
-        labels = math_ops.cast(labels, dtypes.float32)
-        predictions.shape.assert_is_compatible_with(labels.shape)
-        losses = function(predictions, labels)
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+def _loss(default: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Makes a loss of a function that gives it for each element, from two tensors and more.
+
+    The loss also has the parameters that `compute_weighted_loss` ends with, and is weighed by the
+    argument `weights`.
+    """
+
+    def decorate(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        own = inspect.signature(function).parameters
+        signature = inspect.Signature([*own.values(), *_REDUCING], return_annotation="Tensor")
+
+        @functools.wraps(function)
+        def loss(*args: Any, **kwargs: Any) -> Tensor:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            given = bound.arguments
+            scope, collection, reduction = (given.pop(p.name) for p in _REDUCING)
+            _required(**{name: given[name] for name in list(own)[:2]})
+            with name_scope(scope, default, tuple(given.values())) as scope:
+                losses = function(**given)
+                return compute_weighted_loss(losses, given["weights"], scope, collection, reduction)
+
+        loss.__signature__ = signature  # type: ignore[attr-defined]
+        return loss
+
+    return decorate
 
 
-def absolute_difference(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Tensor:
+def _as_floats(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
+    """32-bit labels and predictions, of one shape."""
+    predictions = math_ops.cast(predictions, dtypes.float32)
+    labels = math_ops.cast(labels, dtypes.float32)
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    return labels, predictions
+
+
+@_loss("absolute_difference")
+def absolute_difference(labels: Any, predictions: Any, weights: Any = 1.0) -> Tensor:
     """The absolute difference."""
-    _required(labels=labels, predictions=predictions)
-    return _elementwise(
-        "absolute_difference", lambda p, y: math_ops.abs(math_ops.subtract(p, y)),
-        labels, predictions, weights, scope, loss_collection, reduction,
-    )  # fmt: skip
+    labels, predictions = _as_floats(labels, predictions)
+    return math_ops.abs(math_ops.subtract(predictions, labels))
+
+
+@_loss("cosine_distance_loss")
+def _cosine_distance(labels: Any, predictions: Any, weights: Any, axis: int) -> Tensor:
+    labels, predictions = _as_floats(labels, predictions)
+    products = math_ops.multiply(predictions, labels)
+    return 1 - math_ops.reduce_sum(products, axis=(axis,), keepdims=True)
 
 
 def cosine_distance(
@@ -208,98 +228,46 @@ def cosine_distance(
     axis = dim if axis is None else axis
     if axis is None:
         raise ValueError("You must specify 'axis'.")
-    _required(labels=labels, predictions=predictions)
-    return _elementwise(
-        "cosine_distance_loss",
-        lambda p, y: 1 - math_ops.reduce_sum(math_ops.multiply(p, y), axis=(axis,), keepdims=True),
-        labels, predictions, weights, scope, loss_collection, reduction,
-    )  # fmt: skip
+    return _cosine_distance(labels, predictions, weights, axis, scope, loss_collection, reduction)
 
 
-def hinge_loss(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Tensor:
+@_loss("hinge_loss")
+def hinge_loss(labels: Any, logits: Any, weights: Any = 1.0) -> Tensor:
     """The hinge loss of labels that are 0 or 1."""
-    _required(labels=labels, logits=logits)
-
-    def hinge(scores: Tensor, zero_or_one: Tensor) -> Tensor:
-        ones = array.ones_like(zero_or_one)
-        signs = math_ops.subtract(2 * zero_or_one, ones)
-        return nn_impl.relu(math_ops.subtract(ones, math_ops.multiply(signs, scores)))
-
-    return _elementwise(
-        "hinge_loss", hinge, labels, logits, weights, scope, loss_collection, reduction
-    )
+    labels, logits = _as_floats(labels, logits)
+    ones = array.ones_like(labels)
+    signs = math_ops.subtract(2 * labels, ones)
+    return nn_impl.relu(math_ops.subtract(ones, math_ops.multiply(signs, logits)))
 
 
-def huber_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    delta: float = 1.0,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Tensor:
+@_loss("huber_loss")
+def huber_loss(labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0) -> Tensor:
     """Half the square of errors up to `delta`, a straight line beyond."""
-    _required(labels=labels, predictions=predictions)
-
-    def huber(p: Tensor, y: Tensor) -> Tensor:
-        size = math_ops.abs(math_ops.subtract(p, y))
-        quadratic = math_ops.minimum(size, delta)
-        # Not maximum(size - delta, 0), whose gradient at delta would count twice.
-        linear = math_ops.subtract(size, quadratic)
-        half = convert_to_tensor(0.5, dtype=quadratic.dtype)
-        return math_ops.add(
-            math_ops.multiply(half, math_ops.multiply(quadratic, quadratic)),
-            math_ops.multiply(delta, linear),
-        )
-
-    return _elementwise(
-        "huber_loss", huber, labels, predictions, weights, scope, loss_collection, reduction
+    labels, predictions = _as_floats(labels, predictions)
+    size = math_ops.abs(math_ops.subtract(predictions, labels))
+    quadratic = math_ops.minimum(size, delta)
+    # Not maximum(size - delta, 0), whose gradient at delta would count twice.
+    linear = math_ops.subtract(size, quadratic)
+    half = convert_to_tensor(0.5, dtype=quadratic.dtype)
+    return math_ops.add(
+        math_ops.multiply(half, math_ops.multiply(quadratic, quadratic)),
+        math_ops.multiply(delta, linear),
     )
 
 
-def log_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    epsilon: float = 1e-07,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Tensor:
+@_loss("log_loss")
+def log_loss(labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float = 1e-07) -> Tensor:
     """The negative log likelihood of labels between 0 and 1."""
-    _required(labels=labels, predictions=predictions)
-
-    def cross(p: Tensor, y: Tensor) -> Tensor:
-        wrong = math_ops.multiply(1 - y, math_ops.log(1 - p + epsilon))
-        return -math_ops.multiply(y, math_ops.log(p + epsilon)) - wrong
-
-    return _elementwise(
-        "log_loss", cross, labels, predictions, weights, scope, loss_collection, reduction
-    )
+    labels, predictions = _as_floats(labels, predictions)
+    wrong = math_ops.multiply(1 - labels, math_ops.log(1 - predictions + epsilon))
+    return -math_ops.multiply(labels, math_ops.log(predictions + epsilon)) - wrong
 
 
-def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
-) -> Tensor:
+@_loss("mean_squared_error")
+def mean_squared_error(labels: Any, predictions: Any, weights: Any = 1.0) -> Tensor:
     """The square of the difference."""
-    _required(labels=labels, predictions=predictions)
-    return _elementwise(
-        "mean_squared_error", math_ops.squared_difference,
-        labels, predictions, weights, scope, loss_collection, reduction,
-    )  # fmt: skip
+    labels, predictions = _as_floats(labels, predictions)
+    return math_ops.squared_difference(predictions, labels)
 
 
 def mean_pairwise_squared_error(
@@ -334,54 +302,38 @@ def mean_pairwise_squared_error(
             return mean
 
 
+def _as_logits(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
+    """Labels and logits of one type and shape."""
+    logits = convert_to_tensor(logits)
+    labels = math_ops.cast(labels, logits.dtype)
+    logits.shape.assert_is_compatible_with(labels.shape)
+    return labels, logits
+
+
+@_loss("sigmoid_cross_entropy_loss")
 def sigmoid_cross_entropy(
-    multi_class_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
-    label_smoothing: float = 0,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
+    multi_class_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0
 ) -> Tensor:
     """Cross entropy of independent classes; smoothing moves labels towards 1/2."""
-    _required(multi_class_labels=multi_class_labels, logits=logits)
-    values = (logits, multi_class_labels, weights)
-    with name_scope(scope, "sigmoid_cross_entropy_loss", values) as scope:
-        logits = convert_to_tensor(logits)
-        labels = math_ops.cast(multi_class_labels, logits.dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
-        if label_smoothing > 0:
-            labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-        losses = nn_impl.sigmoid_cross_entropy_with_logits(
-            labels=labels, logits=logits, name="xentropy"
-        )
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+    labels, logits = _as_logits(multi_class_labels, logits)
+    if label_smoothing > 0:
+        labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+    return nn_impl.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
 
 
+@_loss("softmax_cross_entropy_loss")
 def softmax_cross_entropy(
-    onehot_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
-    label_smoothing: float = 0,
-    scope: str | None = None,
-    loss_collection: str | None = GraphKeys.LOSSES,
-    reduction: str = _DEFAULT,
+    onehot_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0
 ) -> Tensor:
     """Cross entropy of exclusive classes; smoothing moves labels towards 1/classes."""
-    _required(onehot_labels=onehot_labels, logits=logits)
-    values = (logits, onehot_labels, weights)
-    with name_scope(scope, "softmax_cross_entropy_loss", values) as scope:
-        logits = convert_to_tensor(logits)
-        labels = math_ops.cast(onehot_labels, logits.dtype)
-        logits.shape.assert_is_compatible_with(labels.shape)
-        if label_smoothing > 0:
-            classes = math_ops.cast(array.shape(labels)[-1], logits.dtype)
-            labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
-        labels = array.stop_gradient(labels, name="labels_stop_gradient")
-        losses = nn_impl.softmax_cross_entropy_with_logits_v2(
-            labels=labels, logits=logits, name="xentropy"
-        )
-        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+    labels, logits = _as_logits(onehot_labels, logits)
+    if label_smoothing > 0:
+        classes = math_ops.cast(array.shape(labels)[-1], logits.dtype)
+        labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
+    labels = array.stop_gradient(labels, name="labels_stop_gradient")
+    return nn_impl.softmax_cross_entropy_with_logits_v2(
+        labels=labels, logits=logits, name="xentropy"
+    )
 
 
 def sparse_softmax_cross_entropy(

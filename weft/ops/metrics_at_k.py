@@ -6,6 +6,7 @@ predictions count as sets: what is in a row twice counts once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,112 +110,76 @@ def _at_k_name(name: str, k: int | None, class_id: int | None = None) -> str:
     return full if class_id is None else f"{full}_class{class_id}"
 
 
-def _part_at_top_k(
-    what: str,
-    labels: Any,
-    predictions_idx: Any,
-    k: int | None,
-    class_id: int | None,
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-    name: str | None,
-) -> Metric:
+def _at_top_k(what: str, doc: str) -> Callable[..., Metric]:
     """Hits over hits and misses; for precision a miss is a prediction, for recall a label."""
-    values = (predictions_idx, labels, weights)
-    with name_scope(name, _at_k_name(what, k, class_id), values) as scope:
-        ids = math_ops.cast(predictions_idx, dtypes.int64)
-        all_labels = _label_sets(labels, ids)
-        predicted = _of_class(
-            _Sets(ids, _distinct(ids, array.ones_like(ids, dtypes.bool))), class_id
-        )
-        labelled = _of_class(all_labels, class_id)
-        hits = _per_row(_is_in(predicted, labelled), weights)
-        if what == "precision":
-            misses, missed = _per_row(_not_in(predicted, labelled), weights), "false_positive"
-        else:
-            misses, missed = _per_row(_not_in(labelled, predicted), weights), "false_negative"
-        hit, new_hit = _streaming_count(_at_k_name("true_positive", k, class_id), hits)
-        miss, new_miss = _streaming_count(_at_k_name(missed, k, class_id), misses)
-        value = math_ops.div(hit, math_ops.add(hit, miss), name=scope)
-        update = math_ops.div(new_hit, math_ops.add(new_hit, new_miss), name="update")
-        return published(value, update, metrics_collections, updates_collections)
+
+    def part(
+        labels: Any,
+        predictions_idx: Any,
+        k: int | None = None,
+        class_id: int | None = None,
+        weights: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        values = (predictions_idx, labels, weights)
+        with name_scope(name, _at_k_name(what, k, class_id), values) as scope:
+            ids = math_ops.cast(predictions_idx, dtypes.int64)
+            all_labels = _label_sets(labels, ids)
+            distinct = _Sets(ids, _distinct(ids, array.ones_like(ids, dtypes.bool)))
+            predicted = _of_class(distinct, class_id)
+            labelled = _of_class(all_labels, class_id)
+            hits = _per_row(_is_in(predicted, labelled), weights)
+            if what == "precision":
+                misses, missed = _per_row(_not_in(predicted, labelled), weights), "false_positive"
+            else:
+                misses, missed = _per_row(_not_in(labelled, predicted), weights), "false_negative"
+            hit, new_hit = _streaming_count(_at_k_name("true_positive", k, class_id), hits)
+            miss, new_miss = _streaming_count(_at_k_name(missed, k, class_id), misses)
+            value = math_ops.div(hit, math_ops.add(hit, miss), name=scope)
+            return value, math_ops.div(new_hit, math_ops.add(new_hit, new_miss), name="update")
+
+    return published(part, f"{what}_at_top_k", doc)
 
 
-def precision_at_top_k(
-    labels: Any,
-    predictions_idx: Any,
-    k: int | None = None,
-    class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """Which part of the predicted classes are labels; of one class, if `class_id` says which."""
-    return _part_at_top_k("precision", labels, predictions_idx, k, class_id, weights,
-                          metrics_collections, updates_collections, name)  # fmt: skip
+precision_at_top_k = _at_top_k(
+    "precision",
+    "Which part of the predicted classes are labels; of one class, if `class_id` says which.",
+)
+recall_at_top_k = _at_top_k(
+    "recall",
+    "Which part of the labels are predicted classes; of one class, if `class_id` says which.",
+)
 
 
-def recall_at_top_k(
-    labels: Any,
-    predictions_idx: Any,
-    k: int | None = None,
-    class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """Which part of the labels are predicted classes; of one class, if `class_id` says which."""
-    return _part_at_top_k("recall", labels, predictions_idx, k, class_id, weights,
-                          metrics_collections, updates_collections, name)  # fmt: skip
+def _at_k(what: str, at_top_k: Callable[..., Metric]) -> Callable[..., Metric]:
+    def part(
+        labels: Any,
+        predictions: Any,
+        k: int,
+        class_id: int | None = None,
+        weights: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        values = (predictions, labels, weights)
+        with name_scope(name, _at_k_name(what, k, class_id), values) as scope:
+            best = top_k(predictions, k)[1]
+            return at_top_k(labels, best, k, class_id, weights, name=scope)
+
+    doc = f"`{what}_at_top_k` of the k classes with the highest scores."
+    return published(part, f"{what}_at_k", doc)
 
 
-def precision_at_k(
-    labels: Any,
-    predictions: Any,
-    k: int,
-    class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """`precision_at_top_k` of the k classes with the highest scores."""
-    values = (predictions, labels, weights)
-    with name_scope(name, _at_k_name("precision", k, class_id), values) as scope:
-        return precision_at_top_k(labels, top_k(predictions, k)[1], k, class_id, weights,
-                                  metrics_collections, updates_collections, scope)  # fmt: skip
-
-
+precision_at_k = _at_k("precision", precision_at_top_k)
+recall_at_k = _at_k("recall", recall_at_top_k)
 sparse_precision_at_k = precision_at_k
 
 
-def recall_at_k(
-    labels: Any,
-    predictions: Any,
-    k: int,
-    class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """`recall_at_top_k` of the k classes with the highest scores."""
-    values = (predictions, labels, weights)
-    with name_scope(name, _at_k_name("recall", k, class_id), values) as scope:
-        return recall_at_top_k(labels, top_k(predictions, k)[1], k, class_id, weights,
-                               metrics_collections, updates_collections, scope)  # fmt: skip
-
-
+@published
 def average_precision_at_k(
     labels: Any,
     predictions: Any,
     k: int,
     weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over the examples of the average precision of their k best classes."""
@@ -242,7 +207,7 @@ def average_precision_at_k(
             new_total = assign_add(total, batch, name="update")
         value = math_ops.div_no_nan(total, most, name="mean")
         update = math_ops.div_no_nan(new_total, new_most, name=scope)
-        return published(value, update, metrics_collections, updates_collections)
+        return value, update
 
 
 sparse_average_precision_at_k = average_precision_at_k

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from weft.core.dtypes import DType
@@ -33,15 +36,44 @@ def metric_variable(
     )
 
 
-def published(
-    value: Tensor, update: Tensor, metrics_collections: Any, updates_collections: Any
+def _publish(
+    metric: Metric, metrics_collections: Any = None, updates_collections: Any = None
 ) -> Metric:
     """Puts the two tensors of a metric where they were asked for, and returns them."""
+    value, update = metric
     if metrics_collections:
         add_to_collections(metrics_collections, value)
     if updates_collections:
         add_to_collections(updates_collections, update)
-    return value, update
+    return metric
+
+
+_COLLECTIONS = list(inspect.signature(_publish).parameters.values())[1:]
+
+
+def published(
+    compute: Callable[..., Metric], name: str | None = None, doc: str | None = None,
+    before: str = "name",
+) -> Callable[..., Metric]:  # fmt: skip
+    """`compute` with parameters, ahead of `before`, for the collections its tensors go to.
+
+    `name` and `doc` are for a function that a table makes.
+    """
+    own = list(inspect.signature(compute).parameters.values())
+    place = [parameter.name for parameter in own].index(before)
+    own[place:place] = _COLLECTIONS
+    signature = inspect.Signature(own, return_annotation="Metric")
+
+    @functools.wraps(compute)
+    def metric(*args: Any, **kwargs: Any) -> Metric:
+        given = signature.bind(*args, **kwargs).arguments
+        wanted = {p.name: given.pop(p.name, None) for p in _COLLECTIONS}
+        return _publish(compute(**given), **wanted)
+
+    metric.__signature__ = signature  # type: ignore[attr-defined]
+    metric.__name__ = metric.__qualname__ = name or compute.__name__
+    metric.__doc__ = doc or compute.__doc__
+    return metric
 
 
 def aligned(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Any, Any]:

@@ -19,13 +19,8 @@ from weft.ops.variable_scope import variable_scope
 from weft.ops.weights import broadcast_weights
 
 
-def mean(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
+@published
+def mean(values: Any, weights: Any = None, name: str | None = None) -> Metric:
     """The weighted mean of all values so far."""
     with variable_scope(name, "mean", (values, weights)):
         values = math_ops.cast(values, dtypes.float32)
@@ -39,10 +34,7 @@ def mean(
         new_total = assign_add(total, math_ops.reduce_sum(values))
         with control_dependencies([values]):
             new_count = assign_add(count, number)
-        return published(
-            _ratio(total, count, "value"), _ratio(new_total, new_count, "update_op"),
-            metrics_collections, updates_collections,
-        )  # fmt: skip
+        return _ratio(total, count, "value"), _ratio(new_total, new_count, "update_op")
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
@@ -55,13 +47,8 @@ def _ratio(total: Any, count: Any, name: str | None) -> Tensor:
     return math_ops.div_no_nan(total, math_ops.maximum(count, 0), name=name)
 
 
-def mean_tensor(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
+@published
+def mean_tensor(values: Any, weights: Any = None, name: str | None = None) -> Metric:
     """The weighted mean of each element of the tensors so far, which have one shape."""
     with variable_scope(name, "mean", (values, weights)):
         values = math_ops.cast(values, dtypes.float32)
@@ -74,85 +61,54 @@ def mean_tensor(
         new_total = assign_add(total, values)
         with control_dependencies([values]):
             new_count = assign_add(count, number)
-        return published(
-            _ratio(total, count, "value"), _ratio(new_total, new_count, "update_op"),
-            metrics_collections, updates_collections,
-        )  # fmt: skip
+        return _ratio(total, count, "value"), _ratio(new_total, new_count, "update_op")
 
 
-def accuracy(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
+@published
+def accuracy(labels: Any, predictions: Any, weights: Any = None, name: str | None = None) -> Metric:
     """How often predictions equal labels."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     predictions.shape.assert_is_compatible_with(labels.shape)
     if labels.dtype != predictions.dtype:
         predictions = math_ops.cast(predictions, labels.dtype)
     correct = math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
-    return mean(correct, weights, metrics_collections, updates_collections, name or "accuracy")
+    return mean(correct, weights, name=name or "accuracy")
 
 
+@published
 def mean_absolute_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The mean absolute difference."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math_ops.abs(predictions - labels)
-    name = name or "mean_absolute_error"
-    return mean(errors, weights, metrics_collections, updates_collections, name)
+    return mean(errors, weights, name=name or "mean_absolute_error")
 
 
+@published
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The mean square of the difference."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math_ops.squared_difference(labels, predictions)
-    name = name or "mean_squared_error"
-    return mean(errors, weights, metrics_collections, updates_collections, name)
+    return mean(errors, weights, name=name or "mean_squared_error")
 
 
+@published
 def root_mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The root of the mean square of the difference."""
     predictions, labels, weights = aligned(predictions, labels, weights)
-    value, update = mean_squared_error(
-        labels, predictions, weights, None, None, name or "root_mean_squared_error"
-    )
-    return published(
-        math_ops.sqrt(value), math_ops.sqrt(update), metrics_collections, updates_collections
-    )
+    name = name or "root_mean_squared_error"
+    value, update = mean_squared_error(labels, predictions, weights, name=name)
+    return math_ops.sqrt(value), math_ops.sqrt(update)
 
 
+@published
 def mean_relative_error(
-    labels: Any,
-    predictions: Any,
-    normalizer: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, normalizer: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The mean absolute difference over `normalizer`; where that is 0, no error."""
     predictions, labels, weights = aligned(predictions, labels, weights)
@@ -163,42 +119,28 @@ def mean_relative_error(
         array.zeros_like(labels),
         math_ops.div(math_ops.abs(labels - predictions), normalizer),
     )
-    name = name or "mean_relative_error"
-    return mean(errors, weights, metrics_collections, updates_collections, name)
+    return mean(errors, weights, name=name or "mean_relative_error")
 
 
+@published
 def mean_cosine_distance(
-    labels: Any,
-    predictions: Any,
-    dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, dim: int, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The mean of 1 less the product of unit vectors along `dim`."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     products = math_ops.multiply(predictions, labels)
     products = math_ops.reduce_sum(products, axis=[dim], keepdims=True)
-    value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
-    return published(
-        math_ops.subtract(1.0, value), math_ops.subtract(1.0, update),
-        metrics_collections, updates_collections,
-    )  # fmt: skip
+    value, update = mean(products, weights, name=name or "mean_cosine_distance")
+    return math_ops.subtract(1.0, value), math_ops.subtract(1.0, update)
 
 
+@published
 def percentage_below(
-    values: Any,
-    threshold: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    values: Any, threshold: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
     """Which part of the values is less than `threshold`."""
     below = math_ops.cast(math_ops.less(values, threshold), dtypes.float32)
-    name = name or "percentage_below_threshold"
-    return mean(below, weights, metrics_collections, updates_collections, name)
+    return mean(below, weights, name=name or "percentage_below_threshold")
 
 
 # ---- by class ------------------------------------------------------------------------------------
@@ -209,14 +151,9 @@ def _flat(tensor: Any) -> Tensor:
     return array.reshape(tensor, [-1]) if tensor.shape.ndims > 1 else tensor
 
 
+@published
 def mean_per_class_accuracy(
-    labels: Any,
-    predictions: Any,
-    num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, num_classes: int, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The mean over the classes of the accuracy of each. The update is the list of these."""
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
@@ -236,17 +173,12 @@ def mean_per_class_accuracy(
         new_count = scatter_add(count, labels, correct)
         value = math_ops.reduce_mean(_ratio(count, total, None), name="mean_accuracy")
         update = _ratio(new_count, new_total, "update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return value, update
 
 
+@published
 def mean_iou(
-    labels: Any,
-    predictions: Any,
-    num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: Any, predictions: Any, num_classes: int, weights: Any = None, name: str | None = None
 ) -> Metric:
     """The mean over the classes of intersection over union. The update is a confusion matrix."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
@@ -264,7 +196,7 @@ def mean_iou(
         )
         update = assign_add(matrix, current)
         value = _intersection_over_union(matrix)
-        return published(value, update, metrics_collections, updates_collections)
+        return value, update
 
 
 def _intersection_over_union(matrix: Any) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes
@@ -72,128 +73,73 @@ def _between_0_and_1(predictions: Any) -> Tensor:
         return array.identity(predictions)
 
 
-def _single(
-    key: str,
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-    name: str | None,
+def _at_thresholds(key: str, doc: str) -> Callable[..., Metric]:
+    """The metric that is one of the counts, of each threshold."""
+    counted = _COUNTS[key][0]
+
+    def count(
+        labels: Any,
+        predictions: Any,
+        thresholds: Any,
+        weights: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        with variable_scope(name, counted, (predictions, labels, weights)):
+            values, updates = _count(labels, predictions, thresholds, weights, (key,))
+            return array.identity(values[key]), updates[key]
+
+    return published(count, f"{counted}_at_thresholds", doc)
+
+
+true_positives_at_thresholds = _at_thresholds(
+    "tp", "How often a prediction was rightly above each threshold."
+)
+true_negatives_at_thresholds = _at_thresholds(
+    "tn", "How often a prediction was rightly not above each threshold."
+)
+false_positives_at_thresholds = _at_thresholds(
+    "fp", "How often a prediction was wrongly above each threshold."
+)
+false_negatives_at_thresholds = _at_thresholds(
+    "fn", "How often a prediction was wrongly not above each threshold."
+)
+
+
+def _part_at_thresholds(what: str, others: str, doc: str) -> Callable[..., Metric]:
+    """The metric that is the true positives over these and `others`, of each threshold."""
+    function = f"{what}_at_thresholds"
+
+    def ratio(counts: Counts, suffix: str) -> Tensor:
+        total = _EPSILON + counts["tp"] + counts[others]
+        return math_ops.div(counts["tp"], total, name=f"{what}_{suffix}")
+
+    def part(
+        labels: Any,
+        predictions: Any,
+        thresholds: Any,
+        weights: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        with variable_scope(name, function, (predictions, labels, weights)):
+            counts = _count(labels, predictions, thresholds, weights, ("tp", others))
+            return _value_and_update(ratio, counts)
+
+    return published(part, function, doc)
+
+
+def _value_and_update(
+    function: Callable[[Counts, str], Tensor], counts: tuple[Counts, Counts]
 ) -> Metric:
-    with variable_scope(name, _COUNTS[key][0], (predictions, labels, weights)):
-        values, updates = _count(labels, predictions, thresholds, weights, (key,))
-        value = array.identity(values[key])
-        return published(value, updates[key], metrics_collections, updates_collections)
+    values, updates = counts
+    return function(values, "value"), function(updates, "update_op")
 
 
-def true_positives_at_thresholds(
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """How often a prediction was rightly above each threshold."""
-    return _single("tp", labels, predictions, thresholds, weights,
-                   metrics_collections, updates_collections, name)  # fmt: skip
-
-
-def true_negatives_at_thresholds(
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """How often a prediction was rightly not above each threshold."""
-    return _single("tn", labels, predictions, thresholds, weights,
-                   metrics_collections, updates_collections, name)  # fmt: skip
-
-
-def false_positives_at_thresholds(
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """How often a prediction was wrongly above each threshold."""
-    return _single("fp", labels, predictions, thresholds, weights,
-                   metrics_collections, updates_collections, name)  # fmt: skip
-
-
-def false_negatives_at_thresholds(
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """How often a prediction was wrongly not above each threshold."""
-    return _single("fn", labels, predictions, thresholds, weights,
-                   metrics_collections, updates_collections, name)  # fmt: skip
-
-
-def _part_at_thresholds(
-    what: str,
-    others: str,
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-    name: str | None,
-) -> Metric:
-    with variable_scope(name, f"{what}_at_thresholds", (predictions, labels, weights)):
-        values, updates = _count(labels, predictions, thresholds, weights, ("tp", others))
-
-        def part(counts: Counts, suffix: str) -> Tensor:
-            total = _EPSILON + counts["tp"] + counts[others]
-            return math_ops.div(counts["tp"], total, name=f"{what}_{suffix}")
-
-        return published(
-            part(values, "value"), part(updates, "update_op"),
-            metrics_collections, updates_collections,
-        )  # fmt: skip
-
-
-def precision_at_thresholds(
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """Which part of the predictions above each threshold were right."""
-    return _part_at_thresholds("precision", "fp", labels, predictions, thresholds, weights,
-                               metrics_collections, updates_collections, name)  # fmt: skip
-
-
-def recall_at_thresholds(
-    labels: Any,
-    predictions: Any,
-    thresholds: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
-    """Which part of the true labels were found with each threshold."""
-    return _part_at_thresholds("recall", "fn", labels, predictions, thresholds, weights,
-                               metrics_collections, updates_collections, name)  # fmt: skip
+precision_at_thresholds = _part_at_thresholds(
+    "precision", "fp", "Which part of the predictions above each threshold were right."
+)
+recall_at_thresholds = _part_at_thresholds(
+    "recall", "fn", "Which part of the true labels were found with each threshold."
+)
 
 
 # ---- areas under curves --------------------------------------------------------------------------
@@ -203,13 +149,12 @@ def _even_thresholds(count: int) -> list[float]:
     return [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
 
 
+@partial(published, before="curve")
 def auc(
     labels: Any,
     predictions: Any,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
     curve: str = "ROC",
     name: str | None = None,
     summation_method: str = "trapezoidal",
@@ -224,12 +169,8 @@ def auc(
         inner = _even_thresholds(num_thresholds) if thresholds is None else sorted(thresholds)
         # A little outside, so that 0 is above the first and 1 not above the last.
         limits = [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
-        values, updates = _count(labels, predictions, limits, weights, tuple(_COUNTS))
-        area = _area_function(curve, summation_method)
-        return published(
-            area(values, "value"), area(updates, "update_op"),
-            metrics_collections, updates_collections,
-        )  # fmt: skip
+        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        return _value_and_update(_area_function(curve, summation_method), counts)
 
 
 _HEIGHTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -285,14 +226,13 @@ def _interpolated_pr_area(counts: Counts, name: str) -> Tensor:
 # ---- one rate where another has a given value ----------------------------------------------------
 
 
+@published
 def specificity_at_sensitivity(
     labels: Any,
     predictions: Any,
     sensitivity: float,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
     """The true negative rate at the threshold where the true positive rate is nearest to this."""
@@ -310,18 +250,17 @@ def specificity_at_sensitivity(
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 - _EPSILON]
-        return _at_rate(specificity, labels, predictions, limits, weights,
-                        metrics_collections, updates_collections)  # fmt: skip
+        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        return _value_and_update(specificity, counts)
 
 
+@published
 def sensitivity_at_specificity(
     labels: Any,
     predictions: Any,
     specificity: float,
     weights: Any = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
     """The true positive rate at the threshold where the true negative rate is nearest to this."""
@@ -335,25 +274,10 @@ def sensitivity_at_specificity(
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 + _EPSILON]
-        return _at_rate(sensitivity, labels, predictions, limits, weights,
-                        metrics_collections, updates_collections)  # fmt: skip
+        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        return _value_and_update(sensitivity, counts)
 
 
 def _rate(right: Any, wrong: Any, at: Tensor, name: str) -> Tensor:
     right, wrong = array.identity(right)[at], array.identity(wrong)[at]
     return math_ops.div(right, right + wrong + _EPSILON, name)
-
-
-def _at_rate(
-    rate: Callable[[Counts, str], Tensor],
-    labels: Any,
-    predictions: Any,
-    limits: list[float],
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-) -> Metric:
-    values, updates = _count(labels, predictions, limits, weights, tuple(_COUNTS))
-    return published(
-        rate(values, "value"), rate(updates, "update_op"), metrics_collections, updates_collections
-    )

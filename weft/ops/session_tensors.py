@@ -18,16 +18,17 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import placeholder
 
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+SESSION_TENSORS = "session tensors"  # the kind of resource they are kept in
 _numbers = itertools.count()
 
 
 def kept_tensors(resources: Any) -> dict[str, Any]:
     """Handle -> value, of one session."""
-    return resources.get_or_make("", "session tensors", "all", dict)
+    return resources.get_or_make("", SESSION_TENSORS, "all", dict)
 
 
 def _keep(ctx: Any, value: Any) -> str:
-    handle = f"{ctx.node.name};{next(_numbers)};{_DEVICE}"
+    handle = f"{ctx.node.name};{next(_numbers)};{ctx.node.device or _DEVICE}"
     kept_tensors(ctx.resources)[handle] = value
     return handle
 

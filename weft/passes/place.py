@@ -328,5 +328,4 @@ def no_kernel(
 
 
 def _defined(node: Node) -> str:
-    where = f" (defined at {errors.locate(node.op)})" if node.op is not None else ""
-    return f"\n\t [[node {node.name}{where} ]]"
+    return f"\n\t {errors.node_text(node.op, node.name)}"

@@ -27,23 +27,31 @@ _PACKAGE = "tensorflow"
 
 
 def messages(
-    file_name: str, declarations: dict[str, str], imports: Sequence[Any] = ()
+    file_name: str,
+    declarations: dict[str, str],
+    imports: Sequence[Any] = (),
+    enums: dict[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """Message name -> class.
 
-    A declaration has a line for each field: number, name, type; "[type]" is repeated, "type?" knows
-    whether it was set. A type is a scalar, another message of the same call, or one of the files in
-    `imports`, whose pool and package the new messages then share.
+    A declaration has a line for each field: number, name, type and, for a member of a oneof, the
+    oneof's name. "[type]" is repeated, "{type}" a map from strings, "type?" knows whether it was
+    set. A type is a scalar, another message of the same call, one of `enums` (whose values count
+    from 0), or one of the files in `imports`, whose pool and package the new messages then share.
     """
     package = imports[0].package if imports else _PACKAGE
     pool = imports[0].pool if imports else descriptor_pool.DescriptorPool()
     file = descriptor_pb2.FileDescriptorProto(name=file_name, package=package, syntax="proto3")
     file.dependency.extend(other.name for other in imports)
+    for name, values in (enums or {}).items():
+        enum = file.enum_type.add(name=name)
+        for number, value in enumerate(values):
+            enum.value.add(name=value, number=number)
+    kinds = _SCALARS | {name: _Field.TYPE_ENUM for name in enums or ()}
     for name, fields in declarations.items():
         message = file.message_type.add(name=name)
         for line in filter(None, map(str.strip, fields.splitlines())):
-            number, field, kind = line.split()
-            _add_field(message, int(number), field, kind, package)
+            _add_field(message, line, package, kinds)
     pool.AddSerializedFile(file.SerializeToString())
     return {
         name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
@@ -51,15 +59,25 @@ def messages(
     }
 
 
-def _add_field(message: Any, number: int, name: str, kind: str, package: str) -> None:
-    field = message.field.add(name=name, number=number)
-    repeated = kind.startswith("[")
+def _add_field(message: Any, line: str, package: str, kinds: dict[str, Any]) -> None:
+    number, name, kind, *oneof = line.split()
+    field = message.field.add(name=name, number=int(number))
+    repeated = kind[0] in "[{"
     field.label = _Field.LABEL_REPEATED if repeated else _Field.LABEL_OPTIONAL
     if kind.endswith("?"):
-        field.oneof_index = len(message.oneof_decl)
-        message.oneof_decl.add(name=f"has_{name}")
-    kind = kind.strip("[]?")
-    if kind in _SCALARS:
-        field.type = _SCALARS[kind]
-    else:
-        field.type, field.type_name = _Field.TYPE_MESSAGE, f".{package}.{kind}"
+        oneof = [f"has_{name}"]
+    for group in oneof:
+        known = [each.name for each in message.oneof_decl]
+        if group not in known:
+            message.oneof_decl.add(name=group)
+        field.oneof_index = [*known, group].index(group)
+    kind, is_map = kind.strip("[]{}?"), kind.startswith("{")
+    if is_map:
+        entry = message.nested_type.add(name=name.title().replace("_", "") + "Entry")
+        entry.options.map_entry = True
+        _add_field(entry, "1 key string", package, kinds)
+        _add_field(entry, f"2 value {kind}", package, kinds)
+        kind = f"{message.name}.{entry.name}"
+    field.type = kinds.get(kind, _Field.TYPE_MESSAGE)
+    if kind not in _SCALARS:
+        field.type_name = f".{package}.{kind}"

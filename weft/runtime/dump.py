@@ -8,7 +8,6 @@ from typing import Any
 
 from weft.core import flags
 from weft.passes.client_graph import ClientGraph, Node
-from weft.passes.structure import subgraphs
 
 _calls = itertools.count()
 
@@ -84,8 +83,8 @@ def fill_attrs(entry: Any, node: Node) -> None:
     """Writes the attributes of a node into its NodeDef."""
     from weft.graph.graph_def import attr_to_proto
 
-    if subgraphs(node):
-        return  # a loop or conditional: no attribute can hold what is inside
+    if node.type in ("_While", "_If"):
+        return  # no attribute can hold the graphs inside
     for name, value in node.attrs.items():
         kind = node.definition.attrs[name].kind if name in node.definition.attrs else None
         dtype = node.attrs.get("dtype") if kind == "tensor" else None

@@ -59,7 +59,7 @@ class HostNode:
                 self.kind = "random"
             elif definition.takes_ctx:
                 self.kind, self.ctx = "context", Context(store, node)
-            elif any(is_cell(edge) for edge in node.inputs):
+            elif any(is_cell(e) for i, e in enumerate(node.inputs) if i not in self.derefs):
                 self.kind = "cells"
         self.special = self.kind != "pure" or bool(self.derefs)
 
@@ -206,9 +206,7 @@ def located(error: Exception, node: Node) -> Exception:
         kind, message = errors.InvalidArgumentError, f"{type(error).__name__}: {error}"
         if not isinstance(error, (ValueError, TypeError, IndexError, ArithmeticError)):
             kind = errors.InternalError
-    # An operation that came from another process does not know where it was made.
-    where = f" (defined at {errors.locate(op)})" if op is not None and op._stack else ""
-    message += f"\n\t [[node {node.name}{where} ]]"
+    message += f"\n\t {errors.node_text(op, node.name)}"
     node_def = op.node_def if op is not None else None
     made: Exception = kind(node_def, op, message)
     return made

@@ -82,7 +82,7 @@ class StepRunner:
                 start_copies(results)
             return [to_user(value) for value in results]
         except errors.FailedPreconditionError as error:
-            raise _located_fetch(error, plan.graph, results) from None
+            raise located_fetch(error, plan.graph, results) from None
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
@@ -152,6 +152,14 @@ class StepRunner:
                     metadata.partition_graphs.append(dump.to_graph_def(graph))
         return results
 
+    def partial_run(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
+    ) -> Any:
+        """Declares a step that comes in several calls."""
+        from weft.runtime.partial import PartialRun
+
+        return PartialRun(self, fetches, targets, feeds)
+
     def list_devices(self) -> list[Any]:
         return list(self.devices)
 
@@ -179,7 +187,7 @@ def check_unique(feeds: Sequence[Tensor]) -> None:
         raise errors.InvalidArgumentError(None, None, f"Tensor {twice.name} is fed twice")
 
 
-def _located_fetch(error: Exception, graph: ClientGraph, results: Sequence[Any]) -> Exception:
+def located_fetch(error: Exception, graph: ClientGraph, results: Sequence[Any]) -> Exception:
     """The error of fetching an empty variable, with the node that names it."""
     for (node, _), value in zip(graph.fetches, results, strict=True):
         if isinstance(value, Variable) and not value.initialized:

@@ -84,8 +84,8 @@ def replica_device_setter(
     one for each operation whose type is in `ps_ops`.
     """
     if cluster is not None:
-        tasks = ClusterSpec(cluster).as_dict().get(DeviceSpec.from_string(ps_device).job)
-        ps_tasks = len(tasks or ())
+        job = DeviceSpec.from_string(ps_device).job
+        ps_tasks = len(ClusterSpec(cluster).as_dict().get(job or "", ()))
     if ps_tasks == 0:
         return None
     if not merge_devices:

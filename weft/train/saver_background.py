@@ -72,8 +72,11 @@ def _source(tensor: Tensor) -> Tensor:
 def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
     """What a save is to write, as it is at this moment: arrays that no step changes, not copies.
 
-    Empty when some variable has no value: the save itself then says which.
+    Empty when some variable has no value: the save itself then says which; and when variables are
+    in other processes, which write them.
     """
+    if not hasattr(sess._runner, "store"):
+        return {}
     tensors = saved_tensors(sess.graph.as_graph_element(save_tensor_name).op)
     runner = sess._runner
     sources = [_source(tensor) for tensor in tensors]

@@ -1,0 +1,321 @@
+"""A server and its clients in one process, over gRPC and without it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.cluster.server import Server
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(params=["in process", "over gRPC"])
+def target(request: pytest.FixtureRequest) -> str:
+    name = "server" if request.param == "in process" else "remote_server"
+    return request.getfixturevalue(name).target
+
+
+def test_variables_and_gradients(target: str) -> None:
+    w = tf.get_variable("w", [3, 2], initializer=tf.ones_initializer())
+    x = tf.placeholder(tf.float32, [None, 3])
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.Session(target) as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, train], {x: np.eye(3) * 2})[0] for _ in range(20)]
+    assert losses[0] == pytest.approx(1.0) and losses[-1] < 0.8 * losses[0]
+
+
+def test_the_graph_may_grow_between_steps(target: str) -> None:
+    with tf.Session(target) as sess:
+        a = tf.constant(2)
+        assert sess.run(a) == 2
+        b = a * 3
+        assert sess.run(b) == 6
+        with tf.control_dependencies([b]):
+            assert sess.run(tf.identity(b, name="c")) == 6
+
+
+def test_feeds_and_fetches_of_many_types(target: str) -> None:
+    with tf.Session(target) as sess:
+        for dtype in (tf.float16, tf.float64, tf.int8, tf.uint16, tf.int64, tf.bool, tf.complex64):
+            fed = tf.placeholder(dtype)
+            value = np.array([[1, 0, 1]]).astype(dtype.as_numpy_dtype)
+            got = sess.run(tf.identity(fed), {fed: value})
+            assert got.dtype == value.dtype and (got == value).all()
+        text = tf.placeholder(tf.string)
+        assert sess.run(tf.string_join([text, "!"]), {text: "é"}) == "é!".encode()
+
+
+def test_what_is_fetched_belongs_to_the_caller(target: str) -> None:
+    v = tf.Variable(np.zeros(3, np.float32))
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        got = sess.run(v)
+        got += 1
+        assert sess.run(v).tolist() == [0, 0, 0]
+
+
+def test_loops_and_branches(target: str) -> None:
+    v = tf.Variable(2.0)
+    _, power = tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, a * v), [0, 1.0])
+    slope = tf.gradients(power, v)[0]
+    chosen = tf.cond(power > 10, lambda: v + 1, lambda: v - 1)
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        assert sess.run([power, slope, chosen]) == [32.0, 80.0, 3.0]
+
+
+def test_a_queue_that_waits_for_another_step(target: str) -> None:
+    queue = tf.FIFOQueue(2, tf.int32)
+    put, get = queue.enqueue(7), queue.dequeue()
+    got: list[int] = []
+    with tf.Session(target) as sess:
+        waiting = threading.Thread(target=lambda: got.append(sess.run(get)))
+        waiting.start()
+        sess.run(put)
+        waiting.join(10)
+    assert got == [7]
+
+
+def test_errors_name_the_class_the_node_and_the_line(target: str) -> None:
+    x = tf.placeholder(tf.float32, name="x")
+    bad = tf.reshape(x, [3, 3], name="bad")
+    with tf.Session(target) as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="requested shape has 9") as info:
+            sess.run(bad, {x: [1.0]})
+        assert info.value.op is bad.op
+        assert "[[node bad (defined at test_server.py:" in info.value.message
+        assert info.value.message.startswith("From /job:local/replica:0/task:0:\n")
+        with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
+            sess.run(tf.Variable(1.0, name="v"))
+
+
+def test_an_operation_that_is_placed_nowhere(target: str) -> None:
+    with tf.device("/job:ps/task:3"):
+        a = tf.constant(1, name="a") + 1
+    with (
+        tf.Session(target) as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="/job:ps/task:3"),
+    ):
+        sess.run(a)
+
+
+def test_a_step_that_takes_too_long(target: str) -> None:
+    waits = tf.FIFOQueue(2, tf.int32).dequeue()
+    with tf.Session(target) as sess, pytest.raises(tf.errors.DeadlineExceededError):
+        sess.run(waits, options=tf.RunOptions(timeout_in_ms=100))
+
+
+def test_closing_ends_the_steps_that_wait(target: str) -> None:
+    waits = tf.FIFOQueue(2, tf.int32).dequeue()
+    sess = tf.Session(target)
+    ended: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            sess.run(waits)
+        except tf.errors.OpError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while not sess._runner._handle:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    sess.close()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert isinstance(ended[0], (tf.errors.CancelledError, tf.errors.AbortedError))
+
+
+def test_sessions_share_variables_until_a_reset(target: str) -> None:
+    v = tf.Variable(1.0)
+    with tf.Session(target) as one, tf.Session(target) as two:
+        one.run(v.initializer)
+        two.run(v.assign_add(1.0))
+        assert one.run(v) == 2.0
+    with tf.Session(target) as later:
+        assert later.run(v) == 2.0
+    tf.Session.reset(target)
+    with tf.Session(target) as after, pytest.raises(tf.errors.FailedPreconditionError):
+        after.run(v)
+
+
+def test_a_reset_of_one_container_leaves_the_others(target: str) -> None:
+    with tf.container("one"):
+        a = tf.Variable(1.0)
+    b = tf.Variable(2.0)
+    with tf.Session(target) as sess:
+        sess.run([a.initializer, b.initializer])
+    tf.Session.reset(target, ["one"])
+    with tf.Session(target) as sess:
+        assert sess.run(b) == 2.0
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(a)
+
+
+def test_an_isolated_session_has_variables_of_its_own(target: str) -> None:
+    v = tf.Variable(1.0)
+    config = tf.ConfigProto(isolate_session_state=True)
+    with tf.Session(target) as shared, tf.Session(target, config=config) as alone:
+        shared.run(v.initializer)
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            alone.run(v)
+
+
+def test_a_seed_starts_again_in_every_session(target: str) -> None:
+    draw = tf.random_uniform([2], seed=3)
+    drawn = []
+    for _ in range(2):
+        with tf.Session(target) as sess:
+            drawn.append([sess.run(draw).tolist() for _ in range(2)])
+    assert drawn[0] == drawn[1] and drawn[0][0] != drawn[0][1]
+
+
+def test_partial_runs_and_callables(target: str) -> None:
+    a, b = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    double, total = a * 2, a * 2 + b
+    with tf.Session(target) as sess:
+        handle = sess.partial_run_setup([double, total], [a, b])
+        assert sess.partial_run(handle, double, {a: 3.0}) == 6.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="already been fed"):
+            sess.partial_run(handle, total, {a: 1.0, b: 1.0})
+        assert sess.partial_run(handle, total, {b: 1.0}) == 7.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Must run 'setup'"):
+            sess.partial_run(handle, total)
+        add = sess.make_callable(total, [a, b])
+        assert add(1.0, 2.0) == 4.0
+
+
+def test_a_traced_step(target: str) -> None:
+    total = tf.reduce_sum(tf.Variable([1.0, 2.0]).initialized_value(), name="total")
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+    metadata = tf.RunMetadata()
+    with tf.Session(target) as sess:
+        assert sess.run(total, options=options, run_metadata=metadata) == 3.0
+    device = metadata.step_stats.dev_stats[0]
+    assert device.device == "/job:local/replica:0/task:0/device:CPU:0"
+    assert "total" in [node.node_name for node in device.node_stats]
+    assert len(metadata.partition_graphs) == 1
+
+
+def test_functions_and_their_control_flow(target: str) -> None:
+    tf.enable_control_flow_v2()
+    try:
+        v = tf.Variable(2.0)
+        _, power = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a * v), [0, 1.0])
+        chosen = tf.cond(v > 1, lambda: power, lambda: v)
+        with tf.Session(target) as sess:
+            sess.run(v.initializer)
+            assert sess.run(chosen) == 16.0
+    finally:
+        tf.disable_control_flow_v2()
+
+
+def test_a_saver_writes_what_the_server_holds(target: str, tmp_path: object) -> None:
+    v = tf.Variable([1.0, 2.0])
+    saver = tf.train.Saver()
+    with tf.Session(target) as sess:
+        sess.run(v.initializer)
+        path = saver.save(sess, f"{tmp_path}/model")
+        sess.run(v.assign([0.0, 0.0]))
+        saver.restore(sess, path)
+        assert sess.run(v).tolist() == [1.0, 2.0]
+
+
+def test_devices(target: str) -> None:
+    tf.constant(1)
+    with tf.Session(target) as sess:
+        assert [d.name for d in sess.list_devices()] == [
+            "/job:local/replica:0/task:0/device:CPU:0"
+        ]
+
+
+def test_a_session_closes_though_its_server_is_gone(server: Server) -> None:
+    with tf.Session(server.target) as sess:
+        sess.run(tf.constant(1))
+        server.stop()
+        with pytest.raises((tf.errors.AbortedError, tf.errors.UnavailableError)):
+            sess.run(tf.constant(2))
+
+
+def test_nobody_listens() -> None:
+    start = time.monotonic()
+    with (
+        tf.Session("grpc://localhost:1") as sess,
+        pytest.raises(tf.errors.UnavailableError, match="localhost:1"),
+    ):
+        sess.run(tf.constant(1))
+    assert time.monotonic() - start < 5
+
+
+def test_an_unknown_kind_of_target() -> None:
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory registered"):
+        tf.Session("zeus://olymp")
+
+
+# ---- definitions ----
+
+
+def test_a_port_in_use_is_said_at_once(server: Server) -> None:
+    address = server.target.removeprefix("grpc://")
+    with pytest.raises(tf.errors.UnknownError, match=f"cannot listen at {address}"):
+        Server({"local": [address]})
+
+
+@pytest.mark.parametrize(
+    ("cluster", "job", "task", "error", "match"),
+    [
+        ({"a": ["localhost:1"], "b": ["localhost:2"]}, None, None, ValueError, "job_name"),
+        ({"a": ["localhost:1"]}, "b", 0, tf.errors.InvalidArgumentError, "not in the cluster"),
+        ({"a": ["localhost:1"]}, "a", 1, tf.errors.InvalidArgumentError, "not in the cluster"),
+        ({"a": ["localhost"]}, "a", 0, tf.errors.InvalidArgumentError, "host:port"),
+        (
+            {"a": ["localhost:1", "localhost:1"]},
+            "a",
+            0,
+            tf.errors.InvalidArgumentError,
+            "same address",
+        ),
+        (7, "a", 0, TypeError, "ClusterSpec"),
+    ],
+)
+def test_wrong_clusters(
+    cluster: object, job: str | None, task: int | None, error: type, match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        Server(cluster, job, task)
+
+
+def test_an_unknown_protocol() -> None:
+    with pytest.raises(tf.errors.NotFoundError, match="No server factory registered"):
+        Server({"a": ["localhost:0"]}, protocol="carrier pigeon")
+
+
+def test_a_server_is_started_when_asked() -> None:
+    server = Server.create_local_server(start=False)
+    try:
+        assert server.server_def.job_name == "local" and server.server_def.protocol == "grpc"
+        with pytest.raises(tf.errors.InternalError, match="not started"):
+            server.join()
+        server.start()
+        with tf.Session(server.target) as sess:
+            assert sess.run(tf.constant(5)) == 5
+    finally:
+        server.stop()
+    server.join()
+
+
+def test_import_does_not_load_grpc(tmp_path: Callable[..., object]) -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, weft; sys.exit('grpc' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

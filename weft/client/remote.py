@@ -1,0 +1,208 @@
+"""A session's steps on a master, in another process or in this one.
+
+The graph travels as it grows: before a step, the master is sent the nodes that are new.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from weft.cluster import inprocess
+from weft.cluster.interfaces import Master, StepCall, StepResult
+from weft.cluster.wire import node_named
+from weft.core import errors
+from weft.graph.graph import Graph
+from weft.graph.graph_def import graph_def
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.runtime.device import Device
+from weft.runtime.step import to_user
+
+PREFIX = "grpc://"
+_NODE = re.compile(r"\[\[(?:\{\{)?node ([^\s\]}]+)(?:\}\})?[^\]]*\]\]")
+_MAX_NAMES = 4096
+
+
+def connect(target: str) -> Master:
+    """The master that a session's target stands for."""
+    local = inprocess.master_at(target)
+    if local is not None:
+        return local
+    from weft.cluster.grpc_transport import GrpcMaster
+
+    return GrpcMaster(target.removeprefix(PREFIX))
+
+
+class RemoteRunner:
+    """What `StepRunner` is to a local session. The session there begins with the first step."""
+
+    def __init__(self, graph: Graph, config: Any, target: str) -> None:
+        from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+        self.graph = graph
+        self.config = config if config is not None else ConfigProto()
+        self.master = connect(target)
+        self._is_local = inprocess.master_at(target) is not None
+        self._handle = ""
+        self._version = self._sent = self._mutations = 0
+        self._names: dict[Any, tuple[list[str], list[str]]] = {}
+        self._lock = threading.Lock()
+
+    # ---- the session over there ----
+
+    def handle(self) -> str:
+        """The session's handle; the master knows the whole graph by then."""
+        graph = self.graph
+        if self._handle and self._sent == graph.version and self._mutations == graph._mutations:
+            return self._handle
+        with self._lock:
+            if self._handle and self._mutations != graph._mutations:
+                self._begin_again()
+            if not self._handle:
+                self._create()
+            elif self._sent != graph.version:
+                self._extend()
+            return self._handle
+
+    def _create(self) -> None:
+        self._mutations, count = self.graph._mutations, self.graph.version
+        whole = graph_def(self.graph)
+        self._handle, self._version = self.master.create_session(whole, self.config)
+        self._sent = count
+
+    def _extend(self) -> None:
+        count = self.graph.version
+        added = graph_def(self.graph, self._sent)
+        self._version = self.master.extend_session(self._handle, added, self._version)
+        self._sent = count
+
+    def _begin_again(self) -> None:
+        """A node has changed that the master knows: only a new session can have it as it is now."""
+        if self.config.isolate_session_state:
+            raise errors.FailedPreconditionError(
+                None, None, "A node was changed after the session had run it. The variables of an"
+                " isolated session would be lost with the session",
+            )  # fmt: skip
+        self.master.close_session(self._handle)
+        self._handle = ""
+
+    # ---- steps ----
+
+    def run(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: tuple[Tensor, ...],
+        values: Sequence[Any],
+        options: Any = None,
+        metadata: Any = None,
+        key: Any = None,
+    ) -> list[Any]:
+        """One step. `key` stands for (fetches, targets)."""
+        names = self._names.get(key) if key is not None else None
+        if names is None:
+            names = [t.name for t in fetches], [op.name for op in targets]
+            if len(self._names) >= _MAX_NAMES:
+                self._names.clear()
+            if key is not None:
+                self._names[key] = names
+        given = [(t.name, value) for t, value in zip(feeds, values, strict=True)]
+        return self.run_named(given, *names, options=options, metadata=metadata)
+
+    def run_named(
+        self, feeds: Sequence[tuple[str, Any]], fetches: Sequence[str], targets: Sequence[str],
+        options: Any = None, metadata: Any = None, partial: str = "",
+    ) -> list[Any]:  # fmt: skip
+        try:
+            call = StepCall(self.handle(), feeds, fetches, targets, options, partial)
+            result = self.master.run_step(call)
+        except errors.OpError as error:
+            raise self._explained(error) from None
+        self._tell(result, metadata)
+        return [to_user(value) for value in result.values]
+
+    def _tell(self, result: StepResult, metadata: Any) -> None:
+        if metadata is not None:
+            metadata.Clear()
+            if result.metadata is not None:
+                metadata.ParseFromString(result.metadata.SerializeToString())
+
+    def _explained(self, error: errors.OpError) -> errors.OpError:
+        """An error from afar, with the operation it names and the line that made it."""
+        name = node_named(error.message)
+        op = self.graph._by_name.get(name) if name is not None else None
+        if op is None:
+            return error
+
+        def located(found: re.Match[str]) -> str:
+            known = self.graph._by_name.get(found.group(1))
+            where = f" (defined at {errors.locate(known)})" if known is not None else ""
+            return f"[[node {found.group(1)}{where} ]]"
+
+        message = _NODE.sub(located, error.message)
+        return errors.make_error(op.node_def, op, message, error.error_code)
+
+    def partial_run(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
+    ) -> RemotePartialRun:
+        """Declares a step that comes in several calls."""
+        return RemotePartialRun(self, fetches, targets, feeds)
+
+    # ---- the rest of a runner ----
+
+    def list_devices(self) -> list[Device]:
+        local, remote = self.master.list_devices(self._handle)
+        return [*local, *remote]
+
+    def clear(self, containers: list[str] | None = None) -> None:
+        """Empties resource containers on all workers; that ends the sessions on the master."""
+        self.master.reset(containers or (), self.config.device_filters)
+
+    def close(self) -> None:
+        """Ends the session over there, if there is one and its master can be reached."""
+        with self._lock:
+            handle, self._handle = self._handle, ""
+        try:
+            if handle:
+                self.master.close_session(handle)
+        except errors.OpError:
+            pass  # nobody is there to end it for
+        finally:
+            if not self._is_local:
+                self.master.close()
+
+
+class RemotePartialRun:
+    """A step in several calls, on a master."""
+
+    def __init__(
+        self, runner: RemoteRunner, fetches: Sequence[Tensor], targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+    ) -> None:  # fmt: skip
+        self.runner = runner
+        self.handle = runner.master.partial_run_setup(
+            runner.handle(), [t.name for t in feeds], [t.name for t in fetches],
+            [op.name for op in targets],
+        )  # fmt: skip
+
+    def advance(
+        self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor],
+        values: Sequence[Any],
+    ) -> list[Any]:  # fmt: skip
+        given = [(t.name, value) for t, value in zip(feeds, values, strict=True)]
+        names = [t.name for t in fetches], [op.name for op in targets]
+        return self.runner.run_named(given, *names, partial=self.handle)
+
+
+def reset(target: str, containers: Sequence[str], config: Any) -> None:
+    """Empties containers on the workers of a cluster, and ends all sessions of one master."""
+    master = connect(target)
+    filters = list(config.device_filters) if config is not None else []
+    try:
+        master.reset(containers, filters)
+    finally:
+        if inprocess.master_at(target) is not master:
+            master.close()

@@ -1,0 +1,303 @@
+"""Masters and workers in other processes: every call becomes a message of TensorFlow's services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import grpc
+
+from weft.cluster import wire
+from weft.cluster.interfaces import (
+    GraphCall,
+    GraphResult,
+    Master,
+    StepCall,
+    StepResult,
+    Watch,
+    Worker,
+)
+from weft.core import errors
+from weft.core.deferred import Deferred
+from weft.protos.cluster import message
+from weft.runtime.device import Device
+from weft.runtime.frames import DEAD
+
+# No limit on messages; a peer that comes back is found again soon; channels share nothing.
+CHANNEL_OPTIONS = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_http_proxy", 0),
+)
+SERVICE = "/tensorflow.{}Service/{}"
+
+
+def to_error(failure: Any, where: str) -> errors.OpError:
+    """The status that a call ended with, as an error."""
+    code, details = failure.code(), failure.details() or ""
+    if code is grpc.StatusCode.UNAVAILABLE and where not in details:
+        return errors.UnavailableError(None, None, f"{where}: {details}")
+    if code is grpc.StatusCode.UNKNOWN and details == "Stream removed":
+        return errors.UnavailableError(None, None, f"{where}: {details}")
+    return wire.from_status(code.value[0], details)
+
+
+class Connection:
+    """The methods of one service at one address, with messages as bytes."""
+
+    def __init__(self, address: str, service: str, called: str = "") -> None:
+        self.where = f"{called} at {address}" if called else address
+        self.service = service
+        self.channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        self._methods: dict[str, Any] = {}
+
+    def _method(self, name: str) -> Any:
+        method = self._methods.get(name)
+        if method is None:
+            method = self.channel.unary_unary(SERVICE.format(self.service, name))
+            self._methods[name] = method
+        return method
+
+    def start(
+        self, name: str, request: bytes, decode: Callable[[bytes], Any],
+        timeout: float | None = None,
+    ) -> Deferred:  # fmt: skip
+        """Calls a method; `decode(response)` is the result, when it comes."""
+        try:
+            call = self._method(name).future(request, timeout=timeout)
+        except ValueError as error:  # the channel is closed
+            result = Deferred()
+            result.fail(errors.CancelledError(None, None, f"{self.where}: {error}"))
+            return result
+        result = Deferred(call.cancel)
+
+        def done(finished: Any) -> None:
+            try:
+                if finished.code() is grpc.StatusCode.OK:
+                    result.complete(decode(finished.result()))
+                else:
+                    result.fail(to_error(finished, self.where))
+            except Exception as error:
+                result.fail(error)
+
+        call.add_done_callback(done)
+        return result
+
+    def call(self, name: str, request: bytes, timeout: float | None = None) -> bytes:
+        """Calls a method and blocks until there is an answer."""
+        call = self._method(name).future(request, timeout=timeout)
+        try:
+            response: bytes = call.result()
+            return response
+        except grpc.RpcError as error:
+            raise to_error(error, self.where) from None
+        except grpc.FutureCancelledError:
+            raise errors.CancelledError(None, None, f"{self.where}: {name}") from None
+        except BaseException:
+            call.cancel()  # a keyboard interrupt: whoever works on the answer may stop
+            raise
+
+    def close(self) -> None:
+        self.channel.close()
+
+
+def to_device(attributes: Any) -> Device:
+    return Device(
+        attributes.name, attributes.device_type, attributes.memory_limit, attributes.incarnation,
+        attributes.physical_device_desc,
+    )  # fmt: skip
+
+
+def from_device(device: Device) -> Any:
+    return message("DeviceAttributes")(
+        name=device.name, device_type=device.device_type, memory_limit=device.memory_limit,
+        incarnation=device.incarnation % (1 << 64), physical_device_desc=device.description,
+    )  # fmt: skip
+
+
+def _nothing(response: bytes) -> None:
+    return None
+
+
+class GrpcWorker(Worker):
+    """The worker at `address`, which is `task` of the cluster."""
+
+    def __init__(self, task: str, address: str) -> None:
+        self._connection = Connection(address, "Worker", task)
+
+    def _start(
+        self, name: str, decode: Callable[[bytes], Any] = _nothing, **fields: Any
+    ) -> Deferred:
+        request = message(f"{name}Request")(**fields).SerializeToString()
+        return self._connection.start(name, request, decode)
+
+    def get_status(self, timeout: float | None = None) -> Deferred:
+        def decode(response: bytes) -> list[Device]:
+            status = message("GetStatusResponse").FromString(response)
+            return [to_device(each) for each in status.device_attributes]
+
+        return self._connection.start("GetStatus", b"", decode, timeout)
+
+    def create_worker_session(self, session: str, cluster: Any, isolate: bool) -> Deferred:
+        fields: dict[str, Any] = {"session_handle": session, "isolate_session_state": isolate}
+        if cluster is not None:
+            fields["server_def"] = cluster.SerializeToString()
+        return self._start("CreateWorkerSession", **fields)
+
+    def delete_worker_session(self, session: str) -> Deferred:
+        return self._start("DeleteWorkerSession", session_handle=session)
+
+    def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
+        return self._start(
+            "RegisterGraph",
+            lambda data: message("RegisterGraphResponse").FromString(data).graph_handle,
+            session_handle=session,
+            graph_def=graph_def.SerializeToString(),
+            graph_options=options.SerializeToString(),
+            create_worker_session_called=True,
+        )
+
+    def deregister_graph(self, session: str, graph: str) -> Deferred:
+        return self._start(
+            "DeregisterGraph", session_handle=session, graph_handle=graph,
+            create_worker_session_called=True,
+        )  # fmt: skip
+
+    def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
+        request = message("RunGraphRequest")(
+            session_handle=call.session, graph_handle=call.graph, step_id=call.step_id,
+            recv_key=call.fetches, is_partial=call.partial, is_last_partial_run=call.last,
+            store_errors_in_response_body=True, create_worker_session_called=True,
+        )  # fmt: skip
+        request.exec_opts.record_timeline = call.recording.timeline
+        request.exec_opts.record_partition_graphs = call.recording.partition_graphs
+        data = wire.with_named(request.SerializeToString(), 3, call.feeds)
+        return self._connection.start("RunGraph", data, _graph_result)
+
+    def recv_tensor(self, step_id: int, key: str) -> Deferred:
+        def decode(response: bytes) -> list[Any]:
+            value, is_dead = wire.read_received(response)
+            return [DEAD if is_dead else value]
+
+        return self._start("RecvTensor", decode, step_id=step_id, rendezvous_key=key)
+
+    def cleanup_graph(self, step_id: int) -> Deferred:
+        return self._start("CleanupGraph", step_id=step_id)
+
+    def cleanup_all(self, containers: Sequence[str]) -> Deferred:
+        return self._start("CleanupAll", container=containers)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _graph_result(data: bytes) -> GraphResult:
+    rest, views = wire.split(data, 1)
+    response = message("RunGraphResponse").FromString(rest)
+    if response.status_code:
+        raise wire.from_status(response.status_code, response.status_error_message)
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
+    from tensorboard.compat.proto.step_stats_pb2 import StepStats
+
+    stats = StepStats.FromString(response.step_stats) if response.step_stats else None
+    graphs = [GraphDef.FromString(each) for each in response.partition_graph]
+    return GraphResult(list(wire.read_named(views)), stats, graphs)
+
+
+class GrpcMaster(Master):
+    """The master at `address`."""
+
+    def __init__(self, address: str) -> None:
+        self._connection = Connection(address, "Master", "the master")
+
+    def _call(self, name: str, timeout: float | None = None, **fields: Any) -> Any:
+        request = message(f"{name}Request")(**fields).SerializeToString()
+        response = self._connection.call(name, request, timeout)
+        return message(f"{name}Response").FromString(response)
+
+    def create_session(self, graph_def: Any, config: Any, target: str = "") -> tuple[str, int]:
+        response = self._call(
+            "CreateSession", graph_def=graph_def.SerializeToString(),
+            config=config.SerializeToString(), target=target,
+        )  # fmt: skip
+        return response.session_handle, response.graph_version
+
+    def extend_session(self, session: str, graph_def: Any, version: int) -> int:
+        response = self._call(
+            "ExtendSession", session_handle=session, graph_def=graph_def.SerializeToString(),
+            current_graph_version=version,
+        )  # fmt: skip
+        new: int = response.new_graph_version
+        return new
+
+    def partial_run_setup(
+        self, session: str, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
+    ) -> str:
+        response = self._call(
+            "PartialRunSetup", session_handle=session, feed=feeds, fetch=fetches, target=targets
+        )
+        handle: str = response.partial_run_handle
+        return handle
+
+    def run_step(self, call: StepCall, watch: Watch | None = None) -> StepResult:
+        request = message("RunStepRequest")(
+            session_handle=call.session, fetch=call.fetches, target=call.targets,
+            partial_run_handle=call.partial, store_errors_in_response_body=True,
+        )  # fmt: skip
+        if call.options is not None:
+            request.options = call.options.SerializeToString()
+        data = wire.with_named(request.SerializeToString(), 2, call.feeds)
+        rest, views = wire.split(self._connection.call("RunStep", data), 1)
+        response = message("RunStepResponse").FromString(rest)
+        if response.status_code:
+            raise wire.from_status(response.status_code, response.status_error_message)
+        made = dict(wire.read_named(views))
+        return StepResult([made[name] for name in call.fetches], _metadata(response.metadata))
+
+    def make_callable(self, session: str, options: Any) -> int:
+        response = self._call(
+            "MakeCallable", session_handle=session, options=options.SerializeToString()
+        )
+        handle: int = response.handle
+        return handle
+
+    def run_callable(
+        self, session: str, handle: int, feeds: Sequence[Any], watch: Watch | None = None
+    ) -> StepResult:
+        request = message("RunCallableRequest")(session_handle=session, handle=handle)
+        data = wire.with_tensors(request.SerializeToString(), 3, feeds)
+        rest, views = wire.split(self._connection.call("RunCallable", data), 1)
+        response = message("RunCallableResponse").FromString(rest)
+        return StepResult([wire.read_tensor(v) for v in views], _metadata(response.metadata))
+
+    def release_callable(self, session: str, handle: int) -> None:
+        self._call("ReleaseCallable", session_handle=session, handle=handle)
+
+    def close_session(self, session: str) -> None:
+        self._call("CloseSession", _CLOSE_SECONDS, session_handle=session)
+
+    def list_devices(self, session: str) -> tuple[list[Device], list[Device]]:
+        response = self._call("ListDevices", session_handle=session)
+        local = [to_device(each) for each in response.local_device]
+        return local, [to_device(each) for each in response.remote_device]
+
+    def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:
+        self._call("Reset", container=containers, device_filters=device_filters)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+_CLOSE_SECONDS = 10.0
+
+
+def _metadata(data: bytes) -> Any:
+    if not data:
+        return None
+    from tensorboard.compat.proto.config_pb2 import RunMetadata
+
+    return RunMetadata.FromString(data)

@@ -1,0 +1,247 @@
+"""`tf.train.Server`: a task of a cluster, as a worker that runs graphs and a master for clients."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from weft.cluster import inprocess
+from weft.cluster.master import LocalMaster
+from weft.cluster.worker import LocalWorker
+from weft.core import errors
+
+LOOPBACK = "localhost"
+_STOP_SECONDS = 1.0
+
+
+class Server:
+    """Serves one task of a cluster until the process ends, or `stop` is called."""
+
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: Any = None,
+        start: bool = True,
+    ) -> None:
+        """`server_or_cluster_def` is a ServerDef, ClusterDef, ClusterSpec or dictionary.
+
+        The other arguments override what a ServerDef says. Without `job_name` and `task_index`
+        the cluster must have one task.
+        """
+        self._server_def = make_server_def(
+            server_or_cluster_def, job_name, task_index, protocol, config
+        )
+        self._lock = threading.Lock()
+        self._state = "new"
+        self._stopped = threading.Event()
+        self._bind()
+        if start:
+            self.start()
+
+    @staticmethod
+    def create_local_server(config: Any = None, start: bool = True) -> Server:
+        """A cluster of one task in this process, at a port that is free."""
+        from tensorboard.compat.proto.cluster_pb2 import ClusterDef
+
+        cluster = ClusterDef()
+        cluster.job.add(name="local").tasks[0] = f"{LOOPBACK}:0"
+        return Server(cluster, protocol="grpc", config=config, start=start)
+
+    def _bind(self) -> None:
+        import grpc
+
+        from weft.cluster.grpc_service import MasterMethods, Service, Threads, WorkerMethods
+        from weft.cluster.grpc_transport import CHANNEL_OPTIONS
+
+        definition = self._server_def
+        addresses = task_addresses(definition.cluster)
+        self.task = task_name(definition.job_name, definition.task_index)
+        self._peers = inprocess.Peers(self.task, addresses)
+        config = definition.default_session_config
+        self.worker = LocalWorker(self.task, self._peers, config)
+        self._peers.add(self.task, self.worker)
+        self.master = LocalMaster(self.task, addresses, self._peers, config)
+        self._threads = Threads()
+        options = [*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0)]
+        self._server = grpc.server(self._threads, options=options)
+        methods = {**WorkerMethods(self.worker).methods(), **MasterMethods(self.master).methods()}
+        self._server.add_generic_rpc_handlers((Service(methods),))
+        host, port = self._listen(addresses[self.task])
+        addresses[self.task] = f"{host}:{port}"
+        self._target = f"grpc://{host}:{port}"
+
+    def _listen(self, address: str) -> tuple[str, int]:
+        host, _, port = address.rpartition(":")
+        host = host or LOOPBACK
+        try:
+            bound = self._server.add_insecure_port(f"{host}:{port}")
+        except RuntimeError:
+            bound = 0
+        if not bound:
+            self._release()
+            raise errors.UnknownError(
+                None, None, f"Could not start gRPC server: {self.task} cannot listen at"
+                f" {address}. Is another process using the port?", errors.UNKNOWN,
+            )  # fmt: skip
+        return host, bound
+
+    # ---- what users ask for ----
+
+    @property
+    def server_def(self) -> Any:
+        """The server's definition, as a ServerDef."""
+        return self._server_def
+
+    @property
+    def target(self) -> str:
+        """What to give to `tf.Session` to connect to this server."""
+        return self._target
+
+    def start(self) -> None:
+        """Starts to serve; a server that has been started goes on."""
+        with self._lock:
+            if self._state == "stopped":
+                raise errors.UnimplementedError(
+                    None, None, "A server that was stopped cannot be started again"
+                )
+            if self._state == "new":
+                self._state = "started"
+                self._server.start()
+                inprocess.register(self._target, self.master)
+
+    def join(self) -> None:
+        """Blocks until the server is stopped; for most that is never."""
+        if self._state == "new":
+            raise errors.InternalError(
+                None, None, "Server not started yet. Call start() before join()."
+            )
+        while not self._stopped.wait(3600.0):
+            pass
+
+    def stop(self) -> None:
+        """Ends all sessions and steps, and frees the port."""
+        with self._lock:
+            was, self._state = self._state, "stopped"
+            if was == "stopped":
+                return
+        inprocess.unregister(self._target, self.master)
+        self.master.close()
+        self.worker.close()
+        self._server.stop(_STOP_SECONDS).wait()
+        self._release()
+        self._stopped.set()
+
+    def _release(self) -> None:
+        self._peers.close()
+        self._threads.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_state", "stopped") == "new":
+            self.stop()
+
+
+# ---- definitions ------------------------------------------------------------------------------
+
+
+def task_name(job: str, index: int) -> str:
+    return f"/job:{job}/replica:0/task:{index}"
+
+
+def task_addresses(cluster: Any) -> dict[str, str]:
+    """Task -> address, for every task of a ClusterDef."""
+    return {
+        task_name(job.name, index): address
+        for job in cluster.job
+        for index, address in sorted(job.tasks.items())
+    }
+
+
+def make_server_def(
+    given: Any, job_name: str | None, task_index: int | None, protocol: str | None, config: Any
+) -> Any:
+    """A ServerDef of everything that was said, checked."""
+    from weft.protos.server import ServerDef
+
+    made = ServerDef()
+    if isinstance(given, ServerDef):
+        made.CopyFrom(given)
+    else:
+        made.cluster.ParseFromString(_cluster_def(given).SerializeToString())
+    if job_name is not None:
+        made.job_name = job_name
+    if task_index is not None:
+        made.task_index = task_index
+    if protocol is not None:
+        made.protocol = protocol
+    if config is not None:
+        made.default_session_config.ParseFromString(config.SerializeToString())
+    made.protocol = made.protocol or "grpc"
+    _choose_task(made, job_name is None and not made.job_name)
+    _check(made)
+    return made
+
+
+def _cluster_def(given: Any) -> Any:
+    from tensorboard.compat.proto.cluster_pb2 import ClusterDef
+
+    if hasattr(given, "as_cluster_def"):
+        return given.as_cluster_def()
+    if isinstance(given, ClusterDef):
+        return given
+    if not isinstance(given, dict):
+        raise TypeError(
+            "Could not convert server_or_cluster_def: a ServerDef, ClusterDef, ClusterSpec or"
+            f" dictionary is wanted, not {type(given).__name__}"
+        )
+    made = ClusterDef()
+    for job, tasks in sorted(given.items()):
+        numbered = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
+        entry = made.job.add(name=job)
+        for index, address in numbered:
+            entry.tasks[index] = address
+    return made
+
+
+def _choose_task(definition: Any, choose_job: bool) -> None:
+    """A cluster of one job, or of one task, leaves no choice."""
+    jobs = definition.cluster.job
+    if not choose_job:
+        return
+    if len(jobs) != 1:
+        raise ValueError("Must specify an explicit `job_name`.")
+    definition.job_name = jobs[0].name
+    if definition.task_index == 0 and len(jobs[0].tasks) == 1:
+        definition.task_index = next(iter(jobs[0].tasks))
+
+
+def _check(definition: Any) -> None:
+    if definition.protocol != "grpc":
+        raise errors.NotFoundError(
+            None, None, "No server factory registered for the given ServerDef: protocol"
+            f" {definition.protocol!r}. The available server factories are: [ GRPC_SERVER ]",
+        )  # fmt: skip
+    addresses = task_addresses(definition.cluster)
+    name = task_name(definition.job_name, definition.task_index)
+    if name not in addresses:
+        known = ", ".join(addresses) or "no task at all"
+        raise errors.InvalidArgumentError(
+            None, None, f"{name} is not in the cluster, which has {known}"
+        )
+    for task, address in addresses.items():
+        port = address.rpartition(":")[2]
+        if not port.isdigit() or int(port) > 65535:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Could not parse the address {address!r} of {task}: host:port is wanted",
+            )
+    seen: dict[str, str] = {}
+    for task, address in addresses.items():
+        if address in seen and not address.endswith(":0"):
+            raise errors.InvalidArgumentError(
+                None, None, f"{seen[address]} and {task} have the same address, {address}"
+            )
+        seen[address] = task
