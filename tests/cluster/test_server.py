@@ -233,9 +233,7 @@ def test_a_saver_writes_what_the_server_holds(target: str, tmp_path: object) -> 
 def test_devices(target: str) -> None:
     tf.constant(1)
     with tf.Session(target) as sess:
-        assert [d.name for d in sess.list_devices()] == [
-            "/job:local/replica:0/task:0/device:CPU:0"
-        ]
+        assert [d.name for d in sess.list_devices()] == ["/job:local/replica:0/task:0/device:CPU:0"]
 
 
 def test_a_session_closes_though_its_server_is_gone(server: Server) -> None:

@@ -28,11 +28,19 @@ def holds_state(op):
     return any(d._is_ref_dtype or d is dtypes.resource for d in cells)
 
 
+def tied(graph):
+    """Names of operations that some other has to be with, and with more than just them."""
+    groups = [op.colocation_groups() for op in graph.get_operations()]
+    return {name.decode().removeprefix("loc:@") for g in groups if len(g) > 1 for name in g}
+
+
 def spread(graph, count, seed):
     """Puts every operation that may be anywhere on a random device."""
     rng = random.Random(seed)
+    together = tied(graph)
     for op in graph.get_operations():
         free = not holds_state(op) and "_class" not in op.node_def.attr
+        free = free and op.name not in together
         if free and rng.random() < 0.7:
             op._set_device(f"/device:CPU:{rng.randrange(count)}")
 

@@ -72,7 +72,7 @@ class _Writer:
         for part in parts:
             for node in part.graph.nodes:
                 if node.type != "_Arg":
-                    self._node(node)
+                    self._node(node, part.device)
             for position, (node, _) in zip(part.feeds, part.graph.feeds, strict=True):
                 self._feed(node, position, feeds[position], part.device)
             for position, edge in zip(part.fetches, part.graph.fetches, strict=True):
@@ -96,10 +96,8 @@ class _Writer:
         node, i = edge
         return self.names[node] if i == 0 else f"{self.names[node]}:{i}"
 
-    def _node(self, node: Node) -> None:
-        entry = self.made.graph_def.node.add(
-            name=self.names[node], op=node.type, device=node.device
-        )
+    def _node(self, node: Node, device: str) -> None:
+        entry = self.made.graph_def.node.add(name=self.names[node], op=node.type, device=device)
         entry.input.extend(self._text(edge) for edge in node.inputs)
         entry.input.extend(f"^{self.names[c]}" for c in node.controls)
         dump.fill_attrs(entry, node)

@@ -138,10 +138,6 @@ class Server:
         self._peers.close()
         self._threads.close()
 
-    def __del__(self) -> None:
-        if getattr(self, "_state", "stopped") == "new":
-            self.stop()
-
 
 # ---- definitions ------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,55 +10,41 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
-from weft.graph.op_def import OpDef, raw
+from weft.graph.op_def import raw
 from weft.ops.array import deprecated_alias, expand_dims, squeeze
 from weft.ops.nn_conv import channel_index, per_axis
 from weft.ops.nn_dilated import check_strides_and_rates, with_space_to_batch
 
+_ORDERS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+_WHAT = {"AvgPool": "mean", "MaxPool": "maximum"}
+
 
 def _pool(
-    op: OpDef,
+    kind: str,
     x: Any,
     n: int,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str,
-    name: str | None,
-) -> Tensor:
-    channel = channel_index(data_format, n + 2)
-    return op(
-        x,
-        ksize=per_axis(ksize, n, channel, "ksize"),
-        strides=per_axis(strides, n, channel, "strides"),
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-
-
-def _pool1d(
-    op: OpDef,
-    x: Any,
     ksize: Any,
     strides: Any,
     padding: str,
     data_format: str | None,
     name: str | None,
 ) -> Tensor:
-    """As a pool over images of height 1."""
-    data_format = data_format or "NWC"
-    channel = channel_index(data_format, 3)
-    axis = 1 if data_format == "NWC" else 2
-    result = op(
-        expand_dims(x, axis),
-        ksize=[1, *per_axis(ksize, 1, channel, "ksize")],
-        strides=[1, *per_axis(strides, 1, channel, "strides")],
+    """Pools `n` dimensions; one dimension as images of height 1."""
+    order = data_format or _ORDERS[n]
+    channel = channel_index(order, n + 2)
+    axis = 1 if order == "NWC" else 2
+    if n == 1:
+        x, order = expand_dims(x, axis), "NHWC" if order == "NWC" else "NCHW"
+    above = [1] if n == 1 else []
+    result = getattr(raw, kind + ("3D" if n == 3 else ""))(
+        x,
+        ksize=above + per_axis(ksize, n, channel, "ksize"),
+        strides=above + per_axis(strides, n, channel, "strides"),
         padding=padding,
-        data_format="NHWC" if data_format == "NWC" else "NCHW",
+        data_format=order,
         name=name,
     )
-    return squeeze(result, axis)
+    return squeeze(result, axis) if n == 1 else result
 
 
 def avg_pool(
@@ -73,38 +59,10 @@ def avg_pool(
     """The mean of every window of the images."""
     with name_scope(name, "AvgPool", [value]) as name:
         value = deprecated_alias("input", input, "value", value)
-        order = data_format or "NHWC"
-        return _pool(raw.AvgPool, value, 2, ksize, strides, padding, order, name)
+        return _pool("AvgPool", value, 2, ksize, strides, padding, data_format, name)
 
 
 avg_pool2d = avg_pool
-
-
-def avg_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = "NWC",
-    name: str | None = None,
-) -> Tensor:
-    """The mean of every window of the sequences."""
-    with name_scope(name, "AvgPool1D", [input]) as name:
-        return _pool1d(raw.AvgPool, input, ksize, strides, padding, data_format, name)
-
-
-def avg_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = "NDHWC",
-    name: str | None = None,
-) -> Tensor:
-    """The mean of every window of the volumes."""
-    with name_scope(name, "AvgPool3D", [input]) as name:
-        order = data_format or "NDHWC"
-        return _pool(raw.AvgPool3D, input, 3, ksize, strides, padding, order, name)
 
 
 def max_pool(
@@ -119,51 +77,34 @@ def max_pool(
     """The maximum of every window of the images."""
     value = deprecated_alias("input", input, "value", value)
     with name_scope(name, "MaxPool", [value]) as name:
-        order = data_format or "NHWC"
-        if 0 in per_axis(ksize, 2, channel_index(order, 4), "ksize"):
+        if 0 in per_axis(ksize, 2, channel_index(data_format or "NHWC", 4), "ksize"):
             raise ValueError("ksize cannot be zero.")
-        return _pool(raw.MaxPool, value, 2, ksize, strides, padding, order, name)
+        return _pool("MaxPool", value, 2, ksize, strides, padding, data_format, name)
 
 
-def max_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = "NWC",
-    name: str | None = None,
-) -> Tensor:
-    """The maximum of every window of the sequences."""
-    with name_scope(name, "MaxPool1d", [input]) as name:
-        return _pool1d(raw.MaxPool, input, ksize, strides, padding, data_format, name)
+def _public(function: str, scope: str, kind: str, n: int) -> Callable[..., Tensor]:
+    def pooled(
+        input: Any,
+        ksize: Any,
+        strides: Any,
+        padding: str,
+        data_format: str | None = _ORDERS[n],
+        name: str | None = None,
+    ) -> Tensor:
+        with name_scope(name, scope, [input]) as name:
+            return _pool(kind, input, n, ksize, strides, padding, data_format, name)
+
+    pooled.__name__ = pooled.__qualname__ = function
+    inputs = {1: "sequences", 2: "images", 3: "volumes"}[n]
+    pooled.__doc__ = f"The {_WHAT[kind]} of every window of the {inputs}."
+    return pooled
 
 
-def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = "NHWC",
-    name: str | None = None,
-) -> Tensor:
-    """The maximum of every window of the images."""
-    with name_scope(name, "MaxPool2d", [input]) as name:
-        order = data_format or "NHWC"
-        return _pool(raw.MaxPool, input, 2, ksize, strides, padding, order, name)
-
-
-def max_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = "NDHWC",
-    name: str | None = None,
-) -> Tensor:
-    """The maximum of every window of the volumes."""
-    with name_scope(name, "MaxPool3D", [input]) as name:
-        order = data_format or "NDHWC"
-        return _pool(raw.MaxPool3D, input, 3, ksize, strides, padding, order, name)
+avg_pool1d = _public("avg_pool1d", "AvgPool1D", "AvgPool", 1)
+avg_pool3d = _public("avg_pool3d", "AvgPool3D", "AvgPool", 3)
+max_pool1d = _public("max_pool1d", "MaxPool1d", "MaxPool", 1)
+max_pool2d = _public("max_pool2d", "MaxPool2d", "MaxPool", 2)
+max_pool3d = _public("max_pool3d", "MaxPool3D", "MaxPool", 3)
 
 
 def _rank_of(input: Any, data_format: str | None) -> int:
@@ -177,36 +118,27 @@ def _rank_of(input: Any, data_format: str | None) -> int:
     return n
 
 
-def avg_pool_v2(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """The mean of every window, of as many dimensions as `input` has."""
-    n = _rank_of(input, data_format)
-    if n == 1:
-        return avg_pool1d(input, ksize, strides, padding, data_format, name)
-    op, order = (raw.AvgPool, "NHWC") if n == 2 else (raw.AvgPool3D, "NDHWC")
-    return _pool(op, input, n, ksize, strides, padding, data_format or order, name)
+def _of_any_rank(function: str, kind: str, pool_1d: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def pooled(
+        input: Any,
+        ksize: Any,
+        strides: Any,
+        padding: str,
+        data_format: str | None = None,
+        name: str | None = None,
+    ) -> Tensor:
+        n = _rank_of(input, data_format)
+        if n == 1:
+            return pool_1d(input, ksize, strides, padding, data_format, name)
+        return _pool(kind, input, n, ksize, strides, padding, data_format, name)
+
+    pooled.__name__ = pooled.__qualname__ = function
+    pooled.__doc__ = f"The {_WHAT[kind]} of every window, of as many dimensions as `input` has."
+    return pooled
 
 
-def max_pool_v2(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """The maximum of every window, of as many dimensions as `input` has."""
-    n = _rank_of(input, data_format)
-    if n == 1:
-        return max_pool1d(input, ksize, strides, padding, data_format, name)
-    op, order = (raw.MaxPool, "NHWC") if n == 2 else (raw.MaxPool3D, "NDHWC")
-    return _pool(op, input, n, ksize, strides, padding, data_format or order, name)
+avg_pool_v2 = _of_any_rank("avg_pool_v2", "AvgPool", avg_pool1d)
+max_pool_v2 = _of_any_rank("max_pool_v2", "MaxPool", max_pool1d)
 
 
 def max_pool_with_argmax(
@@ -255,37 +187,37 @@ def pool(
             raise ValueError("It is required that 1 <= num_spatial_dims <= 3.")
         input.shape.with_rank(n + 2)
         steps, rates = check_strides_and_rates(n, strides, rates)
-        if padding == "SAME" and np.any(rates > 1):
-            raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
-        if np.any(steps > window_shape):
-            raise ValueError(
-                "strides > window_shape not supported due to inconsistency between CPU and GPU "
-                "implementations"
-            )
-        if pooling_type not in ("MAX", "AVG"):
-            raise ValueError(f"{n}-D {pooling_type} pooling is not supported.")
-        if n == 1 and data_format not in (None, "NWC", "NCW"):
-            raise ValueError('data_format must be either "NWC" or "NCW".')
+        _check_pool(window_shape, pooling_type, padding, rates, steps, data_format)
         first = 2 if data_format is not None and data_format.startswith("NC") else 1
-        largest = pooling_type == "MAX"
-        flat, deep = (max_pool, max_pool3d) if largest else (avg_pool, avg_pool3d)
-
-        def op(x: Any, _: int, padding: str) -> Tensor:
-            size, step = [int(w) for w in window_shape], [int(v) for v in steps]
-            if n == 3:
-                return deep(x, size, step, padding, data_format, name=scope)
-            if n == 2:
-                return flat(x, size, step, padding, data_format, name=scope)
-            order = "NCHW" if data_format == "NCW" else "NHWC"
-            size, step = [1, *size], [1, *step]
-            result = flat(expand_dims(x, first), size, step, padding, order, name=scope)
-            return squeeze(result, [first])
-
+        kind = "MaxPool" if pooling_type == "MAX" else "AvgPool"
+        size, step = [int(w) for w in window_shape], [int(v) for v in steps]
         return with_space_to_batch(
             input,
             rates,
             padding,
-            op,
+            lambda x, _, padding: _pool(kind, x, n, size, step, padding, data_format, scope),
             filter_shape=list(window_shape),
             spatial_dims=range(first, n + first),
         )
+
+
+def _check_pool(
+    window_shape: Sequence[int],
+    pooling_type: str,
+    padding: str,
+    rates: np.ndarray,
+    steps: np.ndarray,
+    data_format: str | None,
+) -> None:
+    n = len(window_shape)
+    if padding == "SAME" and np.any(rates > 1):
+        raise ValueError("pooling with SAME padding is not implemented for dilation_rate > 1")
+    if np.any(steps > window_shape):
+        raise ValueError(
+            "strides > window_shape not supported due to inconsistency between CPU and GPU "
+            "implementations"
+        )
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"{n}-D {pooling_type} pooling is not supported.")
+    if n == 1 and data_format not in (None, "NWC", "NCW"):
+        raise ValueError('data_format must be either "NWC" or "NCW".')

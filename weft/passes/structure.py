@@ -289,6 +289,8 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
     old: dict[Edge, Edge] = {}
     for leave in exits:
         source, side = leave.inputs[0]
+        while source.type == "Identity" and source in here:
+            source, side = source.inputs[0]  # as `minimize` puts around a gradient
         if side != 0 or source not in by_switch:
             raise Misfit(f"exit {leave.name} does not leave by a loop variable")
         old[leave, 0] = node, by_switch[source]
@@ -638,4 +640,15 @@ def _from_side(merge: Node, side: int, branch: dict[Node, int], taken: set[Node]
     for edge in merge.inputs:
         if (edge[0] in taken and edge[1] == side) or branch.get(edge[0]) == side:
             return edge
+        if _exported_side(edge) == side:
+            return edge
     raise Misfit(f"merge {merge.name} lacks a side")
+
+
+def _exported_side(edge: Edge) -> int | None:
+    """Which branch of an earlier conditional a value comes from that it hands on to later ones."""
+    node, i = edge
+    if node.type != "_If" or i < node.attrs["joined"]:
+        return None
+    side: int = node.attrs["export_sides"][i - node.attrs["joined"]]
+    return side

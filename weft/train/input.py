@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes
@@ -28,7 +30,7 @@ from weft.ops.readers import matching_files
 from weft.ops.sequence import range as range_of
 from weft.ops.variables import Variable
 from weft.train.queue_runner import QueueRunner, add_queue_runner
-from weft.train.sparse_batch import SparseInfo, merged, restored, stored
+from weft.train.sparse_batch import merged, restored
 
 Tensors = Any  # a list of tensors, or a dictionary of them
 
@@ -272,50 +274,71 @@ def _enqueue_op(
     return smart_cond(keep_input, lambda: put(tensors), no_op)
 
 
-def _dequeue(
-    queue: QueueBase, batch_size: Any, smaller: bool, name: str, info: list[SparseInfo]
+def _flat(lists: list[list[Any]]) -> list[Any]:
+    return [tensor for tensors in lists for tensor in tensors]
+
+
+def _report_fill(queue: QueueBase, capacity: int, least: int | None) -> None:
+    if least is None:
+        name, used, room = f"fraction_of_{capacity}_full", queue.size(), capacity
+    else:
+        room = capacity - least
+        name, used = f"fraction_over_{least}_of_{room}_full", maximum(0, queue.size() - least)
+    _fullness(name, cast(used, dtypes.float32) * (1.0 / room))
+
+
+def _batches(
+    default: str,
+    given: Any,
+    keep_input: Any,
+    batch_size: Any,
+    threads: int | None,
+    make_queue: Callable[..., QueueBase],
+    capacity: int,
+    least: int | None,
+    enqueue_many: bool,
+    shapes: Any,
+    allow_smaller_final_batch: bool,
+    shared_name: str | None,
+    name: str | None,
 ) -> Any:
-    take = queue.dequeue_up_to if smaller else queue.dequeue_many
-    return restored(take(batch_size, name=name), info)
+    """What a queue gives that is filled with `given`: one set of tensors for that many threads, or
+    (`threads` None) several, each for a thread of its own. `least` are kept in the queue."""
+    lists = _as_lists(given) if threads is None else [_as_list(given)]
+    with name_scope(name, default, [*_flat(lists), keep_input]) as scope:
+        if threads is not None and least is not None and capacity <= least:
+            raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {least}.")
+        lists = [_converted(tensors) for tensors in lists]
+        keep_input = _keep(keep_input, enqueue_many)
+        lists, info = merged(lists, enqueue_many, keep_input)
+        queue = make_queue(
+            capacity=capacity, dtypes=_types(lists), shapes=_shapes(lists, shapes, enqueue_many),
+            shared_name=shared_name,
+        )  # fmt: skip
+        enqueues = [_enqueue_op(queue, tensors, enqueue_many, keep_input) for tensors in lists]
+        add_queue_runner(QueueRunner(queue, enqueues * (1 if threads is None else threads)))
+        _report_fill(queue, capacity, least)
+        take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
+        results = restored(take(batch_size, name=scope), info)
+        return _as_given(given[0] if threads is None else given, results)
 
 
-def _fifo(dynamic_pad: bool) -> Any:
-    return PaddingFIFOQueue if dynamic_pad else FIFOQueue
+def _of_all(maybe: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    """`maybe_...` without its parameter `keep_input`: everything is kept."""
+    parameters = dict(inspect.signature(maybe).parameters)
+    del parameters["keep_input"]
+    signature = inspect.Signature(list(parameters.values()), return_annotation="Any")
 
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return maybe(keep_input=True, **signature.bind(*args, **kwargs).arguments)
 
-def _report_fill(queue: QueueBase, capacity: int) -> None:
-    _fullness(f"fraction_of_{capacity}_full", cast(queue.size(), dtypes.float32) * (1.0 / capacity))
-
-
-def _report_fill_over(queue: QueueBase, capacity: int, least: int) -> None:
-    over = cast(maximum(0, queue.size() - least), dtypes.float32) * (1.0 / (capacity - least))
-    _fullness(f"fraction_over_{least}_of_{capacity - least}_full", over)
+    function.__name__ = function.__qualname__ = maybe.__name__.removeprefix("maybe_")
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__doc__ = doc
+    return function
 
 
 # ---- batches -------------------------------------------------------------------------------------
-
-
-def batch(
-    tensors: Tensors,
-    batch_size: Any,
-    num_threads: int = 1,
-    capacity: int = 32,
-    enqueue_many: bool = False,
-    shapes: Any = None,
-    dynamic_pad: bool = False,
-    allow_smaller_final_batch: bool = False,
-    shared_name: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """Batches of `tensors`, which `num_threads` threads compute again and again.
-
-    `enqueue_many`: `tensors` are batches already, of any size. `dynamic_pad`: elements may differ
-    in size and are padded with zeros.
-    """
-    return maybe_batch(
-        tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad,
-        allow_smaller_final_batch, shared_name, name,
-    )  # fmt: skip
 
 
 def maybe_batch(
@@ -332,37 +355,9 @@ def maybe_batch(
     name: str | None = None,
 ) -> Any:
     """As `batch`, of those tensors for which `keep_input` is true."""
-    listed = _as_list(tensors)
-    with name_scope(name, "batch", [*listed, keep_input]) as scope:
-        listed = _converted(listed)
-        keep_input = _keep(keep_input, enqueue_many)
-        listed, info = stored(listed, enqueue_many, keep_input)
-        queue = _fifo(dynamic_pad)(
-            capacity=capacity, dtypes=_types([listed]),
-            shapes=_shapes([listed], shapes, enqueue_many), shared_name=shared_name,
-        )  # fmt: skip
-        enqueue = _enqueue_op(queue, listed, enqueue_many, keep_input)
-        add_queue_runner(QueueRunner(queue, [enqueue] * num_threads))
-        _report_fill(queue, capacity)
-        results = _dequeue(queue, batch_size, allow_smaller_final_batch, scope, info)
-        return _as_given(tensors, results)
-
-
-def batch_join(
-    tensors_list: Sequence[Tensors],
-    batch_size: Any,
-    capacity: int = 32,
-    enqueue_many: bool = False,
-    shapes: Any = None,
-    dynamic_pad: bool = False,
-    allow_smaller_final_batch: bool = False,
-    shared_name: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """As `batch`, of several sets of tensors, each with a thread of its own."""
-    return maybe_batch_join(
-        tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad,
-        allow_smaller_final_batch, shared_name, name,
+    return _batches(
+        "batch", tensors, keep_input, batch_size, num_threads, _fifo(dynamic_pad), capacity, None,
+        enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
 
 
@@ -379,44 +374,14 @@ def maybe_batch_join(
     name: str | None = None,
 ) -> Any:
     """As `batch_join`, of those tensors for which `keep_input` is true."""
-    lists = _as_lists(tensors_list)
-    with name_scope(name, "batch_join", [*_flat(lists), keep_input]) as scope:
-        lists = [_converted(tensors) for tensors in lists]
-        keep_input = _keep(keep_input, enqueue_many)
-        lists, info = merged(lists, enqueue_many, keep_input)
-        queue = _fifo(dynamic_pad)(
-            capacity=capacity, dtypes=_types(lists), shapes=_shapes(lists, shapes, enqueue_many),
-            shared_name=shared_name,
-        )  # fmt: skip
-        enqueues = [_enqueue_op(queue, tensors, enqueue_many, keep_input) for tensors in lists]
-        add_queue_runner(QueueRunner(queue, enqueues))
-        _report_fill(queue, capacity)
-        results = _dequeue(queue, batch_size, allow_smaller_final_batch, scope, info)
-        return _as_given(tensors_list[0], results)
-
-
-def _flat(lists: list[list[Any]]) -> list[Any]:
-    return [tensor for tensors in lists for tensor in tensors]
-
-
-def shuffle_batch(
-    tensors: Tensors,
-    batch_size: Any,
-    capacity: int,
-    min_after_dequeue: int,
-    num_threads: int = 1,
-    seed: int | None = None,
-    enqueue_many: bool = False,
-    shapes: Any = None,
-    allow_smaller_final_batch: bool = False,
-    shared_name: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix."""
-    return maybe_shuffle_batch(
-        tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many,
-        shapes, allow_smaller_final_batch, shared_name, name,
+    return _batches(
+        "batch_join", tensors_list, keep_input, batch_size, None, _fifo(dynamic_pad), capacity,
+        None, enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
+
+
+def _fifo(dynamic_pad: bool) -> Callable[..., QueueBase]:
+    return PaddingFIFOQueue if dynamic_pad else FIFOQueue
 
 
 def maybe_shuffle_batch(
@@ -434,42 +399,9 @@ def maybe_shuffle_batch(
     name: str | None = None,
 ) -> Any:
     """As `shuffle_batch`, of those tensors for which `keep_input` is true."""
-    listed = _as_list(tensors)
-    with name_scope(name, "shuffle_batch", [*listed, keep_input]) as scope:
-        if capacity <= min_after_dequeue:
-            raise ValueError(
-                f"capacity {capacity} must be bigger than min_after_dequeue {min_after_dequeue}."
-            )
-        listed = _converted(listed)
-        keep_input = _keep(keep_input, enqueue_many)
-        listed, info = stored(listed, enqueue_many, keep_input)
-        queue = RandomShuffleQueue(
-            capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed,
-            dtypes=_types([listed]), shapes=_shapes([listed], shapes, enqueue_many),
-            shared_name=shared_name,
-        )  # fmt: skip
-        enqueue = _enqueue_op(queue, listed, enqueue_many, keep_input)
-        add_queue_runner(QueueRunner(queue, [enqueue] * num_threads))
-        _report_fill_over(queue, capacity, min_after_dequeue)
-        results = _dequeue(queue, batch_size, allow_smaller_final_batch, scope, info)
-        return _as_given(tensors, results)
-
-
-def shuffle_batch_join(
-    tensors_list: Sequence[Tensors],
-    batch_size: Any,
-    capacity: int,
-    min_after_dequeue: int,
-    seed: int | None = None,
-    enqueue_many: bool = False,
-    shapes: Any = None,
-    allow_smaller_final_batch: bool = False,
-    shared_name: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """As `batch_join`, in random order."""
-    return maybe_shuffle_batch_join(
-        tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many, shapes,
+    return _batches(
+        "shuffle_batch", tensors, keep_input, batch_size, num_threads,
+        _shuffled(min_after_dequeue, seed), capacity, min_after_dequeue, enqueue_many, shapes,
         allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
 
@@ -488,18 +420,30 @@ def maybe_shuffle_batch_join(
     name: str | None = None,
 ) -> Any:
     """As `shuffle_batch_join`, of those tensors for which `keep_input` is true."""
-    lists = _as_lists(tensors_list)
-    with name_scope(name, "shuffle_batch_join", [*_flat(lists), keep_input]) as scope:
-        lists = [_converted(tensors) for tensors in lists]
-        keep_input = _keep(keep_input, enqueue_many)
-        lists, info = merged(lists, enqueue_many, keep_input)
-        queue = RandomShuffleQueue(
-            capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed,
-            dtypes=_types(lists), shapes=_shapes(lists, shapes, enqueue_many),
-            shared_name=shared_name,
-        )  # fmt: skip
-        enqueues = [_enqueue_op(queue, tensors, enqueue_many, keep_input) for tensors in lists]
-        add_queue_runner(QueueRunner(queue, enqueues))
-        _report_fill_over(queue, capacity, min_after_dequeue)
-        results = _dequeue(queue, batch_size, allow_smaller_final_batch, scope, info)
-        return _as_given(tensors_list[0], results)
+    return _batches(
+        "shuffle_batch_join", tensors_list, keep_input, batch_size, None,
+        _shuffled(min_after_dequeue, seed), capacity, min_after_dequeue, enqueue_many, shapes,
+        allow_smaller_final_batch, shared_name, name,
+    )  # fmt: skip
+
+
+def _shuffled(least: int, seed: int | None) -> Callable[..., QueueBase]:
+    return partial(RandomShuffleQueue, min_after_dequeue=least, seed=seed)
+
+
+batch = _of_all(
+    maybe_batch,
+    """Batches of `tensors`, which `num_threads` threads compute again and again.
+
+    `enqueue_many`: `tensors` are batches already, of any size. `dynamic_pad`: elements may differ
+    in size and are padded with zeros.
+    """,
+)
+batch_join = _of_all(
+    maybe_batch_join, "As `batch`, of several sets of tensors, each with a thread of its own."
+)
+shuffle_batch = _of_all(
+    maybe_shuffle_batch,
+    "As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix.",
+)
+shuffle_batch_join = _of_all(maybe_shuffle_batch_join, "As `batch_join`, in random order.")
