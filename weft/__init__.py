@@ -573,9 +573,6 @@ from weft.ops.check import (
     assert_greater_equal as assert_greater_equal,
 )
 from weft.ops.check import (
-    assert_integer as assert_integer,
-)
-from weft.ops.check import (
     assert_less as assert_less,
 )
 from weft.ops.check import (
@@ -600,37 +597,40 @@ from weft.ops.check import (
     assert_positive as assert_positive,
 )
 from weft.ops.check import (
-    assert_proper_iterable as assert_proper_iterable,
-)
-from weft.ops.check import (
-    assert_rank as assert_rank,
-)
-from weft.ops.check import (
-    assert_rank_at_least as assert_rank_at_least,
-)
-from weft.ops.check import (
-    assert_rank_in as assert_rank_in,
-)
-from weft.ops.check import (
-    assert_same_float_dtype as assert_same_float_dtype,
-)
-from weft.ops.check import (
-    assert_scalar as assert_scalar,
-)
-from weft.ops.check import (
-    assert_type as assert_type,
-)
-from weft.ops.check import (
     is_non_decreasing as is_non_decreasing,
-)
-from weft.ops.check import (
-    is_numeric_tensor as is_numeric_tensor,
 )
 from weft.ops.check import (
     is_strictly_increasing as is_strictly_increasing,
 )
 from weft.ops.check import (
     verify_tensor_all_finite as verify_tensor_all_finite,
+)
+from weft.ops.check_shapes import (
+    assert_rank as assert_rank,
+)
+from weft.ops.check_shapes import (
+    assert_rank_at_least as assert_rank_at_least,
+)
+from weft.ops.check_shapes import (
+    assert_rank_in as assert_rank_in,
+)
+from weft.ops.check_shapes import (
+    assert_scalar as assert_scalar,
+)
+from weft.ops.check_types import (
+    assert_integer as assert_integer,
+)
+from weft.ops.check_types import (
+    assert_proper_iterable as assert_proper_iterable,
+)
+from weft.ops.check_types import (
+    assert_same_float_dtype as assert_same_float_dtype,
+)
+from weft.ops.check_types import (
+    assert_type as assert_type,
+)
+from weft.ops.check_types import (
+    is_numeric_tensor as is_numeric_tensor,
 )
 from weft.ops.clip import (
     clip_by_average_norm as clip_by_average_norm,
@@ -925,6 +925,27 @@ from weft.ops.matmul import (
 )
 from weft.ops.matrices import (
     eye as eye,
+)
+from weft.ops.parsing_features import (
+    FixedLenFeature as FixedLenFeature,
+)
+from weft.ops.parsing_features import (
+    FixedLenSequenceFeature as FixedLenSequenceFeature,
+)
+from weft.ops.parsing_features import (
+    SparseFeature as SparseFeature,
+)
+from weft.ops.parsing_features import (
+    VarLenFeature as VarLenFeature,
+)
+from weft.ops.parsing_features import (
+    parse_example as parse_example,
+)
+from weft.ops.parsing_features import (
+    parse_single_example as parse_single_example,
+)
+from weft.ops.parsing_sequence import (
+    parse_single_sequence_example as parse_single_sequence_example,
 )
 from weft.ops.partition import (
     dynamic_partition as dynamic_partition,

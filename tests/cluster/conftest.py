@@ -89,9 +89,7 @@ class Processes:
         return f"grpc://{self.spec[job][task]}"
 
     def kill(self, job: str, task: int = 0) -> None:
-        process = self.processes[job, task]
-        process.kill()
-        process.wait()
+        _end(self.processes[job, task])
 
     def restart(self, job: str, task: int = 0) -> None:
         process = self.processes[job, task] = self._start(job, task)
@@ -100,10 +98,14 @@ class Processes:
 
     def close(self) -> None:
         for process in self.processes.values():
-            process.kill()
-            process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
 
 
 def _environment() -> dict[str, str]:

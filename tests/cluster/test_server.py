@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -309,11 +308,3 @@ def test_a_server_is_started_when_asked() -> None:
     finally:
         server.stop()
     server.join()
-
-
-def test_import_does_not_load_grpc(tmp_path: Callable[..., object]) -> None:
-    import subprocess
-    import sys
-
-    code = "import sys, weft; sys.exit('grpc' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -16,9 +16,6 @@ from weft.ops.check import (
     assert_greater_equal as assert_greater_equal,
 )
 from weft.ops.check import (
-    assert_integer as assert_integer,
-)
-from weft.ops.check import (
     assert_less as assert_less,
 )
 from weft.ops.check import (
@@ -43,37 +40,40 @@ from weft.ops.check import (
     assert_positive as assert_positive,
 )
 from weft.ops.check import (
-    assert_proper_iterable as assert_proper_iterable,
-)
-from weft.ops.check import (
-    assert_rank as assert_rank,
-)
-from weft.ops.check import (
-    assert_rank_at_least as assert_rank_at_least,
-)
-from weft.ops.check import (
-    assert_rank_in as assert_rank_in,
-)
-from weft.ops.check import (
-    assert_same_float_dtype as assert_same_float_dtype,
-)
-from weft.ops.check import (
-    assert_scalar as assert_scalar,
-)
-from weft.ops.check import (
-    assert_shapes as assert_shapes,
-)
-from weft.ops.check import (
-    assert_type as assert_type,
-)
-from weft.ops.check import (
     is_non_decreasing as is_non_decreasing,
 )
 from weft.ops.check import (
-    is_numeric_tensor as is_numeric_tensor,
-)
-from weft.ops.check import (
     is_strictly_increasing as is_strictly_increasing,
+)
+from weft.ops.check_shapes import (
+    assert_rank as assert_rank,
+)
+from weft.ops.check_shapes import (
+    assert_rank_at_least as assert_rank_at_least,
+)
+from weft.ops.check_shapes import (
+    assert_rank_in as assert_rank_in,
+)
+from weft.ops.check_shapes import (
+    assert_scalar as assert_scalar,
+)
+from weft.ops.check_shapes import (
+    assert_shapes as assert_shapes,
+)
+from weft.ops.check_types import (
+    assert_integer as assert_integer,
+)
+from weft.ops.check_types import (
+    assert_proper_iterable as assert_proper_iterable,
+)
+from weft.ops.check_types import (
+    assert_same_float_dtype as assert_same_float_dtype,
+)
+from weft.ops.check_types import (
+    assert_type as assert_type,
+)
+from weft.ops.check_types import (
+    is_numeric_tensor as is_numeric_tensor,
 )
 from weft.ops.control import (
     Assert as Assert,

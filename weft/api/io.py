@@ -19,6 +19,30 @@ from weft.io.tf_record import (
 from weft.ops.decode import (
     decode_raw as decode_raw,
 )
+from weft.ops.parsing_features import (
+    FixedLenFeature as FixedLenFeature,
+)
+from weft.ops.parsing_features import (
+    FixedLenSequenceFeature as FixedLenSequenceFeature,
+)
+from weft.ops.parsing_features import (
+    SparseFeature as SparseFeature,
+)
+from weft.ops.parsing_features import (
+    VarLenFeature as VarLenFeature,
+)
+from weft.ops.parsing_features import (
+    parse_example as parse_example,
+)
+from weft.ops.parsing_features import (
+    parse_single_example as parse_single_example,
+)
+from weft.ops.parsing_sequence import (
+    parse_sequence_example as parse_sequence_example,
+)
+from weft.ops.parsing_sequence import (
+    parse_single_sequence_example as parse_single_sequence_example,
+)
 from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,
 )

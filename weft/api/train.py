@@ -12,6 +12,9 @@ from tensorboard.compat.proto.saver_pb2 import (
 
 from weft.api import train_experimental as experimental
 from weft.api import train_queue_runner as queue_runner
+from weft.cluster.server import (
+    Server as Server,
+)
 from weft.graph.graph_io import (
     write_graph as write_graph,
 )

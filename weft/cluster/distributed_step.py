@@ -59,8 +59,7 @@ class DistributedStep:
         watch: Watch | None,
     ) -> StepResult:
         recording = _recording(options)
-        workers = [share.worker for share in self.shares]
-        step = StepRun(new_step_id(), workers, leaves=len(workers) > 1)
+        step = StepRun(new_step_id(), self.shares, leaves=len(self.shares) > 1)
         running.add(step)
         try:
             if watch is not None:
@@ -68,7 +67,7 @@ class DistributedStep:
             for i, share in enumerate(self.shares):
                 call = share.call(self.session, step.id, values, recording)
                 here = share.is_local and deadline is None
-                step.start(i, share.graph.task, partial(share.worker.run_graph, call, here))
+                step.start(i, partial(share.worker.run_graph, call, here))
             results = step.wait(deadline)
         finally:
             running.remove(step)
@@ -91,33 +90,34 @@ class StepRun:
     has failed.
     """
 
-    def __init__(self, step_id: int, workers: Sequence[Worker], leaves: bool) -> None:
-        self.id, self.workers = step_id, workers
+    def __init__(self, step_id: int, shares: Sequence[Share], leaves: bool) -> None:
+        self.id, self.shares = step_id, shares
         self.leaves = leaves  # whether, when all goes well, workers hold things that must go
-        self.results: list[Any] = [None] * len(workers)
+        self.results: list[Any] = [None] * len(shares)
         self.error: Exception | None = None
+        self.started = time.monotonic()
         self._calls: list[Deferred] = []
-        self._left = len(workers)
+        self._waiting = set(range(len(shares)))
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
 
-    def start(self, i: int, task: str, begin: Callable[[], Deferred]) -> None:
+    def start(self, i: int, begin: Callable[[], Deferred]) -> None:
         with self._lock:
             if self.error is not None:
-                self._left -= 1
+                self._waiting.discard(i)
                 return
         call = begin()
         with self._lock:
             self._calls.append(call)
-        call.deliver_to(lambda result, error: self._answered(i, task, result, error))
+        call.deliver_to(lambda result, error: self._answered(i, result, error))
 
-    def _answered(self, i: int, task: str, result: Any, error: BaseException | None) -> None:
+    def _answered(self, i: int, result: Any, error: BaseException | None) -> None:
         with self._changed:
-            self._left -= 1
+            self._waiting.discard(i)
             self.results[i] = result
             is_first = error is not None and self.error is None
             if error is not None and is_first:
-                self.error = _from(task, error)
+                self.error = _from(self.shares[i].graph.task, error)
             self._changed.notify_all()
         if is_first:
             self._stop()
@@ -125,7 +125,7 @@ class StepRun:
     def abort(self, error: errors.OpError) -> None:
         """Ends the step with `error` on all workers, unless it has failed or is over already."""
         with self._changed:
-            if self.error is not None or not self._left:
+            if self.error is not None or not self._waiting:
                 return
             self.error = error
             self._changed.notify_all()
@@ -145,7 +145,7 @@ class StepRun:
     def wait(self, deadline: float | None) -> list[Any]:
         with self._changed:
             in_time = self._changed.wait_for(
-                lambda: not self._left or self.error is not None,
+                lambda: not self._waiting or self.error is not None,
                 None if deadline is None else max(0.0, deadline - time.monotonic()),
             )
         if not in_time:
@@ -154,15 +154,32 @@ class StepRun:
             )
         if self.error is not None:
             with self._changed:
-                self._changed.wait_for(lambda: not self._left, _GRACE_SECONDS)
+                self._changed.wait_for(lambda: not self._waiting, _GRACE_SECONDS)
             raise self.error
         if self.leaves:
             self._clean_up()
         return self.results
 
     def _clean_up(self) -> None:
-        for worker in self.workers:
-            worker.cleanup_graph(self.id)
+        for share in self.shares:
+            share.worker.cleanup_graph(self.id)
+
+    def check(self, limit: float) -> None:
+        """Asks the workers that have not answered whether they are there; without waiting."""
+        with self._lock:
+            asked = [self.shares[i] for i in self._waiting]
+        if time.monotonic() - self.started >= limit:
+            for share in asked:
+                status = share.worker.get_status(limit)
+                status.deliver_to(partial(self._checked, share.graph.task))
+
+    def _checked(self, task: str, devices: Any, error: BaseException | None) -> None:
+        if isinstance(error, (errors.UnavailableError, errors.DeadlineExceededError)):
+            self.abort(
+                errors.UnavailableError(
+                    None, None, f"From {task}:\nThe worker does not answer: {error.message}"
+                )
+            )
 
 
 def _from(task: str, error: BaseException) -> errors.OpError:

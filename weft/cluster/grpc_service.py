@@ -5,6 +5,7 @@ Requests and responses are bytes here; a request that cannot be parsed is refuse
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -13,7 +14,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from weft.cluster import outcome, wire
-from weft.cluster.grpc_transport import SERVICE, from_device
+from weft.cluster.grpc_transport import HOLD, SERVICE, from_device
 from weft.cluster.interfaces import GraphCall, Master, Recording, StepCall, StepResult, Worker
 from weft.core import errors
 from weft.core.deferred import Deferred
@@ -52,11 +53,12 @@ class Threads:
 class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
     """Looks methods up by their path."""
 
-    def __init__(self, methods: dict[str, Handler]) -> None:
+    def __init__(self, methods: dict[str, Handler], presence: Presence) -> None:
         self._handlers = {
             path: grpc.unary_unary_rpc_method_handler(_guarded(path, method))
             for path, method in methods.items()
         }
+        self._handlers[HOLD] = grpc.unary_stream_rpc_method_handler(presence)
 
     def service(self, details: Any) -> Any:
         return self._handlers.get(details.method)
@@ -77,6 +79,31 @@ class Caller:
 
         if not self._context.add_callback(ended):
             action()  # it has gone already
+
+
+class Presence:
+    """Knows which sessions have a client: each keeps a call open that is never answered."""
+
+    experimental_non_blocking = True  # gRPC's word for a call that needs no thread to stay open
+
+    def __init__(self, master: Master) -> None:
+        self.master = master
+        self._open: set[Any] = set()
+
+    def __call__(self, request: bytes, context: Any, send: Any = None) -> Any:
+        self._open.add(context)
+        if not context.add_callback(lambda: self._gone(request.decode(), context)):
+            self._gone(request.decode(), context)
+        return ()
+
+    def _gone(self, session: str, context: Any) -> None:
+        self._open.discard(context)
+        with contextlib.suppress(errors.OpError):  # most have closed their session themselves
+            self.master.close_session(session)
+
+    def close(self) -> None:
+        for context in list(self._open):
+            context.cancel()
 
 
 def _guarded(path: str, method: Handler) -> Callable[[bytes, Any], bytes]:

@@ -17,7 +17,7 @@ from weft.cluster.interfaces import (
     Watch,
     Worker,
 )
-from weft.core import errors
+from weft.core import errors, flags
 from weft.core.deferred import Deferred
 from weft.protos.cluster import message
 from weft.runtime.device import Device
@@ -34,6 +34,8 @@ CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
 )
 SERVICE = "/tensorflow.{}Service/{}"
+# Not of TensorFlow, whose servers refuse it, which does no harm.
+HOLD = "/weft.Presence/Hold"
 
 
 def to_error(failure: Any, where: str) -> errors.OpError:
@@ -87,12 +89,22 @@ class Connection:
         call.add_done_callback(done)
         return result
 
-    def call(self, name: str, request: bytes, timeout: float | None = None) -> bytes:
-        """Calls a method and blocks until there is an answer."""
+    def call(
+        self, name: str, request: bytes, timeout: float | None = None, probe: bytes | None = None
+    ) -> bytes:
+        """Calls a method and blocks until there is an answer.
+
+        With `probe`, a ListDevices request, whoever keeps us waiting is asked for a sign of life.
+        """
         call = self._method(name).future(request, timeout=timeout)
         try:
-            response: bytes = call.result()
-            return response
+            while True:
+                try:
+                    response: bytes = call.result(None if probe is None else flags.HEALTH.value)
+                    return response
+                except grpc.FutureTimeoutError:
+                    assert probe is not None
+                    self._check(probe)
         except grpc.RpcError as error:
             raise to_error(error, self.where) from None
         except grpc.FutureCancelledError:
@@ -100,6 +112,19 @@ class Connection:
         except BaseException:
             call.cancel()  # a keyboard interrupt: whoever works on the answer may stop
             raise
+
+    def hold(self, session: str) -> Any:
+        """A call that is never answered: as long as it is open, the session has a client."""
+        return self.channel.unary_stream(HOLD)(session.encode())
+
+    def _check(self, probe: bytes) -> None:
+        try:
+            self._method("ListDevices")(probe, timeout=flags.HEALTH.value)
+        except grpc.RpcError as error:
+            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                raise errors.UnavailableError(
+                    None, None, f"{self.where} does not answer: {error.details()}"
+                ) from None
 
     def close(self) -> None:
         self.channel.close()
@@ -213,6 +238,7 @@ class GrpcMaster(Master):
 
     def __init__(self, address: str) -> None:
         self._connection = Connection(address, "Master", "the master")
+        self._presence: dict[str, Any] = {}
 
     def _call(self, name: str, timeout: float | None = None, **fields: Any) -> Any:
         request = message(f"{name}Request")(**fields).SerializeToString()
@@ -224,6 +250,7 @@ class GrpcMaster(Master):
             "CreateSession", graph_def=graph_def.SerializeToString(),
             config=config.SerializeToString(), target=target,
         )  # fmt: skip
+        self._presence[response.session_handle] = self._connection.hold(response.session_handle)
         return response.session_handle, response.graph_version
 
     def extend_session(self, session: str, graph_def: Any, version: int) -> int:
@@ -251,7 +278,8 @@ class GrpcMaster(Master):
         if call.options is not None:
             request.options = call.options.SerializeToString()
         data = wire.with_named(request.SerializeToString(), 2, call.feeds)
-        rest, views = wire.split(self._connection.call("RunStep", data), 1)
+        probe = _probe(call.session)
+        rest, views = wire.split(self._connection.call("RunStep", data, probe=probe), 1)
         response = message("RunStepResponse").FromString(rest)
         if response.status_code:
             raise wire.from_status(response.status_code, response.status_error_message)
@@ -270,7 +298,8 @@ class GrpcMaster(Master):
     ) -> StepResult:
         request = message("RunCallableRequest")(session_handle=session, handle=handle)
         data = wire.with_tensors(request.SerializeToString(), 3, feeds)
-        rest, views = wire.split(self._connection.call("RunCallable", data), 1)
+        probe = _probe(session)
+        rest, views = wire.split(self._connection.call("RunCallable", data, probe=probe), 1)
         response = message("RunCallableResponse").FromString(rest)
         return StepResult([wire.read_tensor(v) for v in views], _metadata(response.metadata))
 
@@ -278,7 +307,12 @@ class GrpcMaster(Master):
         self._call("ReleaseCallable", session_handle=session, handle=handle)
 
     def close_session(self, session: str) -> None:
-        self._call("CloseSession", _CLOSE_SECONDS, session_handle=session)
+        presence = self._presence.pop(session, None)
+        try:
+            self._call("CloseSession", _CLOSE_SECONDS, session_handle=session)
+        finally:
+            if presence is not None:
+                presence.cancel()
 
     def list_devices(self, session: str) -> tuple[list[Device], list[Device]]:
         response = self._call("ListDevices", session_handle=session)
@@ -293,6 +327,11 @@ class GrpcMaster(Master):
 
 
 _CLOSE_SECONDS = 10.0
+
+
+def _probe(session: str) -> bytes:
+    data: bytes = message("ListDevicesRequest")(session_handle=session).SerializeToString()
+    return data
 
 
 def _metadata(data: bytes) -> Any:

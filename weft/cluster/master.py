@@ -33,6 +33,8 @@ class LocalMaster(Master):
         self.home, self.tasks, self._worker, self.config = home, tasks, worker, config
         self._sessions: dict[str, MasterSession] = {}
         self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._watch: threading.Thread | None = None
 
     # ---- sessions ----
 
@@ -57,7 +59,17 @@ class LocalMaster(Master):
             raise
         with self._lock:
             self._sessions[handle] = session
+            if self._watch is None and not self._closed.is_set():
+                self._watch = threading.Thread(target=self._look_after, daemon=True)
+                self._watch.start()
         return handle, version
+
+    def _look_after(self) -> None:
+        """Finds out when a worker that a step waits for is there no more."""
+        limit = float(flags.HEALTH.value)
+        while not self._closed.wait(limit):
+            for session in list(self._sessions.values()):
+                session.check(limit)
 
     def _devices(self, filters: Sequence[str], deadline: float) -> list[Device]:
         """The devices of this task, then those of the tasks that `filters` let through."""
@@ -177,6 +189,7 @@ class LocalMaster(Master):
             session.close(error)
 
     def close(self) -> None:
+        self._closed.set()
         self._close_all(errors.CancelledError(None, None, "The server has stopped"))
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.cluster import outcome
-from weft.cluster.distributed_step import DistributedStep, Share
+from weft.cluster.distributed_step import DistributedStep, Share, StepRun
 from weft.cluster.interfaces import StepCall, StepResult, Watch, Worker
 from weft.cluster.partial_steps import PartialSteps
 from weft.cluster.partition_def import Client, WorkerGraph, by_task
@@ -186,6 +186,12 @@ class MasterSession:
             self._callables.pop(number, None)
 
     # ---- the end ----
+
+    def check(self, limit: float) -> None:
+        """Looks after the workers of steps that have been under way for `limit` seconds."""
+        for step in self.running.steps():
+            if isinstance(step, StepRun):
+                step.check(limit)
 
     def close(self, error: errors.OpError | None = None) -> None:
         """Ends the steps under way; workers forget the session. Nobody is waited for."""

@@ -93,14 +93,14 @@ class PartialSteps:
 
     def _run(self, run: _Partial, call: StepCall, last: bool, watch: Watch | None) -> list[Any]:
         shares = run.step.shares
-        step = StepRun(run.id, [share.worker for share in shares], leaves=last)
+        step = StepRun(run.id, shares, leaves=last)
         self._running.add(step)
         try:
             if watch is not None:
                 watch(step.abandon)
             for i, share in enumerate(shares):
-                begin = partial(share.worker.run_graph, _graph_call(run, share, call, last))
-                step.start(i, share.graph.task, begin)
+                graph_call = _graph_call(run, share, call, last)
+                step.start(i, partial(share.worker.run_graph, graph_call))
             results = step.wait(None)
         finally:
             self._running.remove(step)

@@ -53,7 +53,13 @@ class Server:
     def _bind(self) -> None:
         import grpc
 
-        from weft.cluster.grpc_service import MasterMethods, Service, Threads, WorkerMethods
+        from weft.cluster.grpc_service import (
+            MasterMethods,
+            Presence,
+            Service,
+            Threads,
+            WorkerMethods,
+        )
         from weft.cluster.grpc_transport import CHANNEL_OPTIONS
 
         definition = self._server_def
@@ -68,7 +74,8 @@ class Server:
         options = [*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0)]
         self._server = grpc.server(self._threads, options=options)
         methods = {**WorkerMethods(self.worker).methods(), **MasterMethods(self.master).methods()}
-        self._server.add_generic_rpc_handlers((Service(methods),))
+        self._presence = Presence(self.master)
+        self._server.add_generic_rpc_handlers((Service(methods, self._presence),))
         host, port = self._listen(addresses[self.task])
         addresses[self.task] = f"{host}:{port}"
         self._target = f"grpc://{host}:{port}"
@@ -130,6 +137,7 @@ class Server:
         inprocess.unregister(self._target, self.master)
         self.master.close()
         self.worker.close()
+        self._presence.close()
         self._server.stop(_STOP_SECONDS).wait()
         self._release()
         self._stopped.set()

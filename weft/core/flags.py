@@ -120,6 +120,12 @@ PEERS = _int(
     300,
     "For how many seconds a new session waits for servers of its cluster that do not answer.",
 )
+HEALTH = _int(
+    "WEFT_HEALTH",
+    15,
+    "After how many seconds a process that others wait for is asked whether it is there; one that "
+    "gives no answer for as long again is given up, and the step fails.",
+)
 
 
 def cache_directory() -> str | None:

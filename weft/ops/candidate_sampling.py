@@ -17,7 +17,7 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.graph.random_seed import get_seed
 from weft.ops import philox
-from weft.ops.random import reserve
+from weft.ops.random_ops import reserve
 
 Sampled = tuple[np.ndarray, np.ndarray, np.ndarray]
 # Draws classes without end, a batch at a time; and the probability of each given class.

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import numpy as np
-
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op, raw
+from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops import conv_lowering
 from weft.ops.array import invalid, shape
+from weft.ops.kernels import taking_attrs
 from weft.ops.window_shapes import (
     arranged,
     as_format,
@@ -40,6 +41,11 @@ def _check_depths(name: str, channels: int, filter_shape: Sequence[int]) -> None
         raise invalid(
             f"{name}: input depth must be evenly divisible by filter depth: {channels} vs {inner}"
         )
+
+
+def _check_same_depth(name: str, channels: int, filter_shape: Sequence[int]) -> None:
+    if channels != filter_shape[2]:
+        raise invalid(f"input and filter must have the same depth: {channels} vs {filter_shape[2]}")
 
 
 def _check_gradient(
@@ -169,433 +175,247 @@ def _filter_flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
     return 18.0 * math.prod(dims[0]) * dims[2][-1] / math.prod(attrs["strides"])
 
 
-# ---- what convolutions compute ----------------------------------------------------------------
-
-
-def _convolution(xp: Any, name: str, input: Array, filter: Array, **attrs: Any) -> Array:
-    data_format = attrs["data_format"]
-    window = conv_window(name, input.shape, filter.shape, **attrs)
-    _check_depths(name, depth(input.shape, data_format), filter.shape)
-    dims = arranged(input.shape[0], window.output, filter.shape[-1], data_format)
-    if 0 in dims or 0 in input.shape or 0 in filter.shape:
-        return _empty(xp, dims, input)
-    x = channels_last(xp, input, data_format)
-    return as_format(xp, conv_lowering.convolve(x, filter, window), data_format)
-
-
-def _convolution_input(
-    xp: Any, name: str, input_sizes: np.ndarray, filter: Array, out_backprop: Array, **attrs: Any
-) -> Array:
-    data_format = attrs["data_format"]
-    dims = tuple(int(d) for d in input_sizes)
-    if len(dims) == len(data_format) - 2:  # spatial sizes only
-        channels = filter.shape[-2]
-        dims = arranged(out_backprop.shape[0], dims, channels, data_format)
-    window = conv_window(name, dims, filter.shape, **attrs)
-    _check_depths(name, depth(dims, data_format), filter.shape)
-    _check_gradient(name, dims[0], window, filter.shape[-1], out_backprop, data_format)
-    if 0 in dims or 0 in out_backprop.shape or 0 in filter.shape:
-        return _empty(xp, dims, out_backprop)
-    g = channels_last(xp, out_backprop, data_format)
-    x = conv_lowering.convolve_input(filter, g, window, depth(dims, data_format))
-    return as_format(xp, x, data_format)
-
-
-def _convolution_filter(
-    xp: Any, name: str, input: Array, filter_sizes: np.ndarray, out_backprop: Array, **attrs: Any
-) -> Array:
-    data_format = attrs["data_format"]
-    dims: Ints = tuple(int(d) for d in filter_sizes)
-    window = conv_window(name, input.shape, dims, **attrs)
-    _check_depths(name, depth(input.shape, data_format), dims)
-    _check_gradient(name, input.shape[0], window, dims[-1], out_backprop, data_format)
-    if 0 in dims or 0 in out_backprop.shape or 0 in input.shape:
-        return _empty(xp, dims, out_backprop)
-    x, g = (channels_last(xp, a, data_format) for a in (input, out_backprop))
-    return conv_lowering.convolve_filter(x, g, window, dims)
-
-
-def _copied(op: Operation, *names: str) -> dict[str, Any]:
-    """Attributes of `op` to hand on; names default to those every convolution has."""
-    names = names or ("strides", "padding", "data_format", "dilations")
-    return {name: op.attrs[name] for name in names}
-
-
-def _copied_2d(op: Operation) -> dict[str, Any]:
-    return _copied(op) | _copied(op, "explicit_paddings", "use_cudnn_on_gpu")
-
-
-def _bound_explicit(compute: Callable[..., Array], name: str) -> Callable[..., Array]:
-    """`compute` as the kernel of an op that may be padded by any amounts."""
-
-    def kernel(
-        xp: Any,
-        *inputs: Array,
-        strides: list[int],
-        padding: str,
-        explicit_paddings: list[int],
-        data_format: str,
-        dilations: list[int],
-    ) -> Array:
-        return compute(
-            xp,
-            name,
-            *inputs,
-            strides=strides,
-            padding=padding,
-            explicit_paddings=explicit_paddings,
-            data_format=data_format,
-            dilations=dilations,
-        )
-
-    return kernel
-
-
-def _bound_plain(compute: Callable[..., Array], name: str) -> Callable[..., Array]:
-    def kernel(
-        xp: Any,
-        *inputs: Array,
-        strides: list[int],
-        padding: str,
-        data_format: str,
-        dilations: list[int],
-    ) -> Array:
-        return compute(
-            xp,
-            name,
-            *inputs,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilations=dilations,
-        )
-
-    return kernel
-
-
-# ---- two dimensions ---------------------------------------------------------------------------
-
-_CONV2D_ATTRS = (
-    f"T: {FLOATS}, strides: list(int), use_cudnn_on_gpu: bool = true,"
-    ' padding: {"SAME", "VALID", "EXPLICIT"}, explicit_paddings: list(int) = [],'
-    ' data_format: {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]'
-)
-
-conv2d_ = op(
-    "Conv2D",
-    inputs="input: T, filter: T",
-    outputs="output: T",
-    attrs=_CONV2D_ATTRS,
-    shape=_convolved("Conv2D"),
-    xla=True,
-    flops=_forward_flops,
-)(_bound_explicit(_convolution, "Conv2D"))
-
-conv2d_backprop_input_ = op(
-    "Conv2DBackpropInput",
-    inputs="input_sizes: int32, filter: T, out_backprop: T",
-    outputs="output: T",
-    attrs=_CONV2D_ATTRS,
-    shape=_input_sized,
-    static="input_sizes",
-    xla=True,
-    flops=_input_flops,
-)(_bound_explicit(_convolution_input, "Conv2DBackpropInput"))
-
-conv2d_backprop_filter_ = op(
-    "Conv2DBackpropFilter",
-    inputs="input: T, filter_sizes: int32, out_backprop: T",
-    outputs="output: T",
-    attrs=_CONV2D_ATTRS,
-    shape=_sized_by(1, 4),
-    static="filter_sizes",
-    xla=True,
-    flops=_filter_flops,
-)(_bound_explicit(_convolution_filter, "Conv2DBackpropFilter"))
-
-
-@conv2d_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    x, w = op.inputs
-    x_shape, w_shape = raw.ShapeN([x, w])
-    attrs = _copied_2d(op)
-    return (
-        raw.Conv2DBackpropInput(x_shape, w, grad, **attrs),
-        raw.Conv2DBackpropFilter(x, w_shape, grad, **attrs),
-    )
-
-
-@conv2d_backprop_input_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    _, w, g = op.inputs
-    attrs = _copied_2d(op)
-    return (
-        None,
-        raw.Conv2DBackpropFilter(grad, shape(w), g, **attrs),
-        raw.Conv2D(grad, w, **attrs),
-    )
-
-
-@conv2d_backprop_filter_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    x, _, g = op.inputs
-    attrs = _copied_2d(op)
-    return (
-        raw.Conv2DBackpropInput(shape(x), grad, g, **attrs),
-        None,
-        raw.Conv2D(x, grad, **attrs),
-    )
-
-
-# ---- three dimensions -------------------------------------------------------------------------
-
-_CONV3D_ATTRS = (
-    f"T: {FLOATS}, strides: list(int) >= 5,"
-    ' padding: {"SAME", "VALID"}, data_format: {"NDHWC", "NCDHW"} = "NDHWC",'
-    " dilations: list(int) = [1, 1, 1, 1, 1]"
-)
-_CONV3D_V1_ATTRS = (
-    "T: {half, float, double}, strides: list(int) >= 5,"
-    ' padding: {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]'
-)
-
-conv3d_ = op(
-    "Conv3D",
-    inputs="input: T, filter: T",
-    outputs="output: T",
-    attrs=_CONV3D_ATTRS,
-    shape=_convolved("Conv3D"),
-    xla=True,
-    flops=_forward_flops,
-)(_bound_plain(_convolution, "Conv3D"))
-
-conv3d_backprop_input_v2_ = op(
-    "Conv3DBackpropInputV2",
-    inputs="input_sizes: Tshape, filter: T, out_backprop: T",
-    outputs="output: T",
-    attrs=_CONV3D_ATTRS + ", Tshape: {int32, int64} = int32",
-    shape=_sized_by(0, 5),
-    static="input_sizes",
-    xla=True,
-    flops=_input_flops,
-)(_bound_plain(_convolution_input, "Conv3DBackpropInput"))
-
-conv3d_backprop_filter_v2_ = op(
-    "Conv3DBackpropFilterV2",
-    inputs="input: T, filter_sizes: int32, out_backprop: T",
-    outputs="output: T",
-    attrs=_CONV3D_ATTRS,
-    shape=_sized_by(1, 5),
-    static="filter_sizes",
-    xla=True,
-    flops=_filter_flops,
-)(_bound_plain(_convolution_filter, "Conv3DBackpropFilter"))
-
-
-@conv3d_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    x, w = op.inputs
-    attrs = _copied(op)
-    return (
-        raw.Conv3DBackpropInputV2(shape(x), w, grad, **attrs),
-        raw.Conv3DBackpropFilterV2(x, shape(w), grad, **attrs),
-    )
-
-
-@conv3d_backprop_input_v2_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    _, w, g = op.inputs
-    attrs = _copied(op)
-    return (
-        None,
-        raw.Conv3DBackpropFilterV2(grad, shape(w), g, **attrs),
-        raw.Conv3D(grad, w, **attrs),
-    )
-
-
-@conv3d_backprop_filter_v2_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    x, _, g = op.inputs
-    attrs = _copied(op)
-    return (
-        raw.Conv3DBackpropInputV2(shape(x), grad, g, **attrs),
-        None,
-        raw.Conv3D(x, grad, **attrs),
-    )
-
-
-@op(
-    "Conv3DBackpropInput",
-    inputs="input: T, filter: T, out_backprop: T",
-    outputs="output: T",
-    attrs=_CONV3D_V1_ATTRS,
-    shape=_shaped_like(0, 5),
-    xla=True,
-    flops=_input_flops,
-    deprecated=True,
-)
-def conv3d_backprop_input_(
-    xp: Any,
-    input: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: list[int],
-    padding: str,
-    dilations: list[int],
-) -> Array:
-    sizes = np.array(input.shape)
-    attrs = {"strides": strides, "padding": padding, "dilations": dilations}
-    return _convolution_input(
-        xp, "Conv3DBackpropInput", sizes, filter, out_backprop, data_format="NDHWC", **attrs
-    )
-
-
-@op(
-    "Conv3DBackpropFilter",
-    inputs="input: T, filter: T, out_backprop: T",
-    outputs="output: T",
-    attrs=_CONV3D_V1_ATTRS,
-    shape=_shaped_like(1, 5),
-    xla=True,
-    flops=_filter_flops,
-    deprecated=True,
-)
-def conv3d_backprop_filter_(
-    xp: Any,
-    input: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: list[int],
-    padding: str,
-    dilations: list[int],
-) -> Array:
-    sizes = np.array(filter.shape)
-    attrs = {"strides": strides, "padding": padding, "dilations": dilations}
-    return _convolution_filter(
-        xp, "Conv3DBackpropFilter", input, sizes, out_backprop, data_format="NDHWC", **attrs
-    )
-
-
-# ---- depthwise --------------------------------------------------------------------------------
-
-_DEPTHWISE_ATTRS = (
-    f'T: {FLOATS}, strides: list(int), padding: {{"SAME", "VALID"}},'
-    ' data_format: {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]'
-)
-
-
 def _depthwise_flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
     return 36.0 * max(math.prod(d) for d in dims)
 
 
-def _check_same_depth(channels: int, filter_shape: Sequence[int]) -> None:
-    if channels != filter_shape[2]:
-        raise invalid(f"input and filter must have the same depth: {channels} vs {filter_shape[2]}")
+# ---- what convolutions compute ----------------------------------------------------------------
 
 
-def _depthwise_forward(xp: Any, name: str, input: Array, filter: Array, **attrs: Any) -> Array:
+@dataclass(frozen=True)
+class _Kind:
+    """What full and depthwise convolutions differ in; the last three are conv_lowering's."""
+
+    check_depths: Callable[[str, int, Sequence[int]], None]
+    channels: Callable[[Sequence[int]], int]  # of the output, by the filter's shape
+    forward: Callable[[Array, Array, Window], Array]
+    to_input: Callable[[Array, Array, Window, int], Array]
+    to_filter: Callable[[Array, Array, Window, Ints], Array]
+
+
+_FULL = _Kind(
+    _check_depths,
+    lambda shape: shape[-1],
+    conv_lowering.convolve,
+    conv_lowering.convolve_input,
+    conv_lowering.convolve_filter,
+)
+_DEPTHWISE = _Kind(
+    _check_same_depth,
+    lambda shape: shape[2] * shape[3],
+    conv_lowering.depthwise,
+    lambda w, g, window, channels: conv_lowering.depthwise_input(w, g, window),
+    conv_lowering.depthwise_filter,
+)
+
+
+def _forward(kind: _Kind, name: str, xp: Any, input: Array, filter: Array, **attrs: Any) -> Array:
     data_format = attrs["data_format"]
     window = conv_window(name, input.shape, filter.shape, **attrs)
-    _check_same_depth(depth(input.shape, data_format), filter.shape)
-    channels = filter.shape[2] * filter.shape[3]
+    kind.check_depths(name, depth(input.shape, data_format), filter.shape)
+    channels = kind.channels(filter.shape)
     dims = arranged(input.shape[0], window.output, channels, data_format)
     if 0 in dims or 0 in input.shape or 0 in filter.shape:
         return _empty(xp, dims, input)
     x = channels_last(xp, input, data_format)
-    return as_format(xp, conv_lowering.depthwise(x, filter, window), data_format)
+    return as_format(xp, kind.forward(x, filter, window), data_format)
 
 
-def _depthwise_input(
-    xp: Any, name: str, input_sizes: np.ndarray, filter: Array, out_backprop: Array, **attrs: Any
+def _to_input(
+    kind: _Kind,
+    name: str,
+    xp: Any,
+    input_sizes: Sequence[int],
+    filter: Array,
+    out_backprop: Array,
+    **attrs: Any,
 ) -> Array:
     data_format = attrs["data_format"]
     dims = tuple(int(d) for d in input_sizes)
+    if len(dims) == len(data_format) - 2 and kind is _FULL:  # spatial sizes only
+        dims = arranged(out_backprop.shape[0], dims, filter.shape[-2], data_format)
     window = conv_window(name, dims, filter.shape, **attrs)
-    _check_same_depth(depth(dims, data_format), filter.shape)
-    channels = filter.shape[2] * filter.shape[3]
-    _check_gradient(name, dims[0], window, channels, out_backprop, data_format)
+    channels = depth(dims, data_format)
+    kind.check_depths(name, channels, filter.shape)
+    outputs = kind.channels(filter.shape)
+    _check_gradient(name, dims[0], window, outputs, out_backprop, data_format)
     if 0 in dims or 0 in out_backprop.shape or 0 in filter.shape:
         return _empty(xp, dims, out_backprop)
     g = channels_last(xp, out_backprop, data_format)
-    return as_format(xp, conv_lowering.depthwise_input(filter, g, window), data_format)
+    return as_format(xp, kind.to_input(filter, g, window, channels), data_format)
 
 
-def _depthwise_filter(
-    xp: Any, name: str, input: Array, filter_sizes: np.ndarray, out_backprop: Array, **attrs: Any
+def _to_filter(
+    kind: _Kind,
+    name: str,
+    xp: Any,
+    input: Array,
+    filter_sizes: Sequence[int],
+    out_backprop: Array,
+    **attrs: Any,
 ) -> Array:
     data_format = attrs["data_format"]
     dims: Ints = tuple(int(d) for d in filter_sizes)
     window = conv_window(name, input.shape, dims, **attrs)
-    _check_same_depth(depth(input.shape, data_format), dims)
-    _check_gradient(name, input.shape[0], window, dims[2] * dims[3], out_backprop, data_format)
+    kind.check_depths(name, depth(input.shape, data_format), dims)
+    outputs = kind.channels(dims)
+    _check_gradient(name, input.shape[0], window, outputs, out_backprop, data_format)
     if 0 in dims or 0 in out_backprop.shape or 0 in input.shape:
         return _empty(xp, dims, out_backprop)
     x, g = (channels_last(xp, a, data_format) for a in (input, out_backprop))
-    return conv_lowering.depthwise_filter(x, g, window, dims)
+    return kind.to_filter(x, g, window, dims)
 
 
-depthwise_conv2d_native_ = op(
-    "DepthwiseConv2dNative",
-    inputs="input: T, filter: T",
-    outputs="output: T",
-    attrs=_DEPTHWISE_ATTRS,
-    shape=_depthwise,
-    xla=True,
-    flops=_depthwise_flops,
-)(_bound_plain(_depthwise_forward, "DepthwiseConv2dNative"))
-
-depthwise_conv2d_native_backprop_input_ = op(
-    "DepthwiseConv2dNativeBackpropInput",
-    inputs="input_sizes: int32, filter: T, out_backprop: T",
-    outputs="output: T",
-    attrs=_DEPTHWISE_ATTRS,
-    shape=_sized_by(0, 4),
-    static="input_sizes",
-    xla=True,
-    flops=lambda dims, attrs: _depthwise_flops(dims[1:], attrs),
-)(_bound_plain(_depthwise_input, "DepthwiseConv2DBackpropInput"))
-
-depthwise_conv2d_native_backprop_filter_ = op(
-    "DepthwiseConv2dNativeBackpropFilter",
-    inputs="input: T, filter_sizes: int32, out_backprop: T",
-    outputs="output: T",
-    attrs=_DEPTHWISE_ATTRS,
-    shape=_sized_by(1, 4),
-    static="filter_sizes",
-    xla=True,
-    flops=_depthwise_flops,
-)(_bound_plain(_depthwise_filter, "DepthwiseConv2DBackpropFilter"))
+# ---- declarations -----------------------------------------------------------------------------
 
 
-@depthwise_conv2d_native_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    x, w = op.inputs
-    attrs = _copied(op)
-    return (
-        raw.DepthwiseConv2dNativeBackpropInput(shape(x), w, grad, **attrs),
-        raw.DepthwiseConv2dNativeBackpropFilter(x, shape(w), grad, **attrs),
+_ATTRS = ("strides", "padding", "data_format", "dilations")
+_Rule = Callable[[ShapeContext], Dims]
+
+
+def _declare(
+    kind: _Kind,
+    names: Sequence[str],
+    attrs: str,
+    rules: Sequence[_Rule],
+    flops: Sequence[Callable[..., float]],
+    shown: Sequence[str] = (),
+    sizes: str = "int32",
+) -> tuple[OpDef, ...]:
+    """A convolution, its gradient for the input and that for the filter, by their `names`.
+
+    `shown` are the names in messages; `sizes` is the type of the input's sizes, with its attribute.
+    """
+    used = [*_ATTRS, "explicit_paddings"] if "explicit_paddings" in attrs else _ATTRS
+    computed: tuple[Callable[..., Array], ...] = (_forward, _to_input, _to_filter)
+    kernels = [
+        taking_attrs(partial(compute, kind, name), used)
+        for compute, name in zip(computed, shown or names, strict=True)
+    ]
+    size_type, _, size_attr = sizes.partition(": ")
+    inputs = (
+        "input: T, filter: T",
+        f"input_sizes: {size_type}, filter: T, out_backprop: T",
+        "input: T, filter_sizes: int32, out_backprop: T",
     )
-
-
-@depthwise_conv2d_native_backprop_input_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    _, w, g = op.inputs
-    attrs = _copied(op)
-    return (
-        None,
-        raw.DepthwiseConv2dNativeBackpropFilter(grad, shape(w), g, **attrs),
-        raw.DepthwiseConv2dNative(grad, w, **attrs),
+    more = ("", f", {sizes}" if size_attr else "", "")
+    ops = tuple(
+        op(
+            names[i],
+            inputs=inputs[i],
+            outputs="output: T",
+            attrs=attrs + more[i],
+            shape=rules[i],
+            static=("", "input_sizes", "filter_sizes")[i],
+            xla=True,
+            flops=flops[i],
+        )(kernels[i])
+        for i in range(3)
     )
+    _differentiate(*ops)
+    return ops
 
 
-@depthwise_conv2d_native_backprop_filter_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    x, _, g = op.inputs
-    attrs = _copied(op)
-    return (
-        raw.DepthwiseConv2dNativeBackpropInput(shape(x), grad, g, **attrs),
-        None,
-        raw.DepthwiseConv2dNative(x, grad, **attrs),
-    )
+def _differentiate(forward: OpDef, to_input: OpDef, to_filter: OpDef) -> None:
+    """Each of the three has the other two for gradients."""
+    handed_on = [*_ATTRS, "explicit_paddings", "use_cudnn_on_gpu"]
+
+    def copied(op: Operation) -> dict[str, Any]:
+        return {name: op.attrs[name] for name in handed_on if name in op.attrs}
+
+    @forward.gradient
+    def _(op: Operation, grad: Any) -> Any:
+        x, w = op.inputs
+        attrs = copied(op)
+        if forward.name == "Conv2D":
+            x_shape, w_shape = raw.ShapeN([x, w])
+            return to_input(x_shape, w, grad, **attrs), to_filter(x, w_shape, grad, **attrs)
+        return to_input(shape(x), w, grad, **attrs), to_filter(x, shape(w), grad, **attrs)
+
+    @to_input.gradient
+    def _(op: Operation, grad: Any) -> Any:
+        _, w, g = op.inputs
+        attrs = copied(op)
+        return None, to_filter(grad, shape(w), g, **attrs), forward(grad, w, **attrs)
+
+    @to_filter.gradient
+    def _(op: Operation, grad: Any) -> Any:
+        x, _, g = op.inputs
+        attrs = copied(op)
+        return to_input(shape(x), grad, g, **attrs), None, forward(x, grad, **attrs)
+
+
+conv2d_, conv2d_backprop_input_, conv2d_backprop_filter_ = _declare(
+    _FULL,
+    ("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"),
+    f"T: {FLOATS}, strides: list(int), use_cudnn_on_gpu: bool = true,"
+    ' padding: {"SAME", "VALID", "EXPLICIT"}, explicit_paddings: list(int) = [],'
+    ' data_format: {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]',
+    (_convolved("Conv2D"), _input_sized, _sized_by(1, 4)),
+    (_forward_flops, _input_flops, _filter_flops),
+)
+
+conv3d_, conv3d_backprop_input_v2_, conv3d_backprop_filter_v2_ = _declare(
+    _FULL,
+    ("Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"),
+    f"T: {FLOATS}, strides: list(int) >= 5,"
+    ' padding: {"SAME", "VALID"}, data_format: {"NDHWC", "NCDHW"} = "NDHWC",'
+    " dilations: list(int) = [1, 1, 1, 1, 1]",
+    (_convolved("Conv3D"), _sized_by(0, 5), _sized_by(1, 5)),
+    (_forward_flops, _input_flops, _filter_flops),
+    shown=("Conv3D", "Conv3DBackpropInput", "Conv3DBackpropFilter"),
+    sizes="Tshape: {int32, int64} = int32",
+)
+
+(
+    depthwise_conv2d_native_,
+    depthwise_conv2d_native_backprop_input_,
+    depthwise_conv2d_native_backprop_filter_,
+) = _declare(
+    _DEPTHWISE,
+    (
+        "DepthwiseConv2dNative",
+        "DepthwiseConv2dNativeBackpropInput",
+        "DepthwiseConv2dNativeBackpropFilter",
+    ),
+    f'T: {FLOATS}, strides: list(int), padding: {{"SAME", "VALID"}},'
+    ' data_format: {"NHWC", "NCHW"} = "NHWC", dilations: list(int) = [1, 1, 1, 1]',
+    (_depthwise, _sized_by(0, 4), _sized_by(1, 4)),
+    (
+        _depthwise_flops,
+        lambda dims, attrs: _depthwise_flops(dims[1:], attrs),
+        _depthwise_flops,
+    ),
+    shown=(
+        "DepthwiseConv2dNative",
+        "DepthwiseConv2DBackpropInput",
+        "DepthwiseConv2DBackpropFilter",
+    ),
+)
+
+
+def _declare_first_version(
+    name: str, compute: Callable[..., Array], sized: int, flops: Callable[..., float]
+) -> OpDef:
+    """A gradient of Conv3D that is given, at `sized`, a tensor of the shape it shall have."""
+
+    def by_tensor(xp: Any, *inputs: Array, **attrs: Any) -> Array:
+        arguments = list(inputs)
+        arguments[sized] = inputs[sized].shape
+        return compute(_FULL, name, xp, *arguments, data_format="NDHWC", **attrs)
+
+    return op(
+        name,
+        inputs="input: T, filter: T, out_backprop: T",
+        outputs="output: T",
+        attrs="T: {half, float, double}, strides: list(int) >= 5,"
+        ' padding: {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]',
+        shape=_shaped_like(sized, 5),
+        xla=True,
+        flops=flops,
+        deprecated=True,
+    )(taking_attrs(by_tensor, ("strides", "padding", "dilations")))
+
+
+_declare_first_version("Conv3DBackpropInput", _to_input, 0, _input_flops)
+_declare_first_version("Conv3DBackpropFilter", _to_filter, 1, _filter_flops)

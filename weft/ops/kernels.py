@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,3 +85,15 @@ def is_concrete(*values: Any) -> bool:
 def place(position: Sequence[int]) -> str:
     """An index as errors print it: [1,2], and nothing for that of a scalar."""
     return f"[{','.join(map(str, position))}]" if position else ""
+
+
+def taking_attrs(compute: Callable[..., Any], attrs: Sequence[str]) -> Callable[..., Any]:
+    """`compute(xp, *inputs, **attrs)` as a kernel that says which attributes it takes."""
+
+    def kernel(xp: Any, *inputs: Any, **attrs: Any) -> Any:
+        return compute(xp, *inputs, **attrs)
+
+    first, rest, _ = inspect.signature(kernel).parameters.values()
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in attrs]
+    kernel.__signature__ = inspect.Signature([first, rest, *named])  # type: ignore[attr-defined]
+    return kernel

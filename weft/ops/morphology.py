@@ -10,7 +10,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array import invalid
-from weft.ops.pooling import first_largest
+from weft.ops.pool_windows import first_largest
 from weft.ops.window_shapes import window_dims
 from weft.ops.windows import Window, spread, taps, window_of
 

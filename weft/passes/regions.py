@@ -78,6 +78,7 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
         if maker.attrs.get("dynamic_size"):
             # How many elements it has only shows when the program is over.
             on_device -= {n for n in users if n.definition.reads_only}
+    objects |= _handed_on(running)
     awaited = _awaited(running)
     while True:
         known = _known_nodes(running, on_device)
@@ -138,6 +139,19 @@ def _object_users(running: list[Node]) -> dict[Node, set[Node]]:
             for i, dtype in enumerate(node.dtypes):
                 if dtype is dtypes.resource:
                     owner[node, i] = maker
+    return found
+
+
+def _handed_on(running: list[Node]) -> dict[Node, set[Node]]:
+    """For each conditional that hands values on to others, all of these.
+
+    Such a value is not there at all when the other branch is taken: no program can be given it.
+    """
+    found: dict[Node, set[Node]] = {}
+    for node in running:
+        for source, i in node.inputs:
+            if i >= source.attrs.get("joined", i + 1):
+                found.setdefault(source, {source}).add(node)
     return found
 
 

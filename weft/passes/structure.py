@@ -510,6 +510,7 @@ class _Level:
     taken: set[Node]  # the switches that begin it
     exports: list[Edge]  # values of a branch that later conditionals on the predicate use
     branch: dict[Node, int]
+    predicate: Edge
 
     @property
     def gone(self) -> set[Node]:
@@ -547,7 +548,7 @@ class _Level:
                 part.alias[edge] = origin
         for switch in self.taken:
             part.alias[switch, side] = switch.inputs[0]
-        wanted = [_from_side(m, side, self.branch, self.taken) for m in self.joined]
+        wanted = [_from_side(m, side, self.branch, self.taken, self.predicate) for m in self.joined]
         wanted += [e for e in self.exports if self.side_of(e) == side]
         own = {n for n in self.inner if self.branch[n] == side}
         effects = [n for n in self.order if n in own and has_effect(n)]
@@ -574,6 +575,7 @@ def _fold_level(
         {n for n in order if n in switches},
         [],
         branch,
+        predicate,
     )
     gone = here.gone
     if not gone:
@@ -636,19 +638,21 @@ def _if_node(predicate: Edge, level: int, here: _Level) -> Node:
     )
 
 
-def _from_side(merge: Node, side: int, branch: dict[Node, int], taken: set[Node]) -> Edge:
+def _from_side(
+    merge: Node, side: int, branch: dict[Node, int], taken: set[Node], predicate: Edge
+) -> Edge:
     for edge in merge.inputs:
         if (edge[0] in taken and edge[1] == side) or branch.get(edge[0]) == side:
             return edge
-        if _exported_side(edge) == side:
+        if _exported_side(edge, predicate) == side:
             return edge
     raise Misfit(f"merge {merge.name} lacks a side")
 
 
-def _exported_side(edge: Edge) -> int | None:
+def _exported_side(edge: Edge, predicate: Edge) -> int | None:
     """Which branch of an earlier conditional a value comes from that it hands on to later ones."""
     node, i = edge
-    if node.type != "_If" or i < node.attrs["joined"]:
+    if node.type != "_If" or node.inputs[0] != predicate or i < node.attrs["joined"]:
         return None
     side: int = node.attrs["export_sides"][i - node.attrs["joined"]]
     return side

@@ -21,6 +21,7 @@ _SCALARS = {
     "uint64": _Field.TYPE_UINT64,
     "fixed32": _Field.TYPE_FIXED32,
     "fixed64": _Field.TYPE_FIXED64,
+    "float": _Field.TYPE_FLOAT,
     "double": _Field.TYPE_DOUBLE,
 }
 _PACKAGE = "tensorflow"

@@ -70,5 +70,9 @@ class RunningSteps:
         for step in steps:
             step.abort(error)
 
+    def steps(self) -> list[Step]:
+        with self._lock:
+            return list(self._steps)
+
     def __len__(self) -> int:
         return len(self._steps)

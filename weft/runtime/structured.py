@@ -104,10 +104,13 @@ class _If:
         return self._references(attrs["else"]), self._references(attrs["then"])
 
     def _references(self, graph: ClientGraph) -> list[int]:
+        # What is handed on to later conditionals is always a value.
+        wants = [d._is_ref_dtype for d in self.node.dtypes[: self.joined]]
+        wants += [False] * (len(graph.fetches) - self.joined)
         return [
             i
-            for i, (source, output) in enumerate(graph.fetches[: self.joined])
-            if source.dtypes[output]._is_ref_dtype and not self.node.dtypes[i]._is_ref_dtype
+            for i, ((source, output), wanted) in enumerate(zip(graph.fetches, wants, strict=True))
+            if source.dtypes[output]._is_ref_dtype and not wanted
         ]
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:

@@ -1,0 +1,95 @@
+"""TensorFlow's client on our servers, our client on TensorFlow's, and clusters of both."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.cluster.conftest import ROOT, cluster_of
+from weft.cluster.server import Server
+
+HERE = Path(__file__).parent
+TENSORFLOW = ROOT / ".venv-tf" / "bin" / "python"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(not TENSORFLOW.exists(), reason="no .venv-tf: there is no TensorFlow"),
+]
+
+
+@pytest.fixture
+def tensorflow_server() -> Iterator[Callable[..., None]]:
+    """Starts a task of a cluster as a server of TensorFlow's."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(spec: dict[str, list[str]], job: str, task: int = 0) -> None:
+        command = [str(TENSORFLOW), str(HERE / "tensorflow_server.py"), json.dumps(spec)]
+        process = subprocess.Popen([*command, job, str(task)], stdout=subprocess.PIPE)
+        started.append(process)
+        assert process.stdout is not None and process.stdout.readline().startswith(b"grpc://")
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def test_a_tensorflow_client_on_a_weft_server(server: Server) -> None:
+    command = [str(TENSORFLOW), str(HERE / "tensorflow_client.py"), server.target]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert not server.master._sessions and len(server.worker.steps) == 0
+
+
+def test_a_weft_client_on_a_tensorflow_server(tensorflow_server: Callable[..., None]) -> None:
+    spec = cluster_of(local=1)
+    tensorflow_server(spec, "local")
+    v, x = tf.Variable([1.0, 2.0]), tf.placeholder(tf.float32, [None])
+    loss = tf.reduce_sum(tf.square(v * x - 1.0))
+    train = tf.train.AdamOptimizer(0.1).minimize(loss)
+    _, power = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, tf.ones([2])])
+    slope = tf.gradients(power, x)[0]
+    bad, text = tf.reshape(x, [3, 3], name="bad"), tf.placeholder(tf.string)
+    joined = tf.string_join([text, "!"])
+    with tf.Session(f"grpc://{spec['local'][0]}") as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, train], {x: [1.0, 2.0]})[0] for _ in range(3)]
+        np.testing.assert_allclose(losses, [9.0, 7.84, 6.762489], rtol=1e-5)
+        assert sess.run(slope, {x: [1.0, 2.0]}).tolist() == [3.0, 12.0]
+        assert sess.run(joined, {text: ["a", "é"]}).tolist() == [b"a!", "é!".encode()]
+        with pytest.raises(tf.errors.InvalidArgumentError) as info:
+            sess.run(bad, {x: [1.0]})
+        assert info.value.op is bad.op
+        handle = sess.partial_run_setup([loss], [x])
+        assert sess.partial_run(handle, loss, {x: [0.0, 0.0]}) == 2.0
+        assert [d.name for d in sess.list_devices()] == ["/job:local/replica:0/task:0/device:CPU:0"]
+
+
+def test_variables_on_a_tensorflow_server_trained_by_a_weft_worker(
+    tensorflow_server: Callable[..., None],
+) -> None:
+    spec = cluster_of(ps=1, worker=1)
+    tensorflow_server(spec, "ps")
+    worker = Server(spec, "worker", 0)
+    try:
+        with tf.device("/job:ps"):
+            v = tf.Variable([1.0, 2.0])
+            r = tf.get_variable("r", [2], initializer=tf.ones_initializer(), use_resource=True)
+        x = tf.placeholder(tf.float32, [None])
+        with tf.device("/job:worker"):
+            loss = tf.reduce_sum(tf.square(v * x - r))
+        train = tf.train.AdamOptimizer(0.1).minimize(loss)
+        with tf.Session(worker.target) as sess:
+            sess.run(tf.global_variables_initializer())
+            losses = [sess.run([loss, train], {x: [1.0, 2.0]})[0] for _ in range(3)]
+        np.testing.assert_allclose(losses, [9.0, 7.29, 5.765942], rtol=1e-5)
+    finally:
+        worker.stop()
