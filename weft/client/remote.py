@@ -26,14 +26,20 @@ _NODE = re.compile(r"\[\[(?:\{\{)?node ([^\s\]}]+)(?:\}\})?[^\]]*\]\]")
 _MAX_NAMES = 4096
 
 
-def connect(target: str) -> Master:
+def connect(target: str, config: Any = None) -> Master:
     """The master that a session's target stands for."""
+    if not target.startswith(PREFIX):
+        raise errors.NotFoundError(
+            None, None, "No session factory registered for the given session options: target"
+            f" {target!r}. '' runs in this process, '{PREFIX}host:port' on a server",
+        )  # fmt: skip
     local = inprocess.master_at(target)
     if local is not None:
         return local
     from weft.cluster.grpc_transport import GrpcMaster
 
-    return GrpcMaster(target.removeprefix(PREFIX))
+    limit = config.operation_timeout_in_ms if config is not None else 0
+    return GrpcMaster(target.removeprefix(PREFIX), limit / 1000 if limit else None)
 
 
 class RemoteRunner:
@@ -44,7 +50,8 @@ class RemoteRunner:
 
         self.graph = graph
         self.config = config if config is not None else ConfigProto()
-        self.master = connect(target)
+        self.target = target
+        self.master = connect(target, config)
         self._is_local = inprocess.master_at(target) is not None
         self._handle = ""
         self._version = self._sent = self._mutations = 0
@@ -70,7 +77,7 @@ class RemoteRunner:
     def _create(self) -> None:
         self._mutations, count = self.graph._mutations, self.graph.version
         whole = graph_def(self.graph)
-        self._handle, self._version = self.master.create_session(whole, self.config)
+        self._handle, self._version = self.master.create_session(whole, self.config, self.target)
         self._sent = count
 
     def _extend(self) -> None:
@@ -154,7 +161,7 @@ class RemoteRunner:
     # ---- the rest of a runner ----
 
     def list_devices(self) -> list[Device]:
-        local, remote = self.master.list_devices(self._handle)
+        local, remote = self.master.list_devices(self.handle())
         return [*local, *remote]
 
     def clear(self, containers: list[str] | None = None) -> None:
@@ -199,7 +206,7 @@ class RemotePartialRun:
 
 def reset(target: str, containers: Sequence[str], config: Any) -> None:
     """Empties containers on the workers of a cluster, and ends all sessions of one master."""
-    master = connect(target)
+    master = connect(target, config)
     filters = list(config.device_filters) if config is not None else []
     try:
         master.reset(containers, filters)

@@ -213,11 +213,6 @@ def _runner(graph: Graph, config: Any, target: str) -> Any:
     """What runs the steps of a session: this process, or the master that `target` names."""
     if target in ("", "local"):
         return StepRunner(graph, config)
-    if not target.startswith("grpc://"):
-        raise errors.NotFoundError(
-            None, None, "No session factory registered for the given session options: target"
-            f" {target!r}. '' runs in this process, 'grpc://host:port' on a server",
-        )  # fmt: skip
     from weft.client.remote import RemoteRunner
 
     return RemoteRunner(graph, config, target)

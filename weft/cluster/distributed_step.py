@@ -49,6 +49,7 @@ class DistributedStep:
         # The local share comes last: it may run on the thread that starts the others.
         self.session, self.shares = session, sorted(shares, key=lambda share: share.is_local)
         self.fetches = fetches
+        self.leaves = not all(share.worker.cleans_up for share in shares)
 
     def run(
         self,
@@ -59,7 +60,7 @@ class DistributedStep:
         watch: Watch | None,
     ) -> StepResult:
         recording = _recording(options)
-        step = StepRun(new_step_id(), self.shares, leaves=len(self.shares) > 1)
+        step = StepRun(new_step_id(), self.shares, self.leaves)
         running.add(step)
         try:
             if watch is not None:

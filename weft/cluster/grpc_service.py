@@ -159,12 +159,19 @@ class WorkerMethods:
 
     def _GetStatus(self, data: bytes, caller: Caller) -> bytes:
         devices = outcome.wait(self.worker.get_status())
-        return _pack("GetStatus", device_attributes=[from_device(d) for d in devices])
+        return _pack(
+            "GetStatus",
+            device_attributes=[from_device(d) for d in devices],
+            cleans_up=self.worker.cleans_up,
+        )
 
     def _CreateWorkerSession(self, data: bytes, caller: Caller) -> bytes:
+        from weft.protos.server import ServerDef
+
         request = _parse("CreateWorkerSession", data)
         handle, isolate = request.session_handle, request.isolate_session_state
-        outcome.wait(self.worker.create_worker_session(handle, None, isolate))
+        cluster = ServerDef.FromString(request.server_def) if request.server_def else None
+        outcome.wait(self.worker.create_worker_session(handle, cluster, isolate))
         return b""
 
     def _DeleteWorkerSession(self, data: bytes, caller: Caller) -> bytes:

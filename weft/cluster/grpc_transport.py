@@ -90,13 +90,17 @@ class Connection:
         return result
 
     def call(
-        self, name: str, request: bytes, timeout: float | None = None, probe: bytes | None = None
-    ) -> bytes:
+        self, name: str, request: bytes, timeout: float | None = None, probe: bytes | None = None,
+        patience: float | None = None,
+    ) -> bytes:  # fmt: skip
         """Calls a method and blocks until there is an answer.
 
-        With `probe`, a ListDevices request, whoever keeps us waiting is asked for a sign of life.
+        With `probe`, a ListDevices request, whoever keeps us waiting is asked for a sign of life;
+        with `patience`, a server that is not there yet is waited for, so many seconds.
         """
-        call = self._method(name).future(request, timeout=timeout)
+        limit = timeout or patience
+        wait = patience is not None and timeout is None
+        call = self._method(name).future(request, timeout=limit, wait_for_ready=wait)
         try:
             while True:
                 try:
@@ -163,6 +167,7 @@ class GrpcWorker(Worker):
     def get_status(self, timeout: float | None = None) -> Deferred:
         def decode(response: bytes) -> list[Device]:
             status = message("GetStatusResponse").FromString(response)
+            self.cleans_up = status.cleans_up
             return [to_device(each) for each in status.device_attributes]
 
         return self._connection.start("GetStatus", b"", decode, timeout)
@@ -234,15 +239,16 @@ def _graph_result(data: bytes) -> GraphResult:
 
 
 class GrpcMaster(Master):
-    """The master at `address`."""
+    """The master at `address`. With `patience`, it is waited for so many seconds."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, patience: float | None = None) -> None:
+        self._patience = patience
         self._connection = Connection(address, "Master", "the master")
         self._presence: dict[str, Any] = {}
 
     def _call(self, name: str, timeout: float | None = None, **fields: Any) -> Any:
         request = message(f"{name}Request")(**fields).SerializeToString()
-        response = self._connection.call(name, request, timeout)
+        response = self._connection.call(name, request, timeout, patience=self._patience)
         return message(f"{name}Response").FromString(response)
 
     def create_session(self, graph_def: Any, config: Any, target: str = "") -> tuple[str, int]:

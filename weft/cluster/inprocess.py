@@ -32,8 +32,10 @@ def master_at(target: str) -> Master | None:
 class Peers:
     """How the tasks of a cluster are reached: this process's own at once, others over gRPC."""
 
-    def __init__(self, home: str, addresses: Mapping[str, str]) -> None:
-        self.home, self.addresses = home, addresses
+    def __init__(
+        self, home: str, addresses: Mapping[str, str], is_servers_own: bool = True
+    ) -> None:
+        self.home, self.addresses, self.is_servers_own = home, addresses, is_servers_own
         self._workers: dict[str, Worker] = {}
         self._closed = False
         self._lock = threading.Lock()
@@ -56,6 +58,12 @@ class Peers:
             if task not in self._workers:
                 self._workers[task] = GrpcWorker(task, self.addresses[task])
             return self._workers[task]
+
+    def renamed(self, home: str, addresses: Mapping[str, str]) -> Peers:
+        """Another cluster that this process is a task of, under the name `home`."""
+        other = Peers(home, addresses, is_servers_own=False)
+        other.add(home, self(self.home))
+        return other
 
     def close(self) -> None:
         with self._lock:

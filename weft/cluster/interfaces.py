@@ -80,6 +80,9 @@ class Worker(ABC):
     which is in place of the list of outputs. Cancelling the `Deferred` withdraws the request.
     """
 
+    cleans_up = False
+    """Whether a step that went well ends by itself, once all that it sent has been taken."""
+
     @abstractmethod
     def get_status(self, timeout: float | None = None) -> Deferred:
         """The worker's devices, as a list of `Device`."""

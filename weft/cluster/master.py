@@ -5,32 +5,24 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from weft.cluster import outcome
-from weft.cluster.interfaces import Master, StepCall, StepResult, Watch, Worker
+from weft.cluster.definitions import server_def, task_addresses
+from weft.cluster.inprocess import Peers
+from weft.cluster.interfaces import Master, StepCall, StepResult, Watch
 from weft.cluster.master_session import MasterSession
-from weft.core import device_name, errors, flags
-from weft.core.deferred import Deferred
-from weft.runtime import report
+from weft.cluster.members import STATUS_SECONDS, devices_of, passes
+from weft.core import errors, flags
 from weft.runtime.device import Device
-
-# How often a worker that does not answer is asked again, and how long an answer may take.
-_RETRY_SECONDS = 0.2
-_STATUS_SECONDS = 5.0
 
 
 class LocalMaster(Master):
-    """A master in this process.
+    """A master in this process. `peers` are the tasks of its cluster, and how to reach them."""
 
-    `tasks` are all tasks of the cluster with their addresses; `worker(task)` is how to reach one.
-    """
-
-    def __init__(
-        self, home: str, tasks: Mapping[str, str], worker: Callable[[str], Worker], config: Any
-    ) -> None:
-        self.home, self.tasks, self._worker, self.config = home, tasks, worker, config
+    def __init__(self, peers: Peers, config: Any) -> None:
+        self.peers, self.config = peers, config
         self._sessions: dict[str, MasterSession] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -43,26 +35,55 @@ class LocalMaster(Master):
         merged.CopyFrom(self.config)
         merged.MergeFrom(config)
         deadline = time.monotonic() + _patience(merged)
-        devices = self._devices(merged.device_filters, deadline)
-        workers = {d.name.partition("/device:")[0]: None for d in devices}
-        reached = {task: self._worker(task) for task in workers}
-        handle = secrets.token_hex(8)
-        session = MasterSession(handle, self.home, reached, devices, merged)
-        version = session.extend(graph_def)
-        isolate = merged.isolate_session_state
-        calls = [w.create_worker_session(handle, None, isolate) for w in reached.values()]
+        peers = self._peers(merged.cluster_def, target)
+        try:
+            devices = devices_of(peers, merged.device_filters, deadline, not peers.is_servers_own)
+            session = MasterSession(secrets.token_hex(8), peers, devices, merged)
+            version = session.extend(graph_def)
+            self._join(session, deadline)
+        except errors.OpError:
+            if not peers.is_servers_own:
+                peers.close()
+            raise
+        with self._lock:
+            self._sessions[session.handle] = session
+            if self._watch is None and not self._closed.is_set():
+                self._watch = threading.Thread(target=self._look_after, daemon=True)
+                self._watch.start()
+        return session.handle, version
+
+    def _peers(self, cluster: Any, target: str) -> Peers:
+        """The cluster of a session: this server's, or one that the client tells it about."""
+        if not cluster.job:
+            return self.peers
+        addresses = task_addresses(cluster)
+        mine = target.removeprefix("grpc://")
+        home = next((task for task, address in addresses.items() if address == mine), None)
+        if home is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"The cluster of the session has no task at {mine}, the target"
+            )
+        return self.peers.renamed(home, addresses)
+
+    def _join(self, session: MasterSession, deadline: float) -> None:
+        """Makes the session known to all workers that it may use."""
+        own = not session.peers.is_servers_own
+        shared = session.config.experimental.share_session_state_in_clusterspec_propagation
+        isolate = session.config.isolate_session_state or (own and not shared)
+        calls = [
+            worker.create_worker_session(
+                session.handle,
+                server_def(session.config.cluster_def, task) if own else None,
+                isolate,
+            )
+            for task, worker in session.workers.items()
+        ]
         try:
             for call in calls:
                 outcome.wait(call, deadline)
         except errors.OpError:
             session.close()
             raise
-        with self._lock:
-            self._sessions[handle] = session
-            if self._watch is None and not self._closed.is_set():
-                self._watch = threading.Thread(target=self._look_after, daemon=True)
-                self._watch.start()
-        return handle, version
 
     def _look_after(self) -> None:
         """Finds out when a worker that a step waits for is there no more."""
@@ -70,58 +91,6 @@ class LocalMaster(Master):
         while not self._closed.wait(limit):
             for session in list(self._sessions.values()):
                 session.check(limit)
-
-    def _devices(self, filters: Sequence[str], deadline: float) -> list[Device]:
-        """The devices of this task, then those of the tasks that `filters` let through."""
-        tasks = [t for t in self.tasks if t != self.home and _passes(t, filters)]
-        found = self._ask([self.home, *sorted(tasks, key=_order)], deadline)
-        return [device for devices in found for device in devices]
-
-    def _ask(self, tasks: Sequence[str], deadline: float) -> list[list[Device]]:
-        """The devices of all `tasks`, once all have answered."""
-        known: dict[str, list[Device]] = {}
-        told: set[str] = set()
-        while True:
-            waiting = {
-                t: self._worker(t).get_status(_STATUS_SECONDS) for t in tasks if t not in known
-            }
-            missing: dict[str, errors.OpError] = {}
-            for task, call in waiting.items():
-                self._settle(task, call, known, missing)
-            if not missing:
-                return [known[task] for task in tasks]
-            for task in missing.keys() - told:
-                report.log(
-                    f"CreateSession still waiting for response from worker: {task} at"
-                    f" {self.tasks[task]}"
-                )
-            told |= missing.keys()
-            if time.monotonic() >= deadline:
-                raise self._missing(missing)
-            time.sleep(_RETRY_SECONDS)
-
-    def _settle(
-        self, task: str, call: Deferred, known: dict[str, list[Device]],
-        missing: dict[str, errors.OpError],
-    ) -> None:  # fmt: skip
-        try:
-            devices = outcome.wait(call)
-        except (errors.UnavailableError, errors.DeadlineExceededError) as error:
-            missing[task] = error
-            return
-        wrong = [d.name for d in devices if not d.name.startswith(task + "/")]
-        if wrong:
-            raise errors.InvalidArgumentError(
-                None, None, f"{self.tasks[task]} should be {task}, but it says that it has"
-                f" {wrong[0]}: the cluster specs of the two servers differ",
-            )  # fmt: skip
-        known[task] = devices
-
-    def _missing(self, missing: Mapping[str, errors.OpError]) -> errors.OpError:
-        lines = [f"{task} at {self.tasks[task]}: {e.message}" for task, e in missing.items()]
-        return errors.UnavailableError(
-            None, None, "No answer from workers of the cluster:\n  " + "\n  ".join(lines)
-        )
 
     def _session(self, handle: str) -> MasterSession:
         found = self._sessions.get(handle)
@@ -138,8 +107,9 @@ class LocalMaster(Master):
         if session:
             devices = self._session(session).devices
         else:
-            devices = self._devices((), time.monotonic() + _patience(self.config))
-        mine = [d for d in devices if d.name.startswith(self.home + "/")]
+            devices = devices_of(self.peers, (), time.monotonic() + _patience(self.config))
+        home = devices[0].name.partition("/device:")[0]
+        mine = [d for d in devices if d.name.startswith(home + "/")]
         return mine, [d for d in devices if d not in mine]
 
     # ---- steps ----
@@ -175,9 +145,10 @@ class LocalMaster(Master):
         found.close()
 
     def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:
-        tasks = [t for t in self.tasks if t == self.home or _passes(t, device_filters)]
-        calls = [self._worker(task).cleanup_all(containers) for task in tasks]
-        deadline = time.monotonic() + _STATUS_SECONDS
+        home = self.peers.home
+        tasks = [t for t in self.peers.addresses if t == home or passes(t, device_filters)]
+        calls = [self.peers(task).cleanup_all(containers) for task in tasks]
+        deadline = time.monotonic() + STATUS_SECONDS
         for call in calls:
             outcome.wait(call, deadline)
         self._close_all(errors.AbortedError(None, None, "The session was ended by a reset"))
@@ -197,12 +168,3 @@ def _patience(config: Any) -> float:
     """For how many seconds a session waits for workers that are not there yet."""
     limit: int = config.operation_timeout_in_ms
     return limit / 1000 if limit else float(flags.PEERS.value)
-
-
-def _passes(task: str, filters: Sequence[str]) -> bool:
-    return not filters or any(device_name.is_compatible(f, task) for f in filters)
-
-
-def _order(task: str) -> tuple[str, int]:
-    parts = device_name.parse(task)
-    return parts.job or "", parts.task or 0

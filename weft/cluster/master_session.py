@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
@@ -11,7 +12,9 @@ from typing import Any
 
 from weft.cluster import outcome
 from weft.cluster.distributed_step import DistributedStep, Share, StepRun
-from weft.cluster.interfaces import StepCall, StepResult, Watch, Worker
+from weft.cluster.inprocess import Peers
+from weft.cluster.interfaces import StepCall, StepResult, Watch
+from weft.cluster.members import STATUS_SECONDS
 from weft.cluster.partial_steps import PartialSteps
 from weft.cluster.partition_def import Client, WorkerGraph, by_task
 from weft.core import errors
@@ -33,16 +36,15 @@ _WITHOUT_SIGN = 1 << 64
 
 
 class MasterSession:
-    """`workers` by task; `devices` are theirs, those of `home`, the master's own task, first."""
+    """`devices` are those of its workers, the ones of the master's own task first."""
 
-    def __init__(
-        self, handle: str, home: str, workers: dict[str, Worker], devices: Sequence[Device],
-        config: Any,
-    ) -> None:  # fmt: skip
-        self.handle, self.home, self.workers, self.config = handle, home, workers, config
-        self.devices = list(devices)
+    def __init__(self, handle: str, peers: Peers, devices: Sequence[Device], config: Any) -> None:
+        self.handle, self.peers, self.config = handle, peers, config
+        self.devices, self.home = list(devices), peers.home
+        tasks = dict.fromkeys(d.name.partition("/device:")[0] for d in devices)
+        self.workers = {task: peers(task) for task in tasks}
         self.graph = Graph()
-        self.place = Placer(self.graph, device_set(self.devices), config, home)
+        self.place = Placer(self.graph, device_set(self.devices), config, self.home)
         incarnations = {d.name: signed(d.incarnation) for d in devices}
         self.client = Client(devices[0].name, incarnations[devices[0].name], incarnations)
         options = options_from(config)
@@ -202,8 +204,12 @@ class MasterSession:
             )
         )
         self._steps.clear()
-        for worker in self.workers.values():
-            worker.delete_worker_session(self.handle)
+        calls = [w.delete_worker_session(self.handle) for w in self.workers.values()]
+        if not self.peers.is_servers_own:
+            for call in calls:
+                with contextlib.suppress(errors.OpError):
+                    outcome.wait(call, time.monotonic() + STATUS_SECONDS)
+            self.peers.close()
 
 
 def signed(number: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.cluster.interfaces import Worker
+from weft.cluster.inprocess import Peers
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.runtime.rendezvous import Rendezvous
@@ -21,17 +21,19 @@ def sending_task(key: str) -> str:
 
 
 class RemoteRendezvous(Rendezvous):
-    """As seen by `task`; `peer(name)` is how to reach another."""
+    """As seen by the task `peers.home`."""
 
-    def __init__(self, step_id: int, task: str, peer: Callable[[str], Worker]) -> None:
+    def __init__(self, step_id: int, peers: Peers) -> None:
         super().__init__()
-        self.step_id, self.task, self._peer = step_id, task, peer
+        self.step_id, self.peers = step_id, peers
+        self.fed: frozenset[str] = frozenset()  # keys that the client sends right here
         self._calls: dict[str, Deferred] = {}
+        self._when_taken: Callable[[], None] | None = None
 
     def recv(self, key: str) -> Any:
         """The value sent under `key` in a list of one, or a `Deferred` of that."""
         source = sending_task(key)
-        if source == self.task:
+        if source == self.peers.home or key in self.fed:
             return self.recv_here(key)
         with self._lock:
             if self._error is not None:
@@ -40,7 +42,7 @@ class RemoteRendezvous(Rendezvous):
                 raise errors.InternalError(None, None, f"Duplicate receive of {key}")
             result = Deferred(lambda: self._withdraw(key))
             self._wanted[key] = result
-        call = self._peer(source).recv_tensor(self.step_id, key)
+        call = self.peers(source).recv_tensor(self.step_id, key)
         with self._lock:
             if key in self._wanted:
                 self._calls[key] = call
@@ -51,7 +53,18 @@ class RemoteRendezvous(Rendezvous):
 
     def recv_here(self, key: str) -> Any:
         """As `recv`, of what this task sends itself."""
-        return super().recv(key)
+        found = super().recv(key)
+        if self._when_taken is not None and not self._sent:
+            self._when_taken()
+        return found
+
+    def when_taken(self, action: Callable[[], None]) -> None:
+        """Everything has been sent; `action` is called when all of it has been received."""
+        with self._lock:
+            if self._sent:
+                self._when_taken = action
+                return
+        action()
 
     def _arrived(self, key: str, value: Any, error: BaseException | None) -> None:
         with self._lock:

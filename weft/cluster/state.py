@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from weft.cluster.inprocess import Peers
+from weft.cluster.members import renamed
 from weft.core import errors
 from weft.ops.session_tensors import SESSION_TENSORS
 from weft.runtime.resources import ResourceStore
@@ -51,12 +53,17 @@ class SessionStore(ResourceStore):
 
 
 class WorkerSession:
-    """One session of a worker: a store per device, and the graphs registered for it."""
+    """One session of a worker: a store per device, and the graphs registered for it.
 
-    def __init__(self, shared: Mapping[str, ResourceStore], isolate: bool) -> None:
-        self.isolated = isolate
+    The worker is `peers.home` to the session, whatever it is to others.
+    """
+
+    def __init__(self, shared: Mapping[str, ResourceStore], isolate: bool, peers: Peers) -> None:
+        self.isolated, self.peers = isolate, peers
         self.stores: dict[str, ResourceStore] = {
-            name: ResourceStore(store.device) if isolate else SessionStore(store)
+            renamed(name, peers.home): (
+                ResourceStore(store.device) if isolate else SessionStore(store)
+            )
             for name, store in shared.items()
         }
         self._graphs: dict[str, Any] = {}
@@ -90,3 +97,5 @@ class WorkerSession:
         if self.isolated:
             for store in self.stores.values():
                 store.clear()
+        if not self.peers.is_servers_own:
+            self.peers.close()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from weft.cluster import outcome
+from weft.cluster.definitions import task_addresses, task_name
+from weft.cluster.inprocess import Peers
 from weft.cluster.interfaces import GraphCall, GraphResult, Worker
 from weft.cluster.registered import RegisteredGraph
 from weft.cluster.state import WorkerSession
@@ -27,20 +29,23 @@ def new_incarnation() -> int:
 
 
 class LocalWorker(Worker):
-    """A worker in this process. `peer(task)` is how to reach the other tasks of its cluster."""
+    """A worker in this process. `peers` are the tasks of its cluster, and how to reach them."""
 
-    def __init__(self, task: str, peer: Callable[[str], Worker], config: Any = None) -> None:
-        self.task = task
+    cleans_up = True
+
+    def __init__(self, peers: Peers, config: Any = None) -> None:
+        self.task, self.peers = peers.home, peers
         self.devices: list[Device] = [
             dataclasses.replace(device, incarnation=new_incarnation())
-            for device in local_devices(config, task)
+            for device in local_devices(config, self.task)
         ]
         self.stores = {d.name: ResourceStore(d.handle) for d in self.devices}
         self.crew = Crew("weft-worker")
-        self.steps = WorkerSteps(task, peer)
-        self._incarnations = {d.name: d.incarnation for d in self.devices}
+        self.steps = WorkerSteps(peers)
+        # By kind and number: sessions may know the task by another name.
+        self._incarnations = {_short(d.name): d.incarnation for d in self.devices}
         # Masters that make no sessions on workers share this one.
-        self._sessions = {"": WorkerSession(self.stores, isolate=False)}
+        self._sessions = {"": WorkerSession(self.stores, False, peers)}
         self._lock = threading.Lock()
 
     def get_status(self, timeout: float | None = None) -> Deferred:
@@ -49,15 +54,19 @@ class LocalWorker(Worker):
     # ---- sessions ----
 
     def create_worker_session(self, session: str, cluster: Any, isolate: bool) -> Deferred:
-        return outcome.attempt(lambda: self._create_session(session, isolate))
+        return outcome.attempt(lambda: self._create_session(session, cluster, isolate))
 
-    def _create_session(self, session: str, isolate: bool) -> None:
+    def _create_session(self, session: str, cluster: Any, isolate: bool) -> None:
+        peers = self.peers
+        if cluster is not None and cluster.cluster.job:
+            home = task_name(cluster.job_name, cluster.task_index)
+            peers = peers.renamed(home, task_addresses(cluster.cluster))
         with self._lock:
             if not session or session in self._sessions:
                 raise errors.AlreadyExistsError(
                     None, None, f"The worker has a session {session!r} already"
                 )
-            self._sessions[session] = WorkerSession(self.stores, isolate)
+            self._sessions[session] = WorkerSession(self.stores, isolate, peers)
 
     def delete_worker_session(self, session: str) -> Deferred:
         with self._lock:
@@ -107,8 +116,10 @@ class LocalWorker(Worker):
             result.fail(error)
 
     def _run(self, call: GraphCall) -> GraphResult:
-        graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+        session = self.session(call.session)
+        graph: RegisteredGraph = session.graph(call.graph)
         step = self.steps.open(call.step_id)
+        step.rendezvous.peers = session.peers
         try:
             if call.partial:
                 return self._run_partial(graph, step, call)
@@ -116,8 +127,7 @@ class LocalWorker(Worker):
         except Exception as error:
             self.steps.end(call.step_id, _as_status(error))
             raise
-        if not graph.has_transfers:
-            self.steps.end(call.step_id)  # nobody will ask for any of it
+        step.rendezvous.when_taken(lambda: self.steps.end(call.step_id))
         return result
 
     def _run_partial(
@@ -125,6 +135,7 @@ class LocalWorker(Worker):
     ) -> GraphResult:
         if step.partial is None:
             step.partial = Deferred()
+            step.rendezvous.fed = frozenset(graph.feed_keys)
             plan = graph.partial_plan()
             self.crew.start(lambda: self._run_plan(plan, step, call.step_id))
         for key, value in call.feeds:
@@ -160,7 +171,7 @@ class LocalWorker(Worker):
     def _check_incarnation(self, key: str) -> None:
         device, _, rest = key.partition(";")
         meant = int(rest.partition(";")[0] or "0", 16)
-        mine = self._incarnations.get(device)
+        mine = self._incarnations.get(_short(device))
         if mine is None:
             raise errors.InvalidArgumentError(
                 None,
@@ -189,6 +200,11 @@ class LocalWorker(Worker):
             errors.CancelledError(None, None, f"The server of {self.task} has stopped")
         )
         self.crew.close()
+
+
+def _short(device: str) -> str:
+    """A device of this process by its kind and number."""
+    return device.partition("/device:")[2]
 
 
 def _cancelled(step_id: int) -> errors.OpError:

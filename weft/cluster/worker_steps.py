@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any
 
-from weft.cluster.interfaces import Worker
+from weft.cluster.inprocess import Peers
 from weft.cluster.remote_rendezvous import RemoteRendezvous
 from weft.core import errors
 from weft.runtime.running import RunningSteps
@@ -30,8 +29,8 @@ class WorkerStep:
 class WorkerSteps:
     """Step id -> step. A step that is over stays over: who asks late gets an error, not a wait."""
 
-    def __init__(self, task: str, peer: Callable[[str], Worker]) -> None:
-        self._task, self._peer = task, peer
+    def __init__(self, peers: Peers) -> None:
+        self._peers = peers
         self._steps: dict[int, WorkerStep] = {}
         self._over: OrderedDict[int, errors.OpError] = OrderedDict()
         self._closed: errors.OpError | None = None
@@ -46,13 +45,14 @@ class WorkerSteps:
             if step is None:
                 if step_id in self._over:
                     raise self._over[step_id]
-                step = WorkerStep(RemoteRendezvous(step_id, self._task, self._peer))
+                step = WorkerStep(RemoteRendezvous(step_id, self._peers))
                 self._steps[step_id] = step
             return step
 
     def end(self, step_id: int, error: errors.OpError | None = None) -> None:
         """The step is over; whatever still waits in it fails."""
-        why = error or errors.AbortedError(None, None, f"Step {step_id} is over on {self._task}")
+        home = self._peers.home
+        why = error or errors.AbortedError(None, None, f"Step {step_id} is over on {home}")
         with self._lock:
             step = self._steps.pop(step_id, None)
             self._over.setdefault(step_id, why)

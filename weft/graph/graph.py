@@ -1,4 +1,4 @@
-"""Graph: operations by name, in the order they were made, and the scopes that shape new ones.
+"""Graph: operations by name, in the order they were made; and the scopes of the default graph.
 
 Building is safe from several threads: scopes belong to a thread, the tables to a lock.
 """
@@ -6,51 +6,32 @@ Building is safe from several threads: scopes belong to a thread, the tables to 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from weft.core import device_name
 from weft.core.dtypes import DType
 from weft.graph import stacks
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Attrs, Operation, creation_stack
+from weft.graph.scopes import VALID_OP_NAME, VALID_SCOPE_NAME, NameScope, ScopedGraph
 from weft.graph.shape_fn import ShapeContext, show
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
 
 __all__ = ["Graph", "GraphKeys", "Operation", "Tensor", "get_default_graph"]
 
-_VALID_OP_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*").fullmatch
-_VALID_SCOPE_NAME = re.compile(r"[A-Za-z0-9_.\\/>-]*").fullmatch
 PRODUCER_VERSION = 134
 
 
-class _Scopes(threading.local):
-    """The scopes that are open on this thread of one graph."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.devices: list[Any] = []
-        self.controllers: list[_Controller] = []
-        self.colocated: list[Operation] = []
-        self.context: Any = None
-        self.attrs: dict[str, Any] = {}
-        self.gradients: dict[str, str] = {}
-        self.container = ""
-
-
-class Graph:
+class Graph(ScopedGraph):
     """A dataflow graph that holds operations, their names and collections."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        super().__init__()
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
-        self._names_in_use: dict[str, int] = {}
-        self._scopes = _Scopes()
         self._collections: dict[str, list[Any]] = {}
         self._functions: dict[str, Any] = {}
         self._finalized = False
@@ -177,30 +158,6 @@ class Graph:
 
     # ---- building ----
 
-    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name` in the current scope, with a number appended if it is taken.
-
-        Names are compared without regard to case, as TensorFlow does.
-        """
-        scope = self._scopes.name
-        if scope:
-            name = f"{scope}/{name}"
-        used = self._names_in_use
-        key = name.lower()
-        with self._lock:
-            number = used.get(key, 0)
-            if mark_as_used:
-                used[key] = number + 1
-            if number == 0:
-                return name
-            base = key
-            while key in used:
-                key = f"{base}_{number}"
-                number += 1
-            if mark_as_used:
-                used[key] = 1
-            return f"{name}_{number - 1}"
-
     def create_op(
         self,
         op_type: str,
@@ -248,7 +205,7 @@ class Graph:
                 name = self._unique_full_name(name)
         else:
             # Below a scope a name may start with any of the allowed characters.
-            if not (_VALID_SCOPE_NAME if self._scopes.name else _VALID_OP_NAME)(name):
+            if not (VALID_SCOPE_NAME if self._scopes.name else VALID_OP_NAME)(name):
                 raise ValueError(f"'{name}' is not a valid node name")
             name = self.unique_name(name)
         scopes = self._scopes
@@ -276,194 +233,12 @@ class Graph:
             controller.seen.add(op)
         return op
 
-    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
-        """What stands for `tensor` in this graph: a function's takes it in from outside."""
-        return tensor
-
-    def _unique_full_name(self, name: str) -> str:
-        scope, self._scopes.name = self._scopes.name, ""
-        try:
-            return self.unique_name(name)
-        finally:
-            self._scopes.name = scope
-
-    def _apply_scopes(self, op: Operation) -> None:
-        scopes = self._scopes
-        if scopes.attrs:
-            for key, value in scopes.attrs.items():
-                op.attrs.setdefault(key, value)
-        if scopes.gradients and op.type in scopes.gradients:
-            op.attrs["_gradient_op_type"] = scopes.gradients[op.type]
-        if scopes.container and op.attrs.get("container") == "":
-            op.attrs["container"] = scopes.container
-        if scopes.devices:
-            self._apply_devices(op)
-        if scopes.colocated:
-            # Colocation replaces what an attribute scope says of it.
-            given = scopes.attrs.get("_class", ())
-            groups = {g for g in op.attrs.get("_class", ()) if g not in given}
-            for other in scopes.colocated:
-                groups.update(group.decode() for group in other.colocation_groups())
-                if other.device:
-                    op._device = other.device
-            op.attrs["_class"] = sorted(groups)
-
-    def _apply_devices(self, op: Operation) -> None:
-        for spec in reversed(self._scopes.devices):
-            if spec is None:
-                break
-            if callable(spec):
-                op._set_device(spec(op) or "")
-            elif op._device:
-                op._device = device_name.merge(spec, op._device)
-            else:
-                op._device = spec
-
-    def _controls_for(self, inputs: tuple[Tensor, ...]) -> list[Operation]:
-        """The current control inputs, less those that a data input already waits for."""
-        producers = {tensor.op for tensor in inputs}
-        found: dict[Operation, None] = {}
-        for controller in self._scopes.controllers:
-            if not controller.seen.isdisjoint(producers):
-                continue
-            found.update((op, None) for op in controller.ops if op not in producers)
-        return list(found)
-
-    # ---- scopes ----
-
-    @contextmanager
-    def _without_scopes(self) -> Iterator[None]:
-        """Lifts every scope of this thread: names, devices, dependencies, attributes, contexts."""
-        scopes = self._scopes
-        saved = dict(vars(scopes))
-        scopes.__init__()  # type: ignore[misc]
-        try:
-            yield
-        finally:
-            vars(scopes).update(saved)
-
     def as_default(self) -> AbstractContextManager[Graph]:
         return stacks.graphs.enter(self)
 
-    def name_scope(self, name: str | None) -> _NameScope:
-        return _NameScope(self, name)
-
-    def switch_to_thread_local(self) -> None:
-        """Scopes are always those of the current thread: nothing to switch."""
-
-    def get_name_scope(self) -> str:
-        return self._scopes.name
-
-    @property
-    def _name_stack(self) -> str:
-        return self._scopes.name
-
-    @contextmanager
-    def device(self, device_name_or_function: Any) -> Iterator[None]:
-        spec = device_name_or_function
-        if spec is not None and not callable(spec):
-            spec = device_name.canonical_name(spec)
-        devices = self._scopes.devices
-        depth = len(devices)
-        devices.append(spec)
-        try:
-            yield
-        finally:
-            if len(devices) != depth + 1:
-                raise RuntimeError("Exiting device scope without proper scope nesting.")
-            devices.pop()
-
-    @contextmanager
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """New operations share the device of `op`; None lifts the enclosing requests."""
-        if op is None and not ignore_existing:
-            raise ValueError(
-                "Trying to reset colocation (op is None) but ignore_existing is not True"
-            )
-        scopes = self._scopes
-        saved = scopes.colocated, scopes.devices
-        if ignore_existing:
-            scopes.colocated = []
-            scopes.devices = []
-        if op is not None:
-            scopes.colocated = [*scopes.colocated, _operation_of(self, op)]
-            # Colocation replaces the enclosing device scopes.
-            scopes.devices = []
-        try:
-            yield
-        finally:
-            scopes.colocated, scopes.devices = saved
-
-    @contextmanager
-    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[Any]:
-        """New operations run after `control_inputs`; None lifts the enclosing dependencies."""
-        scopes = self._scopes
-        saved = scopes.controllers, scopes.context
-        if control_inputs is None:
-            scopes.controllers, scopes.context = [], None
-        else:
-            ops: dict[Operation, None] = {}
-            for item in control_inputs:
-                if isinstance(item, str | bytes):
-                    item = self.as_graph_element(item)
-                ops[_operation_of(self, item)] = None
-            scopes.controllers = [*scopes.controllers, _Controller(list(ops))]
-        try:
-            yield
-        finally:
-            scopes.controllers, scopes.context = saved
-
-    def _current_control_dependencies(self) -> set[Operation]:
-        return {op for controller in self._scopes.controllers for op in controller.ops}
-
-    @contextmanager
-    def container(self, container_name: str) -> Iterator[str]:
-        saved, self._scopes.container = self._scopes.container, container_name
-        try:
-            yield container_name
-        finally:
-            self._scopes.container = saved
-
-    @contextmanager
-    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        if not isinstance(op_type_map, dict):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        for key, value in op_type_map.items():
-            if not (isinstance(key, str) and isinstance(value, str)):
-                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        saved = self._scopes.gradients
-        self._scopes.gradients = {**saved, **op_type_map}
-        try:
-            yield
-        finally:
-            self._scopes.gradients = saved
-
-    @contextmanager
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
-        from weft.graph.graph_def import attr_from_proto
-
-        saved = self._scopes.attrs
-        added = {k: attr_from_proto(v) for k, v in attr_map.items() if v is not None}
-        removed = {k for k, v in attr_map.items() if v is None}
-        self._scopes.attrs = {k: v for k, v in {**saved, **added}.items() if k not in removed}
-        try:
-            yield
-        finally:
-            self._scopes.attrs = saved
-
-    @contextmanager
-    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
-        yield
-
-    def _get_control_flow_context(self) -> Any:
-        return self._scopes.context
-
-    def _set_control_flow_context(self, context: Any) -> None:
-        self._scopes.context = context
-
-    @contextmanager
-    def _original_op(self, op: Operation) -> Iterator[None]:
-        yield
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """What stands for `tensor` in this graph: a function's takes it in from outside."""
+        return tensor
 
     # ---- collections ----
 
@@ -528,43 +303,6 @@ class Graph:
         return graph_def(self, from_version or 0, add_shapes)
 
 
-class _Controller:
-    """One `control_dependencies` block: what it waits for, and the nodes made inside it."""
-
-    __slots__ = ("ops", "seen")
-
-    def __init__(self, ops: list[Operation]) -> None:
-        self.ops = ops
-        self.seen: set[Operation] = set()
-
-
-class _NameScope:
-    """Opens a name scope of one graph; `as` gives its name with a trailing slash."""
-
-    __slots__ = ("graph", "name", "saved")
-
-    def __init__(self, graph: Graph, name: str | None) -> None:
-        self.graph, self.name = graph, name
-
-    def __enter__(self) -> str:
-        graph, name = self.graph, self.name
-        scopes = graph._scopes
-        self.saved = scopes.name
-        if not name:
-            scopes.name = ""
-            return ""
-        if name[-1] == "/":
-            scopes.name = name[:-1]
-            return name
-        if not (_VALID_SCOPE_NAME if self.saved else _VALID_OP_NAME)(name):
-            raise ValueError(f"'{name}' is not a valid scope name")
-        scopes.name = graph.unique_name(name)
-        return scopes.name + "/"
-
-    def __exit__(self, *exc: Any) -> None:
-        self.graph._scopes.name = self.saved
-
-
 def infer_shapes(op: Operation) -> None:
     """Sets the dims of the outputs from the op's shape rule."""
     rule = op.definition.shape_rule
@@ -582,25 +320,6 @@ def infer_shapes(op: Operation) -> None:
             tensor.dims = dims
     elif outputs:
         outputs[0].dims = found
-
-
-def _operation_of(graph: Graph, item: Any) -> Operation:
-    if isinstance(item, Operation):
-        op = item
-    elif isinstance(item, Tensor):
-        op = item.op
-    elif isinstance(getattr(item, "handle", None), Tensor):
-        # A resource variable stands for its handle; the result of assigning to it, for that.
-        op = item.op
-    else:
-        convert = getattr(item, "_as_graph_element", None)
-        found = convert() if convert is not None else item
-        op = getattr(found, "op", found)
-        if not isinstance(op, Operation):
-            raise TypeError(f"Control input must be an Operation, a Tensor, or a Variable: {item}")
-    if op.graph is not graph:
-        raise ValueError(f"{item!r} is not an element of this graph.")
-    return op
 
 
 # ---- functions on the default graph, under TensorFlow's names -----------------------------------
@@ -634,7 +353,7 @@ class name_scope(AbstractContextManager[str]):
         graph = graph_of(self._values) if self._values else get_default_graph()
         self._graph = stacks.graphs.enter(graph)
         self._graph.__enter__()
-        self._scope = _NameScope(graph, self._name)
+        self._scope = NameScope(graph, self._name)
         try:
             return self._scope.__enter__()
         except BaseException:

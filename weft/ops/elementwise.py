@@ -154,12 +154,13 @@ def cast_to(x: Tensor, dtype: DType) -> Tensor:
 def public(
     name: str, op_name: str, doc: str, parameters: str = "x", sparse: bool = False
 ) -> Callable[..., Any]:
-    """The op as a function with TensorFlow's parameters, the op's inputs under the same names.
+    """The op as a function with TensorFlow's parameters: its inputs, and attributes if listed.
 
     With `sparse`, a SparseTensor argument has the function applied to its values.
     """
     definition = getattr(raw, op_name)
-    assert definition.params[: len(parameters.split(", "))] == parameters.split(", "), op_name
+    names = parameters.split(", ")
+    assert definition.params[: len(names)] == names, op_name
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if sparse and args and isinstance(args[0], SparseTensor):
@@ -167,9 +168,8 @@ def public(
             return SparseTensor(x.indices, definition(x.values, *rest, **kwargs), x.dense_shape)
         return definition(*args, **kwargs)
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    listed = [inspect.Parameter(p, kind) for p in parameters.split(", ")]
-    listed.append(inspect.Parameter("name", kind, default=None))
+    known = inspect.signature(definition).parameters
+    listed = [known[parameter] for parameter in (*names, "name")]
     function.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(1).f_globals["__name__"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,7 +12,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kernels import invalid
-from weft.ops.parsing_wire import Fail, column, split, string, type_name
+from weft.ops.parsing_wire import Fail, column, single, split, string, type_name
 
 _TYPES = "{float, int64, string}"
 
@@ -22,7 +23,8 @@ def is_variable(dims: Dims) -> bool:
 
 
 def _size(dims: Dims) -> int:
-    return int(np.prod([d for d in dims or () if d is not None], dtype=np.int64))
+    """How many values fill the shape, or a row of it."""
+    return math.prod(d for d in dims or () if d is not None)
 
 
 def other_type(dtype: DType) -> Any:
@@ -62,45 +64,106 @@ def _fits(shape: tuple[int, ...], dims: Dims) -> bool:
     )
 
 
+# ---- what can be wrong with an example -----------------------------------------------------------
+
+
+def _kind(dtype: DType) -> str:
+    return "bytes" if dtype.name == "string" else type_name(dtype)
+
+
+def _wrong_size(dtype: DType, dims: Dims, count: int) -> str:
+    return (
+        f"Number of {_kind(dtype)} values != expected.  Values size: {count} but output shape:"
+        f" {s.show(dims)}"
+    )
+
+
+def _wrong_stride(dtype: DType, dims: Dims, count: int) -> str:
+    return (
+        f"Number of {_kind(dtype)} values is not a multiple of stride length. Saw {count} values"
+        f" but output shape is: {s.show(dims)}"
+    )
+
+
+def _require(default: Any, key: str, dtype: DType, where: str = "") -> None:
+    if np.size(default) == 0:
+        raise invalid(
+            f"{where}Feature: {key} (data type: {type_name(dtype)}) is required but could not be"
+            " found."
+        )
+
+
+# ---- features of one example ---------------------------------------------------------------------
+
+
+class One:
+    """The features of one example."""
+
+    def __init__(self, features: Any) -> None:
+        self.features = features
+
+    def _values(self, key: str, dtype: DType, mismatch: Any) -> tuple[Any, Fail]:
+        def fail(_: int, message: str) -> NoReturn:
+            raise invalid(f"Key: {key}.  {message}")
+
+        return single(self.features.get(key), dtype, fail, mismatch(dtype)), fail
+
+    def sparse(self, key: str, dtype: DType) -> Any:
+        values, _ = self._values(key, dtype, other_sparse_type)
+        return np.empty(0, dtype.np_storage) if values is None else values
+
+    def dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
+        values, fail = self._values(key, dtype, other_type)
+        if values is None:
+            _require(default, key, dtype)
+            return default
+        if len(values) != _size(dims):
+            fail(0, _wrong_size(dtype, dims, len(values)))
+        return values.reshape(dims)
+
+    def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> Any:
+        values, fail = self._values(key, dtype, other_type)
+        if values is None:
+            return np.empty((0, *dims[1:]), dtype.np_storage)
+        if len(values) % _size(dims):
+            fail(0, _wrong_stride(dtype, dims, len(values)))
+        return values.reshape(-1, *dims[1:])
+
+
 # ---- features of a batch -------------------------------------------------------------------------
 
 
 class Batch:
-    """The features of some examples, and how an error in one of them reads."""
+    """The features of some examples, which may have names."""
 
-    def __init__(self, features: list[Any], names: list[str] | None) -> None:
+    def __init__(self, features: list[Any], names: list[str]) -> None:
         self.features, self.names = features, names
 
-    def _fail(self, key: str) -> Fail:
-        def fail(index: int, message: str) -> NoReturn:
-            where = "" if self.names is None else f"Name: {self._name(index)}, "
-            position = "" if self.names is None else f", Index: {index}"
-            raise invalid(f"{where}Key: {key}{position}.  {message}")
-
-        return fail
-
     def _name(self, index: int) -> str:
-        return self.names[index] if self.names else "<unknown>"
+        return f"Name: {self.names[index] if self.names else '<unknown>'}, "
 
-    def _column(self, key: str, dtype: DType, mismatch: Any) -> tuple[Any, Any, list[int]]:
+    def _column(self, key: str, dtype: DType, mismatch: Any) -> tuple[Any, Any, list[int], Fail]:
+        def fail(index: int, message: str) -> NoReturn:
+            raise invalid(f"{self._name(index)}Key: {key}, Index: {index}.  {message}")
+
         found = [each.get(key) for each in self.features]
-        return column(found, dtype, self._fail(key), mismatch)
+        return (*column(found, dtype, fail, mismatch(dtype)), fail)
 
     def sparse(self, key: str, dtype: DType) -> tuple[Any, Any]:
         """All values of a feature, and how many each example has."""
-        values, counts, _ = self._column(key, dtype, other_sparse_type(dtype))
+        values, counts, *_ = self._column(key, dtype, other_sparse_type)
         return values, counts
 
     def dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
         """A feature that has the same number of values in every example."""
-        values, counts, missing = self._column(key, dtype, other_type(dtype))
-        shape, size = tuple(dims or ()), _size(dims)
-        wrong = counts != size
+        values, counts, missing, fail = self._column(key, dtype, other_type)
+        shape = tuple(dims or ())
+        wrong = counts != _size(dims)
         if missing:
-            self._require(key, dtype, default, missing[0])
+            _require(default, key, dtype, self._name(missing[0]))
             wrong[missing] = False
-        if np.any(wrong):
-            self._refuse_size(key, dtype, dims, int(np.flatnonzero(wrong)[0]), counts)
+        for i in np.flatnonzero(wrong):
+            fail(int(i), _wrong_size(dtype, dims, counts[i]))
         if not missing:
             return values.reshape(len(counts), *shape)
         out = np.empty((len(counts), *shape), dtype.np_storage)
@@ -110,36 +173,13 @@ class Batch:
         out[missing] = default
         return out
 
-    def _require(self, key: str, dtype: DType, default: Any, index: int) -> None:
-        if np.size(default) == 0:
-            name = "" if self.names is None else f"Name: {self._name(index)}, "
-            raise invalid(
-                f"{name}Feature: {key} (data type: {type_name(dtype)}) is required but could not"
-                " be found."
-            )
-
-    def _refuse_size(self, key: str, dtype: DType, dims: Dims, i: int, counts: Any) -> NoReturn:
-        kind = "bytes" if dtype.name == "string" else type_name(dtype)
-        self._fail(key)(
-            i,
-            f"Number of {kind} values != expected.  Values size: {counts[i]} but output shape:"
-            f" {s.show(dims)}",
-        )
-
-    def ragged(self, key: str, dtype: DType, dims: Dims) -> tuple[Any, Any]:
+    def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> tuple[Any, Any]:
         """A feature of rows: all of them, and how many each example has."""
-        values, counts, _ = self._column(key, dtype, other_type(dtype))
-        row = tuple((dims or ())[1:])
-        stride = max(1, _size(row))
-        if np.any(counts % stride):
-            i = int(np.flatnonzero(counts % stride)[0])
-            kind = "bytes" if dtype.name == "string" else type_name(dtype)
-            self._fail(key)(
-                i,
-                f"Number of {kind} values is not a multiple of stride length. Saw {counts[i]}"
-                f" values but output shape is: {s.show(dims)}",
-            )
-        return values.reshape(-1, *row), counts // stride
+        values, counts, _, fail = self._column(key, dtype, other_type)
+        stride = _size(dims)
+        for i in np.flatnonzero(counts % stride):
+            fail(int(i), _wrong_stride(dtype, dims, counts[i]))
+        return values.reshape(-1, *dims[1:]), counts // stride
 
 
 def padded(rows: Any, counts: Any, filler: Any, dtype: DType) -> Any:
@@ -250,18 +290,16 @@ def parse_single_example_(
             f"Expected serialized to be a scalar, got shape: {s.show(np.shape(serialized))}"
         )
     (example,) = split([string(serialized)])
-    batch = Batch([example.features.feature], None)
-    found = [
-        batch.sparse(key, dtype)[0] for key, dtype in zip(sparse_keys, sparse_types, strict=True)
-    ]
+    one = One(example.features.feature)
+    found = [one.sparse(key, dtype) for key, dtype in zip(sparse_keys, sparse_types, strict=True)]
     dense = []
     for key, dtype, dims, default in zip(
         dense_keys, Tdense, dense_shapes, dense_defaults, strict=True
     ):
         if is_variable(dims):
-            dense.append(batch.ragged(key, dtype, dims)[0])
+            dense.append(one.ragged(key, dtype, dims))
         else:
-            dense.append(batch.dense(key, dtype, dims, default)[0])
+            dense.append(one.dense(key, dtype, dims, default))
     indices = [np.arange(len(values), dtype=np.int64)[:, None] for values in found]
     shapes = [np.array([len(values)], np.int64) for values in found]
     return [*indices, *found, *shapes, *dense]

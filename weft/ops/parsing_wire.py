@@ -100,6 +100,8 @@ def contents(feature: bytes) -> tuple[DType | None, Any]:
 
 def _unusual(feature: bytes) -> tuple[DType | None, Any]:
     """As `contents`, for lists of any form: of several strings, empty, not packed, in pieces."""
+    if len(feature) == 2 and feature[1] == 0 and feature[0] in _DTYPES:
+        return _DTYPES[feature[0]], b""
     message = Feature.FromString(feature)
     kind = message.WhichOneof("kind")
     if kind is None:

@@ -14,6 +14,10 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array import invalid
+from weft.ops.elementwise import public
+from weft.ops.kernels import taking_attrs
+
+f32 = np.float32
 
 # ---- to a few bits and back, keeping zero exact -----------------------------------------------
 
@@ -35,27 +39,28 @@ def _divide(xp: Any, a: Any, b: Any, where: Any, otherwise: Any) -> Any:
 def _through_bits(
     xp: Any,
     x: Any,
-    low: Any,
-    high: Any,
-    num_bits: int,
-    signed: bool,
+    input_min: Any,
+    input_max: Any,
+    num_bits: Any,
+    signed_input: bool,
     range_given: bool,
-    round_mode: str,
-    narrow_range: bool,
+    round_mode: str = "HALF_TO_EVEN",
+    narrow_range: bool = False,
 ) -> Any:
-    if not 1 <= num_bits <= (62 if signed else 63):
-        raise invalid(f"num_bits is out of range: {num_bits} with signed_input_ {int(signed)}")
-    kind = x.dtype
+    """What the bits can hold of x. Each version of the op has its own inputs and attributes."""
+    bits, signed, kind = int(num_bits), signed_input, x.dtype
+    if not 1 <= bits <= (62 if signed else 63):
+        raise invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
     if range_given:
-        low, high = xp.asarray(low, kind), xp.asarray(high, kind)
+        low, high = xp.asarray(input_min, kind), xp.asarray(input_max, kind)
         if xp is np and low > high:
             raise invalid(f"Invalid range: input_min {low} > input_max {high}")
     elif 0 in x.shape:
         return x
     else:
         low, high = xp.asarray(x.min()), xp.asarray(x.max())
-    least = -(1 << (num_bits - 1)) + int(narrow_range) if signed else 0
-    most = (1 << (num_bits - 1)) - 1 if signed else (1 << num_bits) - 1
+    least = -(1 << (bits - 1)) + int(narrow_range) if signed else 0
+    most = (1 << (bits - 1)) - 1 if signed else (1 << bits) - 1
     largest = ml_dtypes.finfo(kind).max.astype(kind)
     # The range that asks for the smaller scale decides; the other end follows from it.
     from_low = _divide(xp, np.array(least, kind), low, least * low > 0, largest)
@@ -70,7 +75,13 @@ def _through_bits(
     return (_round(xp, x * scale, round_mode) * inverse).astype(kind)
 
 
-@op(
+def _scalar_range(c: ShapeContext) -> Dims:
+    for i in range(1, c.num_inputs):
+        s.with_rank(c.dims(i), 0)
+    return c.dims(0)
+
+
+quantize_and_dequantize_ = op(
     "QuantizeAndDequantize",
     inputs="input: T",
     outputs="output: T",
@@ -78,80 +89,26 @@ def _through_bits(
     " input_min: float = 0, input_max: float = 0, T: floattype",
     shape=s.unchanged,
     deprecated=True,
-)
-def quantize_and_dequantize_(
-    xp: Any,
-    input: Any,
-    *,
-    signed_input: bool,
-    num_bits: int,
-    range_given: bool,
-    input_min: float,
-    input_max: float,
-) -> Any:
-    return _through_bits(
-        xp,
-        input,
-        input_min,
-        input_max,
-        num_bits,
-        signed_input,
-        range_given,
-        "HALF_TO_EVEN",
-        False,
+)(
+    taking_attrs(
+        _through_bits, ("signed_input", "num_bits", "range_given", "input_min", "input_max")
     )
+)
 
-
-@quantize_and_dequantize_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    return grad
-
-
-def _scalar_range(c: ShapeContext) -> Dims:
-    for i in range(1, c.num_inputs):
-        s.with_rank(c.dims(i), 0)
-    return c.dims(0)
-
-
-@op(
+quantize_and_dequantize_v2_ = op(
     "QuantizeAndDequantizeV2",
     inputs="input: T, input_min: T, input_max: T",
     outputs="output: T",
     attrs="signed_input: bool = true, num_bits: int = 8, range_given: bool = false, T: floattype,"
     ' round_mode: {"HALF_TO_EVEN", "HALF_UP"} = "HALF_TO_EVEN", narrow_range: bool = false',
     shape=_scalar_range,
-)
-def quantize_and_dequantize_v2_(
-    xp: Any,
-    input: Any,
-    input_min: Any,
-    input_max: Any,
-    *,
-    signed_input: bool,
-    num_bits: int,
-    range_given: bool,
-    round_mode: str,
-    narrow_range: bool,
-) -> Any:
-    return _through_bits(
-        xp,
-        input,
-        input_min,
-        input_max,
-        num_bits,
-        signed_input,
-        range_given,
-        round_mode,
-        narrow_range,
+)(
+    taking_attrs(
+        _through_bits, ("signed_input", "num_bits", "range_given", "round_mode", "narrow_range")
     )
+)
 
-
-@quantize_and_dequantize_v2_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    return grad, None, None
-
-
-@op(
+quantize_and_dequantize_v3_ = op(
     "QuantizeAndDequantizeV3",
     inputs="input: T, input_min: T, input_max: T, num_bits: int32",
     outputs="output: T",
@@ -159,34 +116,17 @@ def _(op: Operation, grad: Any) -> Any:
     " narrow_range: bool = false",
     shape=_scalar_range,
     static="num_bits",
-)
-def quantize_and_dequantize_v3_(
-    xp: Any,
-    input: Any,
-    input_min: Any,
-    input_max: Any,
-    num_bits: Any,
-    *,
-    signed_input: bool,
-    range_given: bool,
-    narrow_range: bool,
-) -> Any:
-    return _through_bits(
-        xp,
-        input,
-        input_min,
-        input_max,
-        int(num_bits),
-        signed_input,
-        range_given,
-        "HALF_TO_EVEN",
-        narrow_range,
-    )
+)(taking_attrs(_through_bits, ("signed_input", "range_given", "narrow_range")))
 
 
-@quantize_and_dequantize_v3_.gradient
-def _(op: Operation, grad: Any) -> Any:
-    return grad, None, None, None
+def _straight_through(op: Operation, grad: Any) -> Any:
+    return [grad, *[None] * (len(op.inputs) - 1)]
+
+
+for _definition in (
+    quantize_and_dequantize_, quantize_and_dequantize_v2_, quantize_and_dequantize_v3_,
+):  # fmt: skip
+    _definition.gradient(_straight_through)
 
 
 # ---- simulated quantization for training ------------------------------------------------------
@@ -426,18 +366,9 @@ def quantize_v2_(
     if xp is np and max_range < min_range:
         raise invalid("input_max_range must be larger than input_min_range.")
     least, most = _range_of(T)
-    f32 = np.float32
-    low = xp.minimum(min_range, f32(0))
-    # Ranges that are too narrow are widened, so that levels stay distinct.
-    margin = xp.maximum(f32(1), xp.maximum(xp.abs(min_range), xp.abs(max_range))) / f32(100)
-    high = xp.maximum(xp.maximum(max_range, low + margin), f32(0))
+    low, high = _widened(xp, min_range, max_range)
     if mode == "SCALED":
-        largest = np.finfo(np.float32).max
-        scale = _divide(xp, f32(most), high, high > 0, largest)
-        if least:
-            scale = xp.minimum(_divide(xp, f32(least), low, low < 0, largest), scale)
-        low, high = f32(least) / scale, f32(most) / scale
-        levels = _round(xp, xp.maximum(xp.minimum(input, high), low) * scale, round_mode)
+        levels, low, high = _scaled_levels(xp, input, low, high, least, most, round_mode)
     elif mode == "MIN_COMBINED":
         scale = f32(float(most) - float(least)) / (high - low)
         levels = (xp.maximum(xp.minimum(input, high), low) - low) * scale
@@ -452,6 +383,25 @@ def quantize_v2_(
         levels = levels - _round(xp, xp.asarray(low, np.float64) * scale, "AWAY") + least
     levels = xp.clip(levels.astype(np.float64), least, most).astype(T.np_storage)
     return levels, xp.asarray(low, f32), xp.asarray(high, f32)
+
+
+def _widened(xp: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """A range that holds zero and is wide enough for its levels to be distinct."""
+    margin = xp.maximum(f32(1), xp.maximum(xp.abs(low), xp.abs(high))) / f32(100)
+    low = xp.minimum(low, f32(0))
+    return low, xp.maximum(xp.maximum(high, low + margin), f32(0))
+
+
+def _scaled_levels(
+    xp: Any, x: Any, low: Any, high: Any, least: int, most: int, round_mode: str
+) -> tuple[Any, Any, Any]:
+    """The levels of a range around zero, and that range."""
+    largest = np.finfo(np.float32).max
+    scale = _divide(xp, f32(most), high, high > 0, largest)
+    if least:
+        scale = xp.minimum(_divide(xp, f32(least), low, low < 0, largest), scale)
+    low, high = f32(least) / scale, f32(most) / scale
+    return _round(xp, xp.maximum(xp.minimum(x, high), low) * scale, round_mode), low, high
 
 
 @op(
@@ -472,7 +422,6 @@ def dequantize_(
     mode: str,
 ) -> Any:
     least, most = _range_of(T)
-    f32 = np.float32
     levels = input.astype(np.float32)
     if mode == "SCALED":
         scale = max_range / f32(most)
@@ -554,94 +503,39 @@ def quantize_and_dequantize(
     )
 
 
-def fake_quant_with_min_max_args(
-    inputs: Any,
-    min: float = -6,
-    max: float = 6,
-    num_bits: int = 8,
-    narrow_range: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """`inputs` rounded to the levels of a fixed range."""
-    return fake_quant_with_min_max_args_(
-        inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
-
-
-def fake_quant_with_min_max_args_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: float = -6,
-    max: float = 6,
-    num_bits: int = 8,
-    narrow_range: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of `fake_quant_with_min_max_args`: straight through inside the range."""
-    return fake_quant_with_min_max_args_gradient_(
-        gradients,
-        inputs,
-        min=min,
-        max=max,
-        num_bits=num_bits,
-        narrow_range=narrow_range,
-        name=name,
-    )
-
-
-def fake_quant_with_min_max_vars(
-    inputs: Any,
-    min: Any,
-    max: Any,
-    num_bits: int = 8,
-    narrow_range: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """`inputs` rounded to the levels of a range that is itself learned."""
-    return fake_quant_with_min_max_vars_(
-        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
-
-
-def fake_quant_with_min_max_vars_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: Any,
-    max: Any,
-    num_bits: int = 8,
-    narrow_range: bool = False,
-    name: str | None = None,
-) -> Any:
-    """The gradients of `fake_quant_with_min_max_vars` for its inputs, minimum and maximum."""
-    return fake_quant_with_min_max_vars_gradient_(
-        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
-
-
-def fake_quant_with_min_max_vars_per_channel(
-    inputs: Any,
-    min: Any,
-    max: Any,
-    num_bits: int = 8,
-    narrow_range: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """`fake_quant_with_min_max_vars` with a range for each channel."""
-    return fake_quant_with_min_max_vars_per_channel_(
-        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
-
-
-def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: Any,
-    max: Any,
-    num_bits: int = 8,
-    narrow_range: bool = False,
-    name: str | None = None,
-) -> Any:
-    """The gradients of `fake_quant_with_min_max_vars_per_channel`."""
-    return fake_quant_with_min_max_vars_per_channel_gradient_(
-        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )
+fake_quant_with_min_max_args = public(
+    "fake_quant_with_min_max_args",
+    "FakeQuantWithMinMaxArgs",
+    "`inputs` rounded to the levels of a fixed range.",
+    "inputs, min, max, num_bits, narrow_range",
+)
+fake_quant_with_min_max_args_gradient = public(
+    "fake_quant_with_min_max_args_gradient",
+    "FakeQuantWithMinMaxArgsGradient",
+    "The gradient of `fake_quant_with_min_max_args`: straight through inside the range.",
+    "gradients, inputs, min, max, num_bits, narrow_range",
+)
+fake_quant_with_min_max_vars = public(
+    "fake_quant_with_min_max_vars",
+    "FakeQuantWithMinMaxVars",
+    "`inputs` rounded to the levels of a range that is itself learned.",
+    "inputs, min, max, num_bits, narrow_range",
+)
+fake_quant_with_min_max_vars_gradient = public(
+    "fake_quant_with_min_max_vars_gradient",
+    "FakeQuantWithMinMaxVarsGradient",
+    "The gradients of `fake_quant_with_min_max_vars` for its inputs, minimum and maximum.",
+    "gradients, inputs, min, max, num_bits, narrow_range",
+)
+fake_quant_with_min_max_vars_per_channel = public(
+    "fake_quant_with_min_max_vars_per_channel",
+    "FakeQuantWithMinMaxVarsPerChannel",
+    "`fake_quant_with_min_max_vars` with a range for each channel.",
+    "inputs, min, max, num_bits, narrow_range",
+)
+fake_quant_with_min_max_vars_per_channel_gradient = public(
+    "fake_quant_with_min_max_vars_per_channel_gradient",
+    "FakeQuantWithMinMaxVarsPerChannelGradient",
+    "The gradients of `fake_quant_with_min_max_vars_per_channel`.",
+    "gradients, inputs, min, max, num_bits, narrow_range",
+)

@@ -408,12 +408,6 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
     return open_ended, counted
 
 
-def _sparse_grad_shape(c: s.ShapeContext) -> s.Dims:
-    grad = s.with_rank_at_least(c.dims(0), 1)
-    s.merge(s.with_rank(c.dims(1), 1), s.with_rank(c.dims(2), 1))
-    return None if grad is None else (_segment_count(c), *grad[1:])
-
-
 def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> None:
     """Declares the gradient of a weighted sum; `scale(xp, counts)` divides the rows."""
 
@@ -422,7 +416,7 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
         inputs="grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32",
         outputs="output: T",
         attrs=f"T: {{float, double}}, Tidx: {INDEX} = int32",
-        shape=_sparse_grad_shape,
+        shape=_sparse_shape,
         static="output_dim0",
     )
     def spread(

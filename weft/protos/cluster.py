@@ -108,7 +108,11 @@ _MASTER = {
 
 _WORKER = {
     "GetStatusRequest": "",
-    "GetStatusResponse": "1 device_attributes [DeviceAttributes]",
+    # The last field is ours: TensorFlow skips it, and its own workers do not set it.
+    "GetStatusResponse": """
+        1 device_attributes [DeviceAttributes]
+        1000 cleans_up bool
+    """,
     "CreateWorkerSessionRequest": """
         1 session_handle string
         2 server_def bytes
