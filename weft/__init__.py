@@ -681,7 +681,16 @@ from weft.ops.critical_section import (
     CriticalSection as CriticalSection,
 )
 from weft.ops.decode import (
+    decode_base64 as decode_base64,
+)
+from weft.ops.decode import (
+    decode_compressed as decode_compressed,
+)
+from weft.ops.decode import (
     decode_raw as decode_raw,
+)
+from weft.ops.decode import (
+    encode_base64 as encode_base64,
 )
 from weft.ops.diag import (
     diag as diag,
@@ -926,6 +935,9 @@ from weft.ops.matmul import (
 from weft.ops.matrices import (
     eye as eye,
 )
+from weft.ops.parsing_csv import (
+    decode_csv as decode_csv,
+)
 from weft.ops.parsing_features import (
     FixedLenFeature as FixedLenFeature,
 )
@@ -946,6 +958,15 @@ from weft.ops.parsing_features import (
 )
 from weft.ops.parsing_sequence import (
     parse_single_sequence_example as parse_single_sequence_example,
+)
+from weft.ops.parsing_tensor import (
+    decode_json_example as decode_json_example,
+)
+from weft.ops.parsing_tensor import (
+    parse_tensor as parse_tensor,
+)
+from weft.ops.parsing_tensor import (
+    serialize_tensor as serialize_tensor,
 )
 from weft.ops.partition import (
     dynamic_partition as dynamic_partition,
@@ -1264,6 +1285,12 @@ from weft.ops.strided import (
 )
 from weft.ops.string_join import (
     string_join as string_join,
+)
+from weft.ops.string_numbers import (
+    as_string as as_string,
+)
+from weft.ops.string_numbers import (
+    string_to_number as string_to_number,
 )
 from weft.ops.template import (
     make_template as make_template,

@@ -193,6 +193,21 @@ def test_partial_runs_and_callables(target: str) -> None:
         assert add(1.0, 2.0) == 4.0
 
 
+def test_a_tensor_that_stays_on_the_server(target: str) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    keep = tf.get_session_handle(x * 2.0)
+    with tf.Session(target) as sess:
+        handle = sess.run(keep, {x: [1.0, 2.0]})
+        assert handle.eval().tolist() == [2.0, 4.0]
+        other = sess.run(keep, {x: handle})
+        assert other.eval().tolist() == [4.0, 8.0]
+        other.delete()
+        holder, value = tf.get_session_tensor(handle.handle, tf.float32)
+        assert sess.run(value, {holder: handle.handle}).tolist() == [2.0, 4.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not in the session store"):
+            sess.run(value, {holder: other._handle})
+
+
 def test_a_traced_step(target: str) -> None:
     total = tf.reduce_sum(tf.Variable([1.0, 2.0]).initialized_value(), name="total")
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)

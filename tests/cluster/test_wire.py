@@ -50,7 +50,7 @@ def test_packed_strings_as_tensorflow_writes_them() -> None:
 def test_named_tensors_travel_next_to_small_fields() -> None:
     request = message("RunStepRequest")(session_handle="s", fetch=["y:0"])
     sent = [("x:0", np.ones(3)), ("z:0", np.int32(4))]
-    data = wire.with_named(request.SerializeToString(), 2, sent)
+    data = wire.joined(wire.with_named(request.SerializeToString(), 2, sent))
     parsed = message("RunStepRequest").FromString(data)
     assert [f.name for f in parsed.feed] == ["x:0", "z:0"] and parsed.fetch == ["y:0"]
     rest, views = wire.split(parsed.SerializeToString(), 2)
@@ -61,14 +61,14 @@ def test_named_tensors_travel_next_to_small_fields() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000, 100_000])
 def test_a_received_array_is_a_view_that_is_aligned(size: int) -> None:
-    data = wire.received(np.arange(size, dtype=np.float64), False)
+    data = wire.joined(wire.received(np.arange(size, dtype=np.float64), False))
     value, is_dead = wire.read_received(data)
     assert not is_dead and value[-1] == size - 1
     assert not value.flags.owndata and value.flags.aligned
 
 
 def test_a_dead_tensor() -> None:
-    assert wire.read_received(wire.received(np.ones(3), True))[1]
+    assert wire.read_received(wire.joined(wire.received(np.ones(3), True)))[1]
 
 
 @pytest.mark.parametrize("data", [b"\x0a\xff", b"\xff", b"\x0b\x01", b"\x0a\x05ab"])

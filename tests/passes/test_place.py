@@ -397,3 +397,42 @@ def test_placement_changes_no_values():
             sess.run([v.assign(np.full(v.shape, 0.1, np.float32)) for v in tf.global_variables()])
             results.append(sess.run(y, fed))
     np.testing.assert_allclose(*results)
+
+
+class TestWholeGraph:
+    """Every operation must have a place, unless only those of a step were asked about."""
+
+    def test_an_unused_operation_on_a_device_that_is_not_there(self):
+        with tf.device("/device:GPU:7"):
+            tf.constant(1.0)
+        y = tf.constant(2.0)
+        with tf.Session() as sess, pytest.raises(errors.InvalidArgumentError, match="GPU:7"):
+            sess.run(y)
+        pruned = tf.ConfigProto(graph_options=tf.GraphOptions(place_pruned_graph=True))
+        with tf.Session(config=pruned) as sess:
+            assert sess.run(y) == 2.0
+        with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
+            assert sess.run(y) == 2.0
+
+    def test_interactive_sessions_look_at_steps_alone(self):
+        with tf.device("/device:GPU:7"):
+            bad = tf.constant(1.0)
+        y = tf.constant(2.0)
+        sess = tf.InteractiveSession()
+        try:
+            assert sess.run(y) == 2.0
+            with pytest.raises(errors.InvalidArgumentError, match="GPU:7"):
+                sess.run(bad)
+        finally:
+            sess.close()
+
+    def test_every_so_many_steps_are_measured(self):
+        y = tf.reduce_sum(tf.random_uniform([10]))
+        config = tf.ConfigProto(graph_options=tf.GraphOptions(build_cost_model=3))
+        with tf.Session(config=config) as sess:
+            measured = []
+            for _ in range(7):
+                metadata = tf.RunMetadata()
+                sess.run(y, run_metadata=metadata)
+                measured.append(metadata.HasField("cost_graph"))
+        assert measured == [False, False, True, False, False, True, False]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,18 @@ def test_waits_no_longer_than_asked(ready: str) -> None:
     manager = tf.train.SessionManager(ready_op=getattr(tf, ready)(), recovery_wait_secs=0.05)
     with pytest.raises(tf.errors.DeadlineExceededError, match="Session was not ready after"):
         manager.wait_for_session("", max_wait_secs=0.12)
+
+
+def test_a_chief_that_is_soon_there_is_not_waited_for_long() -> None:
+    v = tf.Variable(1.0, name="v")
+    server = tf.train.Server.create_local_server()
+    manager = tf.train.SessionManager(ready_op=tf.report_uninitialized_variables())
+    chief = tf.Session(server.target)
+    timer = threading.Timer(0.5, chief.run, (v.initializer,))
+    timer.start()
+    start = time.monotonic()
+    with manager.wait_for_session(server.target) as sess:
+        assert sess.run(v) == 1.0 and time.monotonic() - start < 5
+    timer.join()
+    chief.close()
+    server.stop()

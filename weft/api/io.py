@@ -17,7 +17,46 @@ from weft.io.tf_record import (
     tf_record_iterator as tf_record_iterator,
 )
 from weft.ops.decode import (
+    decode_base64 as decode_base64,
+)
+from weft.ops.decode import (
+    decode_compressed as decode_compressed,
+)
+from weft.ops.decode import (
     decode_raw as decode_raw,
+)
+from weft.ops.decode import (
+    encode_base64 as encode_base64,
+)
+from weft.ops.image_codec import (
+    decode_and_crop_jpeg as decode_and_crop_jpeg,
+)
+from weft.ops.image_codec import (
+    decode_bmp as decode_bmp,
+)
+from weft.ops.image_codec import (
+    decode_gif as decode_gif,
+)
+from weft.ops.image_codec import (
+    decode_image as decode_image,
+)
+from weft.ops.image_codec import (
+    decode_jpeg as decode_jpeg,
+)
+from weft.ops.image_codec import (
+    decode_png as decode_png,
+)
+from weft.ops.image_codec import (
+    encode_jpeg as encode_jpeg,
+)
+from weft.ops.image_codec import (
+    extract_jpeg_shape as extract_jpeg_shape,
+)
+from weft.ops.image_codec import (
+    is_jpeg as is_jpeg,
+)
+from weft.ops.parsing_csv import (
+    decode_csv as decode_csv,
 )
 from weft.ops.parsing_features import (
     FixedLenFeature as FixedLenFeature,
@@ -42,6 +81,15 @@ from weft.ops.parsing_sequence import (
 )
 from weft.ops.parsing_sequence import (
     parse_single_sequence_example as parse_single_sequence_example,
+)
+from weft.ops.parsing_tensor import (
+    decode_json_example as decode_json_example,
+)
+from weft.ops.parsing_tensor import (
+    parse_tensor as parse_tensor,
+)
+from weft.ops.parsing_tensor import (
+    serialize_tensor as serialize_tensor,
 )
 from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,

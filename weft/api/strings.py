@@ -3,3 +3,9 @@
 from weft.ops.string_join import (
     string_join as join,
 )
+from weft.ops.string_numbers import (
+    as_string as as_string,
+)
+from weft.ops.string_numbers import (
+    string_to_number as to_number,
+)

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from weft.cli import launch
+
 _RUN_HELP = """\
 runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
 changed: `import tensorflow as tf`, `import tensorflow.compat.v1 as tf` and
@@ -23,6 +25,8 @@ examples:
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
   weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
                                         one task of a cluster
+  weft launch --ps 2 --workers 4 train.py
+                                        a whole cluster on this machine
 """
 
 
@@ -58,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("devices", help="list the devices of this machine")
     _add_checkpoint(commands)
     _add_server(commands)
+    launch.add_parser(commands)
     return top
 
 
@@ -105,6 +110,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from weft.cli import server
 
         return server.run(arguments)
+    if arguments.command == "launch":
+        return launch.run(arguments)
     if arguments.command == "devices":
         from weft.cli import devices
 

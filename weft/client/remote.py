@@ -10,6 +10,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft.cluster import inprocess
 from weft.cluster.interfaces import Master, StepCall, StepResult
 from weft.cluster.wire import node_named
@@ -18,6 +20,7 @@ from weft.graph.graph import Graph
 from weft.graph.graph_def import graph_def
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.session_tensors import delete_session_tensor, device_of, get_session_tensor
 from weft.runtime.device import Device
 from weft.runtime.step import to_user
 
@@ -56,6 +59,8 @@ class RemoteRunner:
         self._handle = ""
         self._version = self._sent = self._mutations = 0
         self._names: dict[Any, tuple[list[str], list[str]]] = {}
+        self._dead: list[str] = []
+        self._handle_nodes: dict[Any, Any] = {}
         self._lock = threading.Lock()
 
     # ---- the session over there ----
@@ -123,6 +128,8 @@ class RemoteRunner:
         self, feeds: Sequence[tuple[str, Any]], fetches: Sequence[str], targets: Sequence[str],
         options: Any = None, metadata: Any = None, partial: str = "",
     ) -> list[Any]:  # fmt: skip
+        if self._dead:
+            self._forget_dead()
         try:
             call = StepCall(self.handle(), feeds, fetches, targets, options, partial)
             result = self.master.run_step(call)
@@ -158,6 +165,31 @@ class RemoteRunner:
         """Declares a step that comes in several calls."""
         return RemotePartialRun(self, fetches, targets, feeds)
 
+    # ---- tensors that stay there ----
+
+    def kept(self, handle: str, dtype: Any) -> Any:
+        """A tensor that the session keeps under a handle."""
+        holder, value = self._node(("get", device_of(handle), dtype), handle, dtype)
+        return self.run_named([(holder.name, _text(handle))], [value.name], ())[0]
+
+    def forget(self, handle: str) -> None:
+        """Drops a tensor that the session keeps, with the next step: this may be called anywhere."""
+        self._dead.append(handle)
+
+    def _forget_dead(self) -> None:
+        while self._dead:
+            handle = self._dead.pop()
+            holder, gone = self._node(("delete", device_of(handle)), handle)
+            self.run_named([(holder.name, _text(handle))], (), [gone.name])
+
+    def _node(self, key: Any, handle: str, *dtype: Any) -> Any:
+        """The placeholder and the operation for handles of one device."""
+        if key not in self._handle_nodes:
+            make = get_session_tensor if dtype else delete_session_tensor
+            with self.graph.as_default(), self.graph._without_scopes():
+                self._handle_nodes[key] = make(handle, *dtype)
+        return self._handle_nodes[key]
+
     # ---- the rest of a runner ----
 
     def list_devices(self) -> list[Device]:
@@ -180,6 +212,10 @@ class RemoteRunner:
         finally:
             if not self._is_local:
                 self.master.close()
+
+
+def _text(handle: str) -> np.ndarray:
+    return np.array(handle.encode(), object)
 
 
 class RemotePartialRun:

@@ -263,11 +263,22 @@ class Session(BaseSession):
                 session.close()
 
 
+def _config_proto() -> Any:
+    from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+    return ConfigProto()
+
+
 class InteractiveSession(BaseSession):
     """A session that is the default from its creation until it is closed."""
 
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
-        super().__init__(target, graph, config)
+        # What is typed in is run bit by bit: only what a step needs must have its place.
+        own = _config_proto()
+        if config is not None:
+            own.CopyFrom(config)
+        own.graph_options.place_pruned_graph = True
+        super().__init__(target, graph, own)
         self._session_scope = self.as_default()
         self._session_scope.enforce_nesting = False
         self._session_scope.__enter__()

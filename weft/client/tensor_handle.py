@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from weft.core.compat import as_str_any
 from weft.core.dtypes import DType
 from weft.graph.tensor import Tensor
-from weft.ops.session_tensors import kept_tensors
 
 if TYPE_CHECKING:
     from weft.client.session import BaseSession
@@ -29,7 +28,7 @@ class TensorHandle:
 
     def __del__(self) -> None:
         if self._owned:
-            self._kept().pop(self._handle, None)
+            self._session._runner.forget(self._handle)
 
     def __str__(self) -> str:
         return self._handle
@@ -39,25 +38,20 @@ class TensorHandle:
         """The name of the tensor, to feed to a placeholder of `tf.get_session_tensor`."""
         return self._handle
 
-    def _kept(self) -> dict[str, Any]:
-        return kept_tensors(self._session._runner.store)
-
     def _check_owned(self) -> None:
         if not self._owned:
             raise TypeError(f"Persistent tensor {self._handle} may have already been deleted.")
 
     def eval(self) -> Any:
         """The value of the tensor."""
-        from weft.runtime.step import to_user
-
         self._check_owned()
-        return to_user(self._kept()[self._handle])
+        return self._session._runner.kept(self._handle, self._dtype)
 
     def delete(self) -> None:
         """Forgets the tensor now."""
         self._check_owned()
         self._owned = False
-        self._kept().pop(self._handle, None)
+        self._session._runner.forget(self._handle)
 
     def get_raw_handle(self) -> str:
         """The name; from now on the tensor stays until `tf.delete_session_tensor`."""

@@ -15,7 +15,15 @@ from google.protobuf.message import DecodeError
 
 from weft.cluster import outcome, wire
 from weft.cluster.grpc_transport import HOLD, SERVICE, from_device
-from weft.cluster.interfaces import GraphCall, Master, Recording, StepCall, StepResult, Worker
+from weft.cluster.interfaces import (
+    Caller,
+    GraphCall,
+    Master,
+    Recording,
+    StepCall,
+    StepResult,
+    Worker,
+)
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.protos.cluster import message
@@ -23,9 +31,10 @@ from weft.runtime import report
 from weft.runtime.crew import Crew
 from weft.runtime.frames import DEAD
 
+Message = bytes | list[wire.Chunk]
 _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 _LONGEST_MESSAGE = 3072  # of an error that travels in the headers of a response
-Handler = Callable[[bytes, "Caller"], bytes]
+Handler = Callable[[wire.Chunk, Caller], Message]
 
 
 class Threads:
@@ -64,15 +73,13 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
         return self._handlers.get(details.method)
 
 
-class Caller:
-    """Who waits for the answer to one call."""
+class GrpcCaller:
+    """A `Caller` over gRPC."""
 
     def __init__(self, context: Any) -> None:
         self._context, self.answered = context, False
 
     def on_gone(self, action: Callable[[], Any]) -> None:
-        """`action` is called if the caller goes, or loses interest, before it has an answer."""
-
         def ended() -> None:
             if not self.answered:
                 action()
@@ -110,9 +117,9 @@ def _guarded(path: str, method: Handler) -> Callable[[bytes, Any], bytes]:
     """`method`, whose errors become the status of the call."""
 
     def call(request: bytes, context: Any) -> bytes:
-        caller = Caller(context)
+        caller = GrpcCaller(context)
         try:
-            return method(request, caller)
+            return wire.joined(method(request, caller))
         except DecodeError as error:
             status = errors.INVALID_ARGUMENT, f"{path}: a request could not be parsed: {error}"
         except Exception as error:
@@ -130,8 +137,8 @@ def _guarded(path: str, method: Handler) -> Callable[[bytes, Any], bytes]:
     return call
 
 
-def _parse(name: str, data: bytes) -> Any:
-    return message(f"{name}Request").FromString(data)
+def _parse(name: str, data: wire.Chunk) -> Any:
+    return message(f"{name}Request").FromString(bytes(data))
 
 
 def _pack(name: str, **fields: Any) -> bytes:
@@ -153,19 +160,21 @@ class WorkerMethods:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
+        self.frame_port = 0  # where the same methods can be called by frames
 
     def methods(self) -> dict[str, Handler]:
         return _methods("Worker", self, self.NAMES)
 
-    def _GetStatus(self, data: bytes, caller: Caller) -> bytes:
+    def _GetStatus(self, data: wire.Chunk, caller: Caller) -> bytes:
         devices = outcome.wait(self.worker.get_status())
         return _pack(
             "GetStatus",
             device_attributes=[from_device(d) for d in devices],
             cleans_up=self.worker.cleans_up,
+            frame_port=self.frame_port,
         )
 
-    def _CreateWorkerSession(self, data: bytes, caller: Caller) -> bytes:
+    def _CreateWorkerSession(self, data: wire.Chunk, caller: Caller) -> bytes:
         from weft.protos.server import ServerDef
 
         request = _parse("CreateWorkerSession", data)
@@ -174,12 +183,12 @@ class WorkerMethods:
         outcome.wait(self.worker.create_worker_session(handle, cluster, isolate))
         return b""
 
-    def _DeleteWorkerSession(self, data: bytes, caller: Caller) -> bytes:
+    def _DeleteWorkerSession(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = _parse("DeleteWorkerSession", data)
         outcome.wait(self.worker.delete_worker_session(request.session_handle))
         return b""
 
-    def _RegisterGraph(self, data: bytes, caller: Caller) -> bytes:
+    def _RegisterGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.config_pb2 import GraphOptions
         from tensorboard.compat.proto.graph_pb2 import GraphDef
 
@@ -190,12 +199,12 @@ class WorkerMethods:
         handle = outcome.wait(self.worker.register_graph(session, graph_def, options))
         return _pack("RegisterGraph", graph_handle=handle)
 
-    def _DeregisterGraph(self, data: bytes, caller: Caller) -> bytes:
+    def _DeregisterGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = _parse("DeregisterGraph", data)
         outcome.wait(self.worker.deregister_graph(_session(request), request.graph_handle))
         return b""
 
-    def _RunGraph(self, data: bytes, caller: Caller) -> bytes:
+    def _RunGraph(self, data: wire.Chunk, caller: Caller) -> Message:
         rest, views = wire.split(data, 3)
         request = _parse("RunGraph", rest)
         call = GraphCall(
@@ -219,28 +228,28 @@ class WorkerMethods:
         response.partition_graph.extend(g.SerializeToString() for g in result.partition_graphs)
         return wire.with_named(response.SerializeToString(), 1, result.values)
 
-    def _RecvTensor(self, data: bytes, caller: Caller) -> bytes:
+    def _RecvTensor(self, data: wire.Chunk, caller: Caller) -> Message:
         request = _parse("RecvTensor", data)
         result: Deferred = self.worker.recv_tensor(request.step_id, request.rendezvous_key)
         caller.on_gone(result.cancel)
         value = outcome.wait(result)[0]
         return wire.received(value, value is DEAD)
 
-    def _CleanupGraph(self, data: bytes, caller: Caller) -> bytes:
+    def _CleanupGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         outcome.wait(self.worker.cleanup_graph(_parse("CleanupGraph", data).step_id))
         return b""
 
-    def _CleanupAll(self, data: bytes, caller: Caller) -> bytes:
+    def _CleanupAll(self, data: wire.Chunk, caller: Caller) -> bytes:
         outcome.wait(self.worker.cleanup_all(list(_parse("CleanupAll", data).container)))
         return b""
 
-    def _Logging(self, data: bytes, caller: Caller) -> bytes:
+    def _Logging(self, data: wire.Chunk, caller: Caller) -> bytes:
         return b""  # calls are not logged
 
-    def _Tracing(self, data: bytes, caller: Caller) -> bytes:
+    def _Tracing(self, data: wire.Chunk, caller: Caller) -> bytes:
         return b""
 
-    def _MarkRecvFinished(self, data: bytes, caller: Caller) -> bytes:
+    def _MarkRecvFinished(self, data: wire.Chunk, caller: Caller) -> bytes:
         return b""  # we keep nothing to be acknowledged
 
 
@@ -259,11 +268,12 @@ class MasterMethods:
 
     def __init__(self, master: Master) -> None:
         self.master = master
+        self.frame_port = 0  # where the same methods can be called by frames
 
     def methods(self) -> dict[str, Handler]:
         return _methods("Master", self, self.NAMES)
 
-    def _CreateSession(self, data: bytes, caller: Caller) -> bytes:
+    def _CreateSession(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.config_pb2 import ConfigProto
         from tensorboard.compat.proto.graph_pb2 import GraphDef
 
@@ -271,9 +281,14 @@ class MasterMethods:
         graph_def = GraphDef.FromString(request.graph_def)
         config = ConfigProto.FromString(request.config)
         handle, version = self.master.create_session(graph_def, config, request.target)
-        return _pack("CreateSession", session_handle=handle, graph_version=version)
+        return _pack(
+            "CreateSession",
+            session_handle=handle,
+            graph_version=version,
+            frame_port=self.frame_port,
+        )
 
-    def _ExtendSession(self, data: bytes, caller: Caller) -> bytes:
+    def _ExtendSession(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.graph_pb2 import GraphDef
 
         request = _parse("ExtendSession", data)
@@ -283,14 +298,14 @@ class MasterMethods:
         )
         return _pack("ExtendSession", new_graph_version=version)
 
-    def _PartialRunSetup(self, data: bytes, caller: Caller) -> bytes:
+    def _PartialRunSetup(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = _parse("PartialRunSetup", data)
         handle = self.master.partial_run_setup(
             request.session_handle, list(request.feed), list(request.fetch), list(request.target)
         )
         return _pack("PartialRunSetup", partial_run_handle=handle)
 
-    def _RunStep(self, data: bytes, caller: Caller) -> bytes:
+    def _RunStep(self, data: wire.Chunk, caller: Caller) -> Message:
         rest, views = wire.split(data, 2)
         request = _parse("RunStep", rest)
         call = StepCall(
@@ -307,11 +322,11 @@ class MasterMethods:
         named = zip(call.fetches, result.values, strict=True)
         return wire.with_named(_pack("RunStep", metadata=_metadata(result)), 1, named)
 
-    def _CloseSession(self, data: bytes, caller: Caller) -> bytes:
+    def _CloseSession(self, data: wire.Chunk, caller: Caller) -> bytes:
         self.master.close_session(_parse("CloseSession", data).session_handle)
         return b""
 
-    def _ListDevices(self, data: bytes, caller: Caller) -> bytes:
+    def _ListDevices(self, data: wire.Chunk, caller: Caller) -> bytes:
         local, remote = self.master.list_devices(_parse("ListDevices", data).session_handle)
         return _pack(
             "ListDevices",
@@ -319,12 +334,12 @@ class MasterMethods:
             remote_device=[from_device(d) for d in remote],
         )
 
-    def _Reset(self, data: bytes, caller: Caller) -> bytes:
+    def _Reset(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = _parse("Reset", data)
         self.master.reset(list(request.container), list(request.device_filters))
         return b""
 
-    def _MakeCallable(self, data: bytes, caller: Caller) -> bytes:
+    def _MakeCallable(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.config_pb2 import CallableOptions
 
         request = _parse("MakeCallable", data)
@@ -333,7 +348,7 @@ class MasterMethods:
             "MakeCallable", handle=self.master.make_callable(request.session_handle, options)
         )
 
-    def _RunCallable(self, data: bytes, caller: Caller) -> bytes:
+    def _RunCallable(self, data: wire.Chunk, caller: Caller) -> Message:
         rest, views = wire.split(data, 3)
         request = _parse("RunCallable", rest)
         feeds = [wire.read_tensor(view) for view in views]
@@ -343,7 +358,7 @@ class MasterMethods:
         small = _pack("RunCallable", metadata=_metadata(result))
         return wire.with_tensors(small, 1, result.values)
 
-    def _ReleaseCallable(self, data: bytes, caller: Caller) -> bytes:
+    def _ReleaseCallable(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = _parse("ReleaseCallable", data)
         self.master.release_callable(request.session_handle, request.handle)
         return b""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import grpc
 
-from weft.cluster import wire
+from weft.cluster import outcome, wire
+from weft.cluster.frame_transport import FrameConnection
 from weft.cluster.interfaces import (
     GraphCall,
     GraphResult,
@@ -33,6 +35,7 @@ CHANNEL_OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_http_proxy", 0),
 )
+Message = bytes | list[wire.Chunk]
 SERVICE = "/tensorflow.{}Service/{}"
 # Not of TensorFlow, whose servers refuse it, which does no harm.
 HOLD = "/weft.Presence/Hold"
@@ -65,12 +68,12 @@ class Connection:
         return method
 
     def start(
-        self, name: str, request: bytes, decode: Callable[[bytes], Any],
+        self, name: str, request: Message, decode: Callable[[bytes], Any],
         timeout: float | None = None,
     ) -> Deferred:  # fmt: skip
         """Calls a method; `decode(response)` is the result, when it comes."""
         try:
-            call = self._method(name).future(request, timeout=timeout)
+            call = self._method(name).future(wire.joined(request), timeout=timeout)
         except ValueError as error:  # the channel is closed
             result = Deferred()
             result.fail(errors.CancelledError(None, None, f"{self.where}: {error}"))
@@ -90,7 +93,7 @@ class Connection:
         return result
 
     def call(
-        self, name: str, request: bytes, timeout: float | None = None, probe: bytes | None = None,
+        self, name: str, request: Message, timeout: float | None = None, probe: bytes | None = None,
         patience: float | None = None,
     ) -> bytes:  # fmt: skip
         """Calls a method and blocks until there is an answer.
@@ -100,7 +103,8 @@ class Connection:
         """
         limit = timeout or patience
         wait = patience is not None and timeout is None
-        call = self._method(name).future(request, timeout=limit, wait_for_ready=wait)
+        data = wire.joined(request)
+        call = self._method(name).future(data, timeout=limit, wait_for_ready=wait)
         try:
             while True:
                 try:
@@ -108,7 +112,7 @@ class Connection:
                     return response
                 except grpc.FutureTimeoutError:
                     assert probe is not None
-                    self._check(probe)
+                    self.check(probe)
         except grpc.RpcError as error:
             raise to_error(error, self.where) from None
         except grpc.FutureCancelledError:
@@ -121,7 +125,8 @@ class Connection:
         """A call that is never answered: as long as it is open, the session has a client."""
         return self.channel.unary_stream(HOLD)(session.encode())
 
-    def _check(self, probe: bytes) -> None:
+    def check(self, probe: bytes) -> None:
+        """UnavailableError if the master gives no sign of life."""
         try:
             self._method("ListDevices")(probe, timeout=flags.HEALTH.value)
         except grpc.RpcError as error:
@@ -148,8 +153,62 @@ def from_device(device: Device) -> Any:
     )  # fmt: skip
 
 
-def _nothing(response: bytes) -> None:
+Decode = Callable[[Any], Any]
+
+
+def _nothing(response: Any) -> None:
     return None
+
+
+class Frames:
+    """The connection by frames to a server that gRPC has found, if there is one."""
+
+    def __init__(self, address: str, where: str) -> None:
+        self._host = address.rpartition(":")[0] or "localhost"
+        self._where = where
+        self._known: FrameConnection | None = None
+        self._asked = self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def connection(self) -> FrameConnection | None:
+        known = self._known
+        return known if known is not None and known.is_open else None
+
+    def may_ask(self) -> bool:
+        """Whether nobody has asked the server yet, since it was found or the connection broke."""
+        with self._lock:
+            broken = self._known is not None and not self._known.is_open
+            if self._asked and not broken:
+                return False
+            self._known, self._asked = None, True
+            return flags.FRAMES.value and not self._closed
+
+    def connect(self, port: int) -> None:
+        """Connects, in a thread of its own, if the server has told a port."""
+        with self._lock:
+            self._asked = True
+            if not port or not flags.FRAMES or self.connection is not None or self._closed:
+                return
+        threading.Thread(target=self.connect_now, args=(port,), daemon=True).start()
+
+    def connect_now(self, port: int) -> None:
+        try:
+            made = FrameConnection(self._host, port, self._where)
+        except OSError:
+            return  # something is between us; gRPC gets through
+        with self._lock:
+            keep = self.connection is None and not self._closed
+            if keep:
+                self._known = made
+        if not keep:
+            made.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        if self._known is not None:
+            self._known.close()
 
 
 class GrpcWorker(Worker):
@@ -157,17 +216,25 @@ class GrpcWorker(Worker):
 
     def __init__(self, task: str, address: str) -> None:
         self._connection = Connection(address, "Worker", task)
+        self._frames = Frames(address, self._connection.where)
 
-    def _start(
-        self, name: str, decode: Callable[[bytes], Any] = _nothing, **fields: Any
-    ) -> Deferred:
-        request = message(f"{name}Request")(**fields).SerializeToString()
+    def _start(self, name: str, decode: Decode = _nothing, **fields: Any) -> Deferred:
+        return self._send(name, message(f"{name}Request")(**fields).SerializeToString(), decode)
+
+    def _send(self, name: str, request: Message, decode: Decode) -> Deferred:
+        frames = self._frames.connection
+        if frames is not None:
+            chunks = [request] if isinstance(request, bytes) else request
+            return frames.start(SERVICE.format("Worker", name), chunks, decode)
+        if self._frames.may_ask():
+            self.get_status(flags.HEALTH.value)  # it tells whether there is a better way
         return self._connection.start(name, request, decode)
 
     def get_status(self, timeout: float | None = None) -> Deferred:
         def decode(response: bytes) -> list[Device]:
             status = message("GetStatusResponse").FromString(response)
             self.cleans_up = status.cleans_up
+            self._frames.connect(status.frame_port)
             return [to_device(each) for each in status.device_attributes]
 
         return self._connection.start("GetStatus", b"", decode, timeout)
@@ -206,7 +273,7 @@ class GrpcWorker(Worker):
         request.exec_opts.record_timeline = call.recording.timeline
         request.exec_opts.record_partition_graphs = call.recording.partition_graphs
         data = wire.with_named(request.SerializeToString(), 3, call.feeds)
-        return self._connection.start("RunGraph", data, _graph_result)
+        return self._send("RunGraph", data, _graph_result)
 
     def recv_tensor(self, step_id: int, key: str) -> Deferred:
         def decode(response: bytes) -> list[Any]:
@@ -222,10 +289,11 @@ class GrpcWorker(Worker):
         return self._start("CleanupAll", container=containers)
 
     def close(self) -> None:
+        self._frames.close()
         self._connection.close()
 
 
-def _graph_result(data: bytes) -> GraphResult:
+def _graph_result(data: wire.Chunk) -> GraphResult:
     rest, views = wire.split(data, 1)
     response = message("RunGraphResponse").FromString(rest)
     if response.status_code:
@@ -244,6 +312,7 @@ class GrpcMaster(Master):
     def __init__(self, address: str, patience: float | None = None) -> None:
         self._patience = patience
         self._connection = Connection(address, "Master", "the master")
+        self._frames = Frames(address, self._connection.where)
         self._presence: dict[str, Any] = {}
 
     def _call(self, name: str, timeout: float | None = None, **fields: Any) -> Any:
@@ -257,6 +326,8 @@ class GrpcMaster(Master):
             config=config.SerializeToString(), target=target,
         )  # fmt: skip
         self._presence[response.session_handle] = self._connection.hold(response.session_handle)
+        if response.frame_port and flags.FRAMES and self._frames.connection is None:
+            self._frames.connect_now(response.frame_port)
         return response.session_handle, response.graph_version
 
     def extend_session(self, session: str, graph_def: Any, version: int) -> int:
@@ -284,13 +355,24 @@ class GrpcMaster(Master):
         if call.options is not None:
             request.options = call.options.SerializeToString()
         data = wire.with_named(request.SerializeToString(), 2, call.feeds)
-        probe = _probe(call.session)
-        rest, views = wire.split(self._connection.call("RunStep", data, probe=probe), 1)
+        rest, views = wire.split(self._run("RunStep", data, call.session), 1)
         response = message("RunStepResponse").FromString(rest)
         if response.status_code:
             raise wire.from_status(response.status_code, response.status_error_message)
         made = dict(wire.read_named(views))
         return StepResult([made[name] for name in call.fetches], _metadata(response.metadata))
+
+    def _run(self, name: str, request: list[wire.Chunk], session: str) -> wire.Chunk:
+        """A call that may take long: meanwhile the master is asked for signs of life."""
+        probe: bytes = message("ListDevicesRequest")(session_handle=session).SerializeToString()
+        frames = self._frames.connection
+        if frames is None:
+            return self._connection.call(name, request, probe=probe)
+        result = frames.start(SERVICE.format("Master", name), request, lambda data: data)
+        answer: wire.Chunk = outcome.wait_watching(
+            result, flags.HEALTH.value, lambda: self._connection.check(probe)
+        )
+        return answer
 
     def make_callable(self, session: str, options: Any) -> int:
         response = self._call(
@@ -304,8 +386,7 @@ class GrpcMaster(Master):
     ) -> StepResult:
         request = message("RunCallableRequest")(session_handle=session, handle=handle)
         data = wire.with_tensors(request.SerializeToString(), 3, feeds)
-        probe = _probe(session)
-        rest, views = wire.split(self._connection.call("RunCallable", data, probe=probe), 1)
+        rest, views = wire.split(self._run("RunCallable", data, session), 1)
         response = message("RunCallableResponse").FromString(rest)
         return StepResult([wire.read_tensor(v) for v in views], _metadata(response.metadata))
 
@@ -329,15 +410,11 @@ class GrpcMaster(Master):
         self._call("Reset", container=containers, device_filters=device_filters)
 
     def close(self) -> None:
+        self._frames.close()
         self._connection.close()
 
 
 _CLOSE_SECONDS = 10.0
-
-
-def _probe(session: str) -> bytes:
-    data: bytes = message("ListDevicesRequest")(session_handle=session).SerializeToString()
-    return data
 
 
 def _metadata(data: bytes) -> Any:

@@ -10,13 +10,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from weft.core.deferred import Deferred
 from weft.runtime.device import Device
 
 Watch = Callable[[Callable[[], None]], object]
 """Takes what is to be called when whoever asked goes away before there is an answer."""
+
+
+class Caller(Protocol):
+    """Who waits for the answer to one call that came from another process."""
+
+    def on_gone(self, action: Callable[[], Any]) -> None:
+        """`action` is called if the caller goes, or loses interest, before it has an answer."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,10 +28,27 @@ def attempt(function: Callable[[], Any]) -> Deferred:
     return result
 
 
+def wait_watching(result: Deferred, seconds: float, check: Callable[[], None]) -> Any:
+    """Blocks until the result is there; after so many seconds, again and again, calls `check`."""
+    arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    result.deliver_to(lambda *pair: arrived.put(pair))
+    try:
+        while True:
+            try:
+                value, error = arrived.get(timeout=seconds)
+                break
+            except queue.Empty:
+                check()
+    except BaseException:
+        result.cancel()
+        raise
+    if error is not None:
+        raise error
+    return value
+
+
 def wait(result: Deferred, deadline: float | None = None) -> Any:
     """Blocks until the result is there. DeadlineExceededError at `deadline` (time.monotonic)."""
-    import queue
-
     arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
     result.deliver_to(lambda *pair: arrived.put(pair))
     left = None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -7,9 +7,10 @@ from typing import Any
 
 from weft.cluster import inprocess
 from weft.cluster.definitions import make_server_def, task_addresses, task_name
+from weft.cluster.frame_transport import FrameServer
 from weft.cluster.master import LocalMaster
 from weft.cluster.worker import LocalWorker
-from weft.core import errors
+from weft.core import errors, flags
 
 LOOPBACK = "localhost"
 _STOP_SECONDS = 1.0
@@ -38,6 +39,7 @@ class Server:
         self._lock = threading.Lock()
         self._state = "new"
         self._stopped = threading.Event()
+        self._frames: FrameServer | None = None
         self._bind()
         if start:
             self.start()
@@ -74,10 +76,15 @@ class Server:
         self._threads = Threads()
         options = [*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0)]
         self._server = grpc.server(self._threads, options=options)
-        methods = {**WorkerMethods(self.worker).methods(), **MasterMethods(self.master).methods()}
+        owners = WorkerMethods(self.worker), MasterMethods(self.master)
+        methods = {**owners[0].methods(), **owners[1].methods()}
         self._presence = Presence(self.master)
         self._server.add_generic_rpc_handlers((Service(methods, self._presence),))
         host, port = self._listen(addresses[self.task])
+        if flags.FRAMES:
+            self._frames = FrameServer(host, methods)
+            for owner in owners:
+                owner.frame_port = self._frames.port
         addresses[self.task] = f"{host}:{port}"
         self._target = f"grpc://{host}:{port}"
 
@@ -118,6 +125,8 @@ class Server:
             if self._state == "new":
                 self._state = "started"
                 self._server.start()
+                if self._frames is not None:
+                    self._frames.start()
                 inprocess.register(self._target, self.master)
 
     def join(self) -> None:
@@ -146,3 +155,5 @@ class Server:
     def _release(self) -> None:
         self._peers.close()
         self._threads.close()
+        if self._frames is not None:
+            self._frames.close()

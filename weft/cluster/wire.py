@@ -78,7 +78,7 @@ def _malformed() -> errors.OpError:
     return errors.InvalidArgumentError(None, None, "A message could not be parsed")
 
 
-def split(data: bytes, number: int) -> tuple[bytes, list[memoryview]]:
+def split(data: Chunk, number: int) -> tuple[bytes, list[memoryview]]:
     """A message without its fields `number`, and those fields."""
     view = memoryview(data)
     taken: list[memoryview] = []
@@ -95,7 +95,7 @@ def split(data: bytes, number: int) -> tuple[bytes, list[memoryview]]:
     except IndexError:
         raise _malformed() from None
     if not taken:
-        return data, taken
+        return bytes(data), taken
     if not skipping:
         rest.append(view[start:])
     return b"".join(rest), taken
@@ -128,15 +128,15 @@ def _dim(extent: int) -> bytes:
 
 
 def _string_chunks(array: np.ndarray) -> list[Chunk]:
-    chunks: list[Chunk] = [_skeleton(dtypes.string.as_datatype_enum, array.shape)]
+    parts = [_skeleton(dtypes.string.as_datatype_enum, array.shape)]
     for item in array.ravel():
         if not isinstance(item, (bytes, str)):
             raise errors.UnimplementedError(
                 None, None, f"A value of type {type(item).__name__} cannot leave its process"
             )
         text = item.encode() if isinstance(item, str) else item
-        chunks += [head(_STRINGS, len(text)), text]
-    return chunks
+        parts += [head(_STRINGS, len(text)), text]
+    return [b"".join(parts)]
 
 
 def length(chunks: Iterable[Chunk]) -> int:
@@ -197,15 +197,20 @@ def _parsed(data: memoryview) -> np.ndarray:
 # ---- tensors in messages ----------------------------------------------------------------------
 
 
-def with_named(small: bytes, field: int, tensors: Iterable[tuple[str, Any]]) -> bytes:
-    """A message: its small fields, and tensors with names in field `field`."""
+def joined(data: bytes | list[Chunk]) -> bytes:
+    """A message that may be in pieces, in one."""
+    return data if isinstance(data, bytes) else b"".join(data)
+
+
+def with_named(small: bytes, field: int, tensors: Iterable[tuple[str, Any]]) -> list[Chunk]:
+    """A message, in pieces: its small fields, and tensors with names in field `field`."""
     chunks: list[Chunk] = [small]
     for name, value in tensors:
         tensor = tensor_chunks(value)
         label = name.encode()
         front = head(1, len(label)) + label + head(2, length(tensor))
         chunks += [head(field, len(front) + length(tensor)), front, *tensor]
-    return b"".join(chunks)
+    return chunks
 
 
 def read_named(views: Iterable[memoryview]) -> list[tuple[str, np.ndarray]]:
@@ -221,28 +226,28 @@ def read_named(views: Iterable[memoryview]) -> list[tuple[str, np.ndarray]]:
     return found
 
 
-def with_tensors(small: bytes, field: int, values: Iterable[Any]) -> bytes:
-    """A message: its small fields, and tensors in field `field`."""
+def with_tensors(small: bytes, field: int, values: Iterable[Any]) -> list[Chunk]:
+    """A message, in pieces: its small fields, and tensors in field `field`."""
     chunks: list[Chunk] = [small]
     for value in values:
         tensor = tensor_chunks(value)
         chunks += [head(field, length(tensor)), *tensor]
-    return b"".join(chunks)
+    return chunks
 
 
-def received(value: Any, is_dead: bool) -> bytes:
-    """A RecvTensorResponse whose array, in the memory of who gets it, is aligned."""
+def received(value: Any, is_dead: bool) -> list[Chunk]:
+    """A RecvTensorResponse, in pieces; in the memory of who gets it, the array is aligned."""
     if is_dead:
-        return b"\x10\x01" + with_tensors(b"", 1, [np.zeros(0, np.float32)])
+        return with_tensors(b"\x10\x01", 1, [np.zeros(0, np.float32)])
     tensor = tensor_chunks(value)
     size = length(tensor)
     before = len(head(1, size)) + size - len(tensor[-1])
     missing = -(before + len(head(_PADDING, 0))) % _ALIGNMENT
     padding = head(_PADDING, missing) + bytes(missing)
-    return b"".join([padding, head(1, size), *tensor])
+    return [padding, head(1, size), *tensor]
 
 
-def read_received(data: bytes) -> tuple[np.ndarray, bool]:
+def read_received(data: Chunk) -> tuple[np.ndarray, bool]:
     """The tensor of a RecvTensorResponse, and whether it is dead."""
     tensor, dead = memoryview(b""), False
     for field, _, value in fields(memoryview(data)):

@@ -120,6 +120,11 @@ PEERS = _int(
     300,
     "For how many seconds a new session waits for servers of its cluster that do not answer.",
 )
+FRAMES = _bool(
+    "WEFT_FRAMES",
+    True,
+    "Processes of weft talk to each other by frames on a socket, not over gRPC: faster.",
+)
 HEALTH = _int(
     "WEFT_HEALTH",
     15,

@@ -199,15 +199,7 @@ class Graph(ScopedGraph):
         for tensor in inputs:
             if tensor.op.graph is not self:
                 raise ValueError(f"{tensor!r} must be from the same graph as the other inputs.")
-        if name[-1:] == "/":
-            name = name[:-1]
-            if name in self._by_name:
-                name = self._unique_full_name(name)
-        else:
-            # Below a scope a name may start with any of the allowed characters.
-            if not (VALID_SCOPE_NAME if self._scopes.name else VALID_OP_NAME)(name):
-                raise ValueError(f"'{name}' is not a valid node name")
-            name = self.unique_name(name)
+        name = self._node_name(name)
         scopes = self._scopes
         controls = self._controls_for(inputs) if scopes.controllers else []
         op = Operation(self, definition, name, inputs, output_types, attrs, controls)
@@ -232,6 +224,17 @@ class Graph(ScopedGraph):
         for controller in scopes.controllers:
             controller.seen.add(op)
         return op
+
+    def _node_name(self, name: str | bytes) -> str:
+        if isinstance(name, bytes):
+            name = name.decode()
+        if name[-1:] == "/":
+            name = name[:-1]
+            return self._unique_full_name(name) if name in self._by_name else name
+        # Below a scope a name may start with any of the allowed characters.
+        if not (VALID_SCOPE_NAME if self._scopes.name else VALID_OP_NAME)(name):
+            raise ValueError(f"'{name}' is not a valid node name")
+        return self.unique_name(name)
 
     def as_default(self) -> AbstractContextManager[Graph]:
         return stacks.graphs.enter(self)

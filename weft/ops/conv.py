@@ -281,37 +281,31 @@ def _declare(
     flops: Sequence[Callable[..., float]],
     shown: Sequence[str] = (),
     sizes: str = "int32",
-) -> tuple[OpDef, ...]:
+) -> list[OpDef]:
     """A convolution, its gradient for the input and that for the filter, by their `names`.
 
     `shown` are the names in messages; `sizes` is the type of the input's sizes, with its attribute.
     """
     used = [*_ATTRS, "explicit_paddings"] if "explicit_paddings" in attrs else _ATTRS
-    computed: tuple[Callable[..., Array], ...] = (_forward, _to_input, _to_filter)
-    kernels = [
-        taking_attrs(partial(compute, kind, name), used)
-        for compute, name in zip(computed, shown or names, strict=True)
-    ]
     size_type, _, size_attr = sizes.partition(": ")
-    inputs = (
-        "input: T, filter: T",
-        f"input_sizes: {size_type}, filter: T, out_backprop: T",
-        "input: T, filter_sizes: int32, out_backprop: T",
+    computed: tuple[tuple[Callable[..., Array], str, str, str], ...] = (
+        (_forward, "input: T, filter: T", "", ""),
+        (
+            _to_input,
+            f"input_sizes: {size_type}, filter: T, out_backprop: T",
+            f", {sizes}" if size_attr else "",
+            "input_sizes",
+        ),
+        (_to_filter, "input: T, filter_sizes: int32, out_backprop: T", "", "filter_sizes"),
     )
-    more = ("", f", {sizes}" if size_attr else "", "")
-    ops = tuple(
-        op(
-            names[i],
-            inputs=inputs[i],
-            outputs="output: T",
-            attrs=attrs + more[i],
-            shape=rules[i],
-            static=("", "input_sizes", "filter_sizes")[i],
-            xla=True,
-            flops=flops[i],
-        )(kernels[i])
-        for i in range(3)
-    )
+    ops = []
+    for i, (compute, inputs, more, static) in enumerate(computed):
+        declare = op(
+            names[i], inputs=inputs, outputs="output: T", attrs=attrs + more, shape=rules[i],
+            static=static, xla=True, flops=flops[i],
+        )  # fmt: skip
+        kernel = partial(compute, kind, (shown or names)[i])
+        ops.append(declare(taking_attrs(kernel, used)))
     _differentiate(*ops)
     return ops
 

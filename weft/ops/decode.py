@@ -7,7 +7,6 @@ import binascii
 import builtins
 import re
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.kernels import as_array, deprecated_alias, invalid
+from weft.ops.string_arrays import mapped
 
 _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
@@ -106,14 +106,6 @@ def _width(c: ShapeContext) -> int | None:
     return None if rest or width <= 0 else width
 
 
-def _each(value: Any, function: Callable[[builtins.bytes], builtins.bytes]) -> np.ndarray:
-    """`function` of every string."""
-    strings = as_array(value)
-    result = np.empty(strings.shape, object)
-    result.reshape(-1)[:] = [function(each) for each in strings.ravel()]
-    return result
-
-
 @op(
     "DecodeCompressed",
     inputs="bytes: string",
@@ -136,7 +128,7 @@ def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndar
         except zlib.error as error:
             raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
 
-    return _each(bytes, decompress)
+    return mapped(decompress, bytes)
 
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
@@ -158,7 +150,7 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: str | None =
 )
 def encode_base64_(xp: Any, input: Any, *, pad: bool) -> np.ndarray:
     encode = base64.urlsafe_b64encode
-    return _each(input, encode if pad else lambda data: encode(data).rstrip(b"="))
+    return mapped(encode if pad else lambda data: encode(data).rstrip(b"="), input)
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
@@ -188,7 +180,7 @@ def decode_base64_(xp: Any, input: Any) -> np.ndarray:
         except binascii.Error:
             raise invalid("Base64 string length % 4 == 1; not a valid base64 string.") from None
 
-    return _each(input, decode)
+    return mapped(decode, input)
 
 
 def decode_base64(input: Any, name: str | None = None) -> Tensor:

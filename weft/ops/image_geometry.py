@@ -10,6 +10,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.tensor import Tensor
 from weft.ops import array, control, math
+from weft.ops.blocks import extract_image_patches
 from weft.ops.case import case
 from weft.ops.cond import cond
 from weft.ops.image_check import (
@@ -234,3 +235,10 @@ def crop_to_bounding_box(
         )
         cropped.set_shape(_static([batch, target_height, target_width, depth]))
         return from_batch(cropped, was_batch)
+
+
+def extract_patches(
+    images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None
+) -> Tensor:
+    """Patches of images, flattened into the depth dimension."""
+    return extract_image_patches(images, sizes, strides, rates, padding, name)

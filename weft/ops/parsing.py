@@ -12,7 +12,8 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kernels import invalid
-from weft.ops.parsing_wire import Fail, column, single, split, string, type_name
+from weft.ops.parsing_wire import Fail, column, single, split, type_name
+from weft.ops.string_arrays import string
 
 _TYPES = "{float, int64, string}"
 

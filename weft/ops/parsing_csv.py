@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.kernels import as_array, invalid
-from weft.ops.string_numbers import number, numbers, type_name
+from weft.ops.string_arrays import flat, strings
+from weft.ops.string_numbers import numbers, type_name
 
 _QUOTE = b'"'
 
@@ -72,8 +74,7 @@ def _column(values: list[bytes], dtype: DType, default: Any, f: int, missing: by
             raise invalid(f"Field {f} is required but missing in record {gaps[0]}!")
         values = list(values)
     if dtype == dtypes.string:
-        out = np.empty(len(values), object)
-        out[:] = values
+        out = strings(values)
     else:
         for i in gaps:
             values[i] = b"0"
@@ -86,7 +87,6 @@ def _column(values: list[bytes], dtype: DType, default: Any, f: int, missing: by
 def _numbers(values: list[bytes], dtype: DType, f: int) -> np.ndarray:
     found, wrong = numbers(values, dtype)
     if wrong >= 0:
-        assert number(values[wrong], dtype) is None
         text = values[wrong].decode(errors="replace")
         raise invalid(f"Field {f} in record {wrong} is not a valid {type_name(dtype)}: {text}")
     return found
@@ -119,9 +119,8 @@ def decode_csv_(
 ) -> list[np.ndarray]:  # fmt: skip
     if len(field_delim) != 1:
         raise invalid("field_delim should be only 1 char")
-    records = as_array(records)
     rows = []
-    for i, record in enumerate(records.ravel().tolist()):
+    for i, record in enumerate(flat(records)):
         row = fields(record, field_delim.encode(), use_quote_delim)
         if select_cols:
             row = [row[j] for j in select_cols if j < len(row)]
@@ -130,7 +129,7 @@ def decode_csv_(
         rows.append(row)
     return [
         _column([row[f] for row in rows], dtype, default, f, na_value.encode()).reshape(
-            records.shape
+            np.shape(as_array(records))
         )
         for f, (dtype, default) in enumerate(zip(OUT_TYPE, record_defaults, strict=True))
     ]
@@ -147,7 +146,7 @@ def decode_csv(
 ) -> list[Tensor]:
     """A tensor for each column of the lines `records`; its type is that of its default."""
     if select_cols is not None:
-        if any(a >= b for a, b in zip(select_cols, select_cols[1:], strict=False)):
+        if any(a >= b for a, b in itertools.pairwise(select_cols)):
             raise ValueError("select_cols is not strictly increasing.")
         if select_cols[0] < 0:
             raise ValueError("select_cols contains negative values.")

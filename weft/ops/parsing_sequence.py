@@ -21,7 +21,8 @@ from weft.ops.parsing_features import (
     VarLenFeature,
     request,
 )
-from weft.ops.parsing_wire import column, split_sequences, string, type_name
+from weft.ops.parsing_wire import column, split_sequences, type_name
+from weft.ops.string_arrays import string
 from weft.protos.example import ShallowFeatureList
 
 _TYPES = "list({float, int64, string}) >= 0 = []"

@@ -13,8 +13,8 @@ from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import array_to_proto, proto_to_array
 from weft.ops.kernels import as_array, invalid
-from weft.ops.parsing_wire import string
 from weft.ops.queue_objects import show_types
+from weft.ops.string_arrays import mapped, string
 
 _HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
 
@@ -73,15 +73,13 @@ def decode_json_example_(xp: Any, json_examples: Any) -> Any:
 
     from weft.protos.example import Example
 
-    texts = as_array(json_examples)
-    result = np.empty(texts.shape, object)
-    for i, text in enumerate(texts.ravel()):
+    def serialized(text: bytes) -> bytes:
         try:
-            message = json_format.Parse(text, Example())
+            return json_format.Parse(text, Example()).SerializeToString()
         except json_format.ParseError as error:
             raise invalid(f"Error while parsing JSON: {error}") from None
-        result.flat[i] = message.SerializeToString()
-    return result
+
+    return mapped(serialized, json_examples)
 
 
 def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:

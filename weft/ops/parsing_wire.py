@@ -16,6 +16,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.ops.kernels import invalid
+from weft.ops.string_arrays import strings
 from weft.protos.example import Feature, ShallowExample, ShallowSequenceExample
 
 Fail = Callable[[int, str], NoReturn]  # the index of an example, and what is wrong with it
@@ -28,11 +29,6 @@ UNREADABLE = "Can't parse serialized Example."
 
 def type_name(dtype: DType) -> str:
     return _NAMES.get(dtype, dtype.name)
-
-
-def string(value: Any) -> bytes:
-    """The string of a scalar tensor, which may have become bare bytes."""
-    return value if isinstance(value, bytes) else value.item()
 
 
 def split(serialized: Sequence[bytes], message: Any = ShallowExample) -> list[Any]:
@@ -171,9 +167,7 @@ def _octets(data: bytes) -> np.ndarray:
 
 def _decoded(found: list[Any], dtype: DType, fail: Fail) -> tuple[Any, Any]:
     if dtype is dtypes.string:
-        strings = [each for values in found for each in values]
-        flat = np.empty(len(strings), object)
-        flat[:] = strings
+        flat = strings([each for values in found for each in values])
         return flat, np.fromiter(map(len, found), np.int64, len(found))
     sizes = np.fromiter(map(len, found), np.int64, len(found))
     data = found[0] if len(found) == 1 else b"".join(found)

@@ -91,17 +91,18 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
 
 def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """A placeholder to feed handles like `handle` to, and the tensor that such a handle means."""
-    with device(_device_of(handle)):
+    with device(device_of(handle)):
         holder = placeholder(dtypes.string)
         return holder, raw.GetSessionTensor(holder, dtype=dtype, name=name)
 
 
 def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor, Operation]:
     """A placeholder to feed a handle to, and an operation that forgets its tensor."""
-    with device(_device_of(handle)):
+    with device(device_of(handle)):
         holder = placeholder(dtypes.string)
         return holder, raw.DeleteSessionTensor(holder, name=name)
 
 
-def _device_of(handle: Any) -> str:
+def device_of(handle: Any) -> str:
+    """The device that holds the tensor of a handle."""
     return canonical_name(as_str_any(handle).rpartition(";")[2])

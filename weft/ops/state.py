@@ -150,33 +150,23 @@ def destroy_temporary_variable(xp: Any, ctx: Any, ref: Cell, *, var_name: str) -
     return ref.read()
 
 
-@op(
-    "IsVariableInitialized",
-    inputs="ref: ref(dtype)",
-    outputs="is_initialized: bool",
-    attrs="dtype: type",
-    shape=s.scalar,
-    stateful=True,
-    reads_only=True,
-    allows_uninitialized=True,
-    differentiable=False,
-)
-def is_variable_initialized_op(xp: Any, ref: Cell) -> Array:
-    return xp.asarray(ref.initialized)
+def _initialized(xp: Any, *cells: Cell) -> Array:
+    (cell,) = cells
+    return xp.asarray(cell.initialized)
 
 
-@op(
-    "VarIsInitializedOp",
-    inputs="resource: resource",
-    outputs="is_initialized: bool",
-    shape=s.scalar,
-    stateful=True,
-    reads_only=True,
-    allows_uninitialized=True,
-    differentiable=False,
+_INITIALIZED: dict[str, Any] = {
+    "outputs": "is_initialized: bool",
+    "shape": s.scalar,
+    "stateful": True,
+    "reads_only": True,
+    "allows_uninitialized": True,
+    "differentiable": False,
+}
+op("IsVariableInitialized", inputs="ref: ref(dtype)", attrs="dtype: type", **_INITIALIZED)(
+    _initialized
 )
-def var_is_initialized_op(xp: Any, resource: Cell) -> Array:
-    return xp.asarray(resource.initialized)
+op("VarIsInitializedOp", inputs="resource: resource", **_INITIALIZED)(_initialized)
 
 
 @op(

@@ -14,6 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.ops.kernels import as_array, deprecated_alias, invalid
+from weft.ops.string_arrays import flat, strings
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
 _HEXADECIMAL = re.compile(rb"\s*([+-]?)0x([0-9a-f]+)\s*", re.IGNORECASE)
@@ -45,11 +46,11 @@ def number(text: bytes, dtype: DType) -> Any:
     return _integer(text, dtype) if dtype.is_integer else _real(text)
 
 
-def numbers(strings: Sequence[bytes], dtype: DType) -> tuple[Any, int]:
+def numbers(texts: Sequence[bytes], dtype: DType) -> tuple[Any, int]:
     """The numbers that the strings write, and -1; or None, and which string is not a number."""
-    values = _plain(strings, dtype)
+    values = _plain(texts, dtype)
     if values is None:
-        values = [number(each, dtype) for each in strings]
+        values = [number(each, dtype) for each in texts]
         for i, value in enumerate(values):
             if value is None:
                 return None, i
@@ -59,15 +60,15 @@ def numbers(strings: Sequence[bytes], dtype: DType) -> tuple[Any, int]:
         ), -1
 
 
-def _plain(strings: Sequence[bytes], dtype: DType) -> list[Any] | None:
+def _plain(texts: Sequence[bytes], dtype: DType) -> list[Any] | None:
     """As Python reads them, where it agrees with TensorFlow about all of them."""
-    joined = b"".join(strings)
+    joined = b"".join(texts)
     if b"_" in joined or (dtype.is_integer and b"+" in joined):
         return None
     try:
         if dtype.is_floating:
-            return list(map(float, strings))
-        values = list(map(int, strings))
+            return list(map(float, texts))
+        values = list(map(int, texts))
     except ValueError:
         return None
     within = not values or (dtype.min <= min(values) and max(values) <= dtype.max)
@@ -84,12 +85,12 @@ def _plain(strings: Sequence[bytes], dtype: DType) -> list[Any] | None:
     differentiable=False,
 )
 def string_to_number_(xp: Any, string_tensor: Any, *, out_type: DType) -> Any:
-    strings = as_array(string_tensor)
-    values, wrong = numbers(strings.ravel().tolist(), out_type)
+    texts = flat(string_tensor)
+    values, wrong = numbers(texts, out_type)
     if wrong >= 0:
-        text = strings.ravel()[wrong].decode(errors="replace")
+        text = texts[wrong].decode(errors="replace")
         raise invalid(f"StringToNumberOp could not correctly convert string: {text}")
-    return values.reshape(strings.shape)
+    return values.reshape(np.shape(as_array(string_tensor)))
 
 
 def string_to_number(
@@ -145,9 +146,7 @@ def as_string_(
         texts = [f"({form % v.real},{form % v.imag})" for v in np.ravel(input).tolist()]
     else:
         texts = [form % value for value in np.ravel(input).tolist()]
-    result = np.empty(len(texts), object)
-    result[:] = [text.encode() for text in texts]
-    return result.reshape(np.shape(input))
+    return strings([text.encode() for text in texts], np.shape(input))
 
 
 def as_string(

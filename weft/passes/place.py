@@ -7,15 +7,17 @@ on which they would finish first. `node.device` is the whole name of a device af
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.core import device_name, dtypes, errors
 from weft.graph.kernel_call import flat_arg_names
+from weft.graph.operation import Operation
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.cost import CostModel
 from weft.passes.devices import HOST_TYPE, DeviceInfo, DeviceSet
 from weft.passes.frames import frames
+from weft.passes.prune import as_node
 from weft.passes.simulate import Simulation
 
 
@@ -63,6 +65,16 @@ def place(
         chosen = simulation.choose(options.improve)
     for node, group in zip(graph.nodes, group_of, strict=True):
         node.device = chosen[group].name
+
+
+def check_devices(
+    operations: Iterable[Operation], devices: DeviceSet, options: PlaceOptions
+) -> None:
+    """Whether operations ask for devices that do not exist, used or not."""
+    if not options.soft:
+        for op in operations:
+            if op._device and not devices.matching(op._device):
+                raise no_such_device(as_node(op), devices)
 
 
 def _place_on_one(graph: ClientGraph, devices: DeviceSet, options: PlaceOptions) -> None:

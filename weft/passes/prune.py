@@ -32,10 +32,7 @@ def prune(
     args = {tensor: _feed_node(i, tensor) for i, tensor in enumerate(feeds)}
     made: dict[Operation, Node] = {}
     for op_ in _order([t.op for t in fetches if t not in args] + list(targets), args):
-        made[op_] = Node(
-            op_.name, op_.definition, op_.attrs, [], [], [t.dtype for t in op_.outputs],
-            [t.dims for t in op_.outputs], op_, op_._device,
-        )  # fmt: skip
+        made[op_] = as_node(op_)
 
     def edge(t: Tensor) -> Edge:
         return (args[t], 0) if t in args else (made[t.op], t.value_index)
@@ -52,6 +49,14 @@ def prune(
     )
     _check_no_cycle(graph)
     return graph
+
+
+def as_node(op_: Operation) -> Node:
+    """An operation by itself, without its inputs."""
+    return Node(
+        op_.name, op_.definition, op_.attrs, [], [], [t.dtype for t in op_.outputs],
+        [t.dims for t in op_.outputs], op_, op_._device,
+    )  # fmt: skip
 
 
 def _check_no_cycle(graph: ClientGraph) -> None:

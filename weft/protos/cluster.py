@@ -40,6 +40,7 @@ _MASTER = {
     "CreateSessionResponse": """
         1 session_handle string
         2 graph_version int64
+        1001 frame_port int32
     """,
     "ExtendSessionRequest": """
         1 session_handle string
@@ -108,10 +109,11 @@ _MASTER = {
 
 _WORKER = {
     "GetStatusRequest": "",
-    # The last field is ours: TensorFlow skips it, and its own workers do not set it.
+    # The last fields are ours: TensorFlow skips them, and its own workers do not set them.
     "GetStatusResponse": """
         1 device_attributes [DeviceAttributes]
         1000 cleans_up bool
+        1001 frame_port int32
     """,
     "CreateWorkerSessionRequest": """
         1 session_handle string

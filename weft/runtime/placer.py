@@ -11,7 +11,7 @@ from weft.graph.graph import Graph
 from weft.passes.client_graph import ClientGraph
 from weft.passes.cost import CostModel
 from weft.passes.devices import DeviceSet
-from weft.passes.place import PlaceOptions, place
+from weft.passes.place import PlaceOptions, check_devices, place
 from weft.passes.prune import prune
 from weft.runtime import report
 
@@ -39,13 +39,13 @@ class Placer:
         self.costs = _kept_costs()
         self._measured = False
         self.placed: dict[str, str] = {}
-        self._version = -1
+        self._version, self._checked = -1, 0
         self._lock = threading.Lock()
 
     def __call__(self, graph: ClientGraph) -> None:
         """Sets the device of every node of a step's graph."""
         with self._lock:
-            if len(self.devices) > 1 and not self.pruned_only:
+            if not self.pruned_only:
                 self._place_all()
             place(graph, self.devices, self.options, self.costs, self.placed)
             fresh = [n for n in graph.nodes if n.op is not None and n.name not in self.placed]
@@ -56,6 +56,10 @@ class Placer:
     def _place_all(self) -> None:
         version = self.graph.version
         if version == self._version:
+            return
+        if len(self.devices) == 1:
+            check_devices(self.graph.get_operations()[self._checked :], self.devices, self.options)
+            self._checked, self._version = len(self.graph.get_operations()), version
             return
         everything = prune([], [], self.graph.get_operations())
         place(everything, self.devices, self.options, self.costs, self.placed)

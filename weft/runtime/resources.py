@@ -45,7 +45,12 @@ class Variable:
             return value
         if value is None:
             raise uninitialized(self.name, self.is_reference)
-        return np.asarray(value)
+        try:
+            return np.asarray(value)
+        except RuntimeError:
+            # A step of another thread was given the buffer meanwhile; it has put a new one here.
+            with self.store.lock:
+                return np.asarray(self.value)
 
     def update(self, value: Any) -> None:
         """As `write`, of a value that has the shape the cell holds already."""

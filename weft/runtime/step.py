@@ -13,6 +13,7 @@ from weft.core import errors, flags
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import Options, prepare
@@ -48,7 +49,11 @@ class StepRunner:
         self.numeric_check = flags.CHECK_NUMERICS.value
         self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
-        self._period, self._steps = config.placement_period if config is not None else 0, 0
+        self._period, self._model_period, self._steps = 0, 0, 0
+        if config is not None:
+            self._period = config.placement_period
+            self._model_period = config.graph_options.build_cost_model
+        self._counts = bool(self._period or self._model_period)
         self._lock = threading.Lock()
 
     def run(
@@ -62,8 +67,8 @@ class StepRunner:
         key: Any = None,
     ) -> list[Any]:
         """One step. `key` stands for (fetches, targets) in the cache of plans."""
-        if self._period:
-            self._count_step()
+        if self._counts:
+            options = self._count_step(options)
         plan = self._plans.get((key, feeds))
         if plan is None or self._mutations != self.graph._mutations:
             plan = self._plan(fetches, targets, feeds, key)
@@ -111,13 +116,23 @@ class StepRunner:
                 return PartitionedPlan(parts, self.stores, self.crew)
             return make_plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
-    def _count_step(self) -> None:
-        """Places anew every so many steps, with what has been measured by then."""
+    def _count_step(self, options: Any) -> Any:
+        """Measures a step, or places anew with what has been measured, every so many steps.
+
+        Returns the options to run this one with.
+        """
         with self._lock:
             self._steps += 1
-            if self._steps % self._period == 0:
+            if self._period and self._steps % self._period == 0:
                 self.place.rethink()
                 self._plans.clear()
+            if not self._model_period or self._steps % self._model_period:
+                return options
+        measured = type(options)() if options is not None else _run_options()
+        if options is not None:
+            measured.CopyFrom(options)
+        measured.trace_level = measured.FULL_TRACE
+        return measured
 
     def _deadline(self, options: Any) -> float | None:
         """When the step must be over, by time.monotonic: its own limit, or the session's."""
@@ -160,6 +175,17 @@ class StepRunner:
 
         return PartialRun(self, fetches, targets, feeds)
 
+    def kept(self, handle: str, dtype: Any) -> Any:
+        """A tensor that the session keeps under a handle."""
+        return to_user(kept_tensors(self._store_of(handle))[handle])
+
+    def forget(self, handle: str) -> None:
+        """Drops a tensor that the session keeps."""
+        kept_tensors(self._store_of(handle)).pop(handle, None)
+
+    def _store_of(self, handle: str) -> ResourceStore:
+        return self.stores.get(handle.rpartition(";")[2], self.store)
+
     def list_devices(self) -> list[Any]:
         return list(self.devices)
 
@@ -179,6 +205,12 @@ class StepRunner:
         """Empties resource containers on every device."""
         for store in self.stores.values():
             store.clear(containers)
+
+
+def _run_options() -> Any:
+    from tensorboard.compat.proto.config_pb2 import RunOptions
+
+    return RunOptions()
 
 
 def check_unique(feeds: Sequence[Tensor]) -> None:
@@ -209,7 +241,7 @@ def to_user(value: Any) -> Any:
     Scalars come as NumPy scalars (strings as bytes).
     """
     if isinstance(value, Variable):
-        value = value.value if value.value is not None else value.read()
+        value = value.read()
     if not isinstance(value, (np.ndarray, np.generic)):
         if not hasattr(value, "__array__"):
             return value  # a resource handle

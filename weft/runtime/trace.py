@@ -36,6 +36,8 @@ class StepTrace:
 
     def fill(self, metadata: Any) -> None:
         devices: dict[str, Any] = {}
+        if not self._records:  # everything was known before the step
+            metadata.step_stats.dev_stats.add(device=HOST)
         for record in self._records:
             name = record.node.device or HOST
             stats = devices.get(name)

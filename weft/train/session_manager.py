@@ -15,6 +15,8 @@ from weft.platform import tf_logging as logging
 from weft.train.checkpoint_management import get_checkpoint_state
 
 Outcome = tuple[bool, str | None]
+# Most who wait for a chief wait for moments; only later is asked as seldom as TensorFlow does.
+_FIRST_WAIT_SECS = 0.25
 
 
 class SessionManager:
@@ -135,6 +137,7 @@ class SessionManager:
         """A session on variables that somebody else initializes; waits until that is done."""
         most = float("inf") if max_wait_secs is None else max_wait_secs
         until = time.monotonic() + most
+        pause = min(_FIRST_WAIT_SECS, self._recovery_wait_secs)
         while True:
             sess = Session(master, graph=self._graph, config=config)
             message = None
@@ -145,7 +148,7 @@ class SessionManager:
                     return sess
             with contextlib.suppress(Exception):
                 sess.close()
-            if until - time.monotonic() < self._recovery_wait_secs:
+            if until - time.monotonic() < pause:
                 raise errors.DeadlineExceededError(
                     None, None, f"Session was not ready after waiting {most:.0f} secs."
                 )
@@ -153,7 +156,8 @@ class SessionManager:
                 "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s",
                 local_message, message,
             )  # fmt: skip
-            time.sleep(self._recovery_wait_secs)
+            time.sleep(pause)
+            pause = min(2 * pause, self._recovery_wait_secs)
 
     # ---- steps on the way ----
 

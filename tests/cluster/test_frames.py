@@ -1,0 +1,129 @@
+"""Calls by frames on a socket, without masters or workers."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.cluster import outcome, wire
+from weft.cluster.frame_transport import FrameConnection, FrameServer
+from weft.cluster.interfaces import Caller
+
+pytestmark = pytest.mark.timeout(30)
+
+
+class Echo:
+    """Methods to call: one that answers, one that fails, one that waits until nobody wants it."""
+
+    def __init__(self) -> None:
+        self.waiting, self.gone = threading.Event(), threading.Event()
+
+    def same(self, data: wire.Chunk, caller: Caller) -> list[wire.Chunk]:
+        return [b"", memoryview(data)]
+
+    def fail(self, data: wire.Chunk, caller: Caller) -> bytes:
+        raise tf.errors.OutOfRangeError(None, None, "no more")
+
+    def wait(self, data: wire.Chunk, caller: Caller) -> bytes:
+        caller.on_gone(self.gone.set)
+        self.waiting.set()
+        self.gone.wait(10)
+        return b""
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return Echo()
+
+
+@pytest.fixture
+def server(echo: Echo) -> Iterator[FrameServer]:
+    made = FrameServer("localhost", {"/same": echo.same, "/fail": echo.fail, "/wait": echo.wait})
+    made.start()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def connection(server: FrameServer) -> Iterator[FrameConnection]:
+    made = FrameConnection("localhost", server.port, "there")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 20_000_000])
+def test_messages_of_any_size(connection: FrameConnection, size: int) -> None:
+    sent = np.random.default_rng(0).integers(0, 256, size, np.uint8)
+    pieces = [sent[:7].data, sent[7:].data]
+    got = outcome.wait(connection.start("/same", pieces, bytes))
+    assert got == sent.tobytes()
+
+
+def test_calls_at_once_keep_apart(connection: FrameConnection) -> None:
+    calls = [connection.start("/same", [b"%d" % i], bytes) for i in range(100)]
+    assert [outcome.wait(call) for call in calls] == [b"%d" % i for i in range(100)]
+
+
+def test_errors_keep_their_class(connection: FrameConnection) -> None:
+    with pytest.raises(tf.errors.OutOfRangeError, match="no more"):
+        outcome.wait(connection.start("/fail", [], bytes))
+    with pytest.raises(tf.errors.UnimplementedError, match="/nothing"):
+        outcome.wait(connection.start("/nothing", [], bytes))
+
+    def refuse(data: bytes) -> None:
+        raise ValueError("cannot read it")
+
+    with pytest.raises(ValueError, match="cannot read it"):
+        outcome.wait(connection.start("/same", [b"x"], refuse))
+
+
+def test_a_call_that_is_cancelled(connection: FrameConnection, echo: Echo) -> None:
+    call = connection.start("/wait", [], bytes)
+    assert echo.waiting.wait(5)
+    call.cancel()
+    with pytest.raises(tf.errors.CancelledError):
+        outcome.wait(call)
+    assert echo.gone.wait(5)
+
+
+@pytest.mark.parametrize("who", ["server", "connection"])
+def test_the_end_of_a_connection_ends_its_calls(
+    server: FrameServer, connection: FrameConnection, echo: Echo, who: str
+) -> None:
+    call = connection.start("/wait", [], bytes)
+    assert echo.waiting.wait(5)
+    {"server": server, "connection": connection}[who].close()
+    with pytest.raises(tf.errors.UnavailableError, match="there"):
+        outcome.wait(call)
+    assert echo.gone.wait(5)
+    with pytest.raises(tf.errors.UnavailableError):
+        outcome.wait(connection.start("/same", [b"x"], bytes))
+
+
+@pytest.mark.parametrize(
+    "said", [b"GET / HTTP/1.1\r\n\r\n", b"weft frames 1\n" + b"\xff" * 40, b""]
+)
+def test_strangers_are_not_served(server: FrameServer, said: bytes) -> None:
+    with socket.create_connection(("localhost", server.port)) as stranger:
+        stranger.sendall(said)
+        stranger.shutdown(socket.SHUT_WR)
+        assert stranger.recv(1) == b""
+
+
+def test_a_wait_that_looks_around(connection: FrameConnection, echo: Echo) -> None:
+    looked: list[int] = []
+
+    def look() -> None:
+        looked.append(1)
+        if len(looked) == 3:
+            raise tf.errors.UnavailableError(None, None, "enough")
+
+    check: Callable[[], None] = look
+    with pytest.raises(tf.errors.UnavailableError, match="enough"):
+        outcome.wait_watching(connection.start("/wait", [], bytes), 0.01, check)
+    assert echo.gone.wait(5)

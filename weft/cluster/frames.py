@@ -1,0 +1,117 @@
+"""Messages as frames on a socket: what weft's processes say to each other when both are weft's.
+
+The messages are those of TensorFlow's services; only what carries them is lighter than gRPC. An
+array goes from its own memory to the socket, and from the socket into memory of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import socket
+import struct
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from weft.cluster.wire import Chunk, length
+
+REQUEST, RESPONSE, ERROR, CANCEL = range(4)
+GREETING = b"weft frames 1\n"
+_HEAD = struct.Struct("<BHQQ")  # kind, length of the name, call, length of the message
+_CODE = struct.Struct("<I")
+_SMALL = 1 << 16
+_MOST_BUFFERS = 512
+_BUFFER_BYTES = 1 << 21
+
+
+class Frame(NamedTuple):
+    """A request has the name of a method; an answer the number of the call it is for."""
+
+    kind: int
+    call: int
+    name: str
+    data: Chunk
+
+
+class Closed(Exception):
+    """The other end is gone."""
+
+
+class Channel:
+    """One end of a socket. Frames may be sent from any thread; one thread receives."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+        self._socket = connection
+        self._input = cast(io.BufferedReader, connection.makefile("rb", _SMALL))
+        self._lock = threading.Lock()
+
+    def send(self, kind: int, call: int, name: str = "", message: Sequence[Chunk] = ()) -> None:
+        """`Closed` if the other end is gone."""
+        size, label = length(message), name.encode()
+        chunks = [_HEAD.pack(kind, len(label), call, size) + label, *message]
+        try:
+            with self._lock:
+                if size <= _SMALL:
+                    self._socket.sendall(b"".join(chunks))
+                else:
+                    self._send_all(chunks)
+        except (OSError, ValueError) as error:
+            raise Closed(str(error)) from None
+
+    def _send_all(self, chunks: Sequence[Chunk]) -> None:
+        views = [memoryview(chunk) for chunk in chunks if len(chunk)]
+        while views:
+            sent = self._socket.sendmsg(views[:_MOST_BUFFERS])
+            while views and sent >= len(views[0]):
+                sent -= len(views.pop(0))
+            if sent:
+                views[0] = views[0][sent:]
+
+    def send_error(self, call: int, code: int, text: str) -> None:
+        self.send(ERROR, call, "", [_CODE.pack(code), text.encode()])
+
+    def receive(self) -> Frame:
+        """The next frame. `Closed` when there will be none."""
+        try:
+            kind, label, call, size = _HEAD.unpack(self._read(_HEAD.size))
+            name = bytes(self._read(label)).decode() if label else ""
+            return Frame(kind, call, name, self._read(size) if size else b"")
+        except (OSError, ValueError, MemoryError, struct.error) as error:
+            raise Closed(str(error)) from None
+
+    def _read(self, size: int) -> Chunk:
+        if size <= _SMALL:
+            data: bytes = self._input.read(size)
+            if len(data) < size:
+                raise Closed("Socket closed")
+            return data
+        view: memoryview = np.empty(size, np.uint8).data
+        at = 0
+        while at < size:
+            count = self._input.readinto(view[at:])
+            if not count:
+                raise Closed("Socket closed")
+            at += count
+        return view
+
+    def close(self) -> None:
+        """Both ends see that; who is receiving stops."""
+        with contextlib.suppress(OSError):  # it has been closed by the other end
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def release(self) -> None:
+        """The end, told by the thread that received."""
+        self.close()
+        self._input.close()
+        self._socket.close()
+
+
+def error_of(data: Chunk) -> tuple[int, str]:
+    """Code and text of an ERROR frame."""
+    view = memoryview(data)
+    return _CODE.unpack(view[: _CODE.size])[0], bytes(view[_CODE.size :]).decode()

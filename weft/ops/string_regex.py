@@ -1,0 +1,127 @@
+"""Regular expressions on tensors of strings."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op, raw
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.kernels import as_array, invalid
+from weft.ops.string_arrays import flat, mapped, string
+
+_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    # What RE2 calls \z is Python's \Z; \C, any byte, is a dot that also matches line feeds.
+    try:
+        return re.compile(pattern.replace(rb"\z", rb"\Z").replace(rb"\C", rb"(?s:.)"))
+    except re.error as error:
+        raise invalid(f"Invalid pattern: {pattern.decode()}, error: {error}") from None
+
+
+def _checked(value: Any, what: str) -> bytes:
+    if np.ndim(value):
+        raise invalid(f"{what} must be scalar, but received {s.show(np.shape(value))}")
+    return string(value)
+
+
+def _match_dims(c: ShapeContext) -> Dims:
+    for i in range(1, c.num_inputs):
+        s.with_rank(c.dims(i), 0)
+    return c.dims(0)
+
+
+def _full_match(input: Any, pattern: bytes) -> np.ndarray:
+    match = _compiled(pattern).fullmatch
+    found = np.array([match(text) is not None for text in flat(input)], bool)
+    return found.reshape(np.shape(as_array(input)))
+
+
+@op(
+    "RegexFullMatch", inputs="input: string, pattern: string", outputs="output: bool",
+    shape=_match_dims, **_HOST,
+)  # fmt: skip
+def regex_full_match_(xp: Any, input: Any, pattern: Any) -> Any:
+    return _full_match(input, _checked(pattern, "Pattern"))
+
+
+@op(
+    "StaticRegexFullMatch", inputs="input: string", outputs="output: bool",
+    attrs="pattern: string", shape=s.unchanged, **_HOST,
+)  # fmt: skip
+def static_regex_full_match_(xp: Any, input: Any, *, pattern: str) -> Any:
+    return _full_match(input, pattern.encode())
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    """Whether `pattern` matches the whole of each string."""
+    if isinstance(pattern, (str, bytes)):
+        return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
+    return raw.RegexFullMatch(input, pattern, name=name)
+
+
+# ---- replacing -----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _rewriter(rewrite: bytes) -> Any:
+    r"""The function from a match to its replacement: \0 to \9 are groups, \\ a backslash."""
+    parts = re.split(rb"\\(\d|\\)", rewrite)
+    if any(b"\\" in part for part in parts[::2]):
+        raise invalid(f"Invalid rewrite pattern: {rewrite.decode()}")
+
+    def replacement(match: re.Match[bytes]) -> bytes:
+        found = [
+            part if i % 2 == 0 else b"\\" if part == b"\\" else match.group(int(part)) or b""
+            for i, part in enumerate(parts)
+        ]
+        return b"".join(found)
+
+    return replacement
+
+
+def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
+    compiled, replacement = _compiled(pattern), _rewriter(rewrite)
+    highest = max((int(g) for g in re.findall(rb"\\(\d)", rewrite)), default=0)
+    if highest > compiled.groups:
+        return as_array(input)  # there is nothing to put in: RE2 leaves the strings alone
+    return mapped(lambda text: compiled.sub(replacement, text, 0 if everywhere else 1), input)
+
+
+@op(
+    "RegexReplace", inputs="input: string, pattern: string, rewrite: string",
+    outputs="output: string", attrs="replace_global: bool = true", shape=_match_dims, **_HOST,
+)  # fmt: skip
+def regex_replace_(xp: Any, input: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Any:
+    wanted, replacement = _checked(pattern, "Pattern"), _checked(rewrite, "Rewrite")
+    return _replace(input, wanted, replacement, replace_global)
+
+
+@op(
+    "StaticRegexReplace", inputs="input: string", outputs="output: string",
+    attrs="pattern: string, rewrite: string, replace_global: bool = true", shape=s.unchanged,
+    **_HOST,
+)  # fmt: skip
+def static_regex_replace_(
+    xp: Any, input: Any, *, pattern: str, rewrite: str, replace_global: bool
+) -> Any:
+    return _replace(input, pattern.encode(), rewrite.encode(), replace_global)
+
+
+def regex_replace(
+    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+) -> Tensor:
+    r"""What `pattern` matches replaced by `rewrite`, in which \1 is the first group."""
+    if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
+        return raw.StaticRegexReplace(
+            input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
+        )
+    return raw.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
