@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops import philox
+from weft.ops.candidate_sampling import Words
 from weft.ops.kernels import invalid
 
 F = np.float32
@@ -136,23 +136,20 @@ class _Draws:
     """Single numbers from a stream of words."""
 
     def __init__(self, rng: np.ndarray) -> None:
-        self._words = self._stream(rng)
+        self._words = Words(rng)
 
-    @staticmethod
-    def _stream(rng: np.ndarray) -> Iterator[int]:
-        while True:
-            yield from np.stack(philox.blocks(np, rng, 64), axis=1).ravel().tolist()
-            rng = philox.advance(rng, 64)
+    def _next(self) -> int:
+        return int(self._words.take(1)[0])
 
     def unit(self) -> np.float32:
-        return philox.unit_float(np.uint32(next(self._words)))
+        return philox.unit_float(self._words.take(1))[0]
 
     def below(self, bound: int) -> int:
         """An integer less than `bound`; words that would favour small ones are drawn again."""
         if bound & (bound - 1) == 0:
-            return next(self._words) & (bound - 1)
+            return self._next() & (bound - 1)
         rest = (2**32 - 1) % bound + 1
-        while (word := next(self._words)) < rest:
+        while (word := self._next()) < rest:
             pass
         return word % bound
 

@@ -54,7 +54,11 @@ def _by_score(scores: np.ndarray, least: Any) -> np.ndarray:
 
 
 def _hard(
-    scores: np.ndarray, similarity: Similarity, count: int, least: Any, suppressed: Callable[[Any], Any]
+    scores: np.ndarray,
+    similarity: Similarity,
+    count: int,
+    least: Any,
+    suppressed: Callable[[Any], Any],
 ) -> list[int]:
     """Takes the best box that is left, and drops what is too similar to it."""
     left, selected = _by_score(scores, least), []

@@ -144,24 +144,28 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = 
 # ---- formatting ----------------------------------------------------------------------------------
 
 
+def _formatted_dims(c: ShapeContext) -> Dims:
+    wanted = c.attr("template").count(c.attr("placeholder"))
+    if wanted != c.num_inputs:
+        raise ValueError(
+            f"num placeholders in template and num inputs must match: {wanted} vs. {c.num_inputs}"
+        )
+    return ()
+
+
 @op(
     "StringFormat",
     inputs="inputs: list(T)",
     outputs="output: string",
     attrs='T: list(type) >= 0, template: string = "%s", placeholder: string = "%s",'
     " summarize: int = 3",
-    shape=s.scalar,
+    shape=_formatted_dims,
     **_HOST,
 )
 def string_format_(
     xp: Any, inputs: list[Any], *, T: list[DType], template: str, placeholder: str, summarize: int
 ) -> Any:
     parts = template.split(placeholder)
-    if len(parts) - 1 != len(inputs):
-        raise invalid(
-            "num placeholders in template and num inputs must match:"
-            f" {len(parts) - 1} vs. {len(inputs)}"
-        )
     shown = [_summary(as_array(value), summarize) for value in inputs]
     text = parts[0] + "".join(a + b for a, b in zip(shown, parts[1:], strict=True))
     return strings([text.encode(errors="surrogateescape")], ())

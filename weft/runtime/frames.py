@@ -6,10 +6,35 @@ per slot and how many inputs each task still waits for.
 
 from __future__ import annotations
 
-import hashlib
+import functools
 from typing import Any
 
 DEAD = object()  # stands in for a value that the step decided not to compute
+
+
+_MASK = (1 << 64) - 1
+_MULTIPLIER = 0xC6A4A7935BD1E995
+_SEED = 0xDECAFCAFFE
+
+
+@functools.cache
+def _hashed(name: str) -> int:
+    """MurmurHash64A of a name, with TensorFlow's seed."""
+    data = name.encode()
+    whole = len(data) // 8 * 8
+    found = _SEED ^ len(data) * _MULTIPLIER & _MASK
+    for at in range(0, whole, 8):
+        part = int.from_bytes(data[at : at + 8], "little") * _MULTIPLIER & _MASK
+        part = (part ^ part >> 47) * _MULTIPLIER & _MASK
+        found = (found ^ part) * _MULTIPLIER & _MASK
+    if whole < len(data):
+        found = (found ^ int.from_bytes(data[whole:], "little")) * _MULTIPLIER & _MASK
+    found = (found ^ found >> 47) * _MULTIPLIER & _MASK
+    return found ^ found >> 47
+
+
+def _combined(a: int, b: int) -> int:
+    return a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4) & _MASK)
 
 
 class Iteration:
@@ -49,11 +74,11 @@ class Frame:
         limit: int,
     ) -> None:
         self.name, self.key = name, key
-        # What names the frame to other devices of the step; the same wherever it is entered.
+        # What names the frame to other devices of the step; the same wherever it is entered, also
+        # by TensorFlow (since 2.3).
         self.number = 0
         if parent is not None:
-            path = f"{parent.number}:{parent_iteration}:{name}".encode()
-            self.number = int.from_bytes(hashlib.blake2b(path, digest_size=8).digest(), "little")
+            self.number = _combined(parent.number, _combined(parent_iteration, _hashed(name)))
         self.parent, self.parent_iteration = parent, parent_iteration
         self.waiting_enters, self.limit = enters, max(1, limit)
         self.iterations: dict[int, Iteration] = {}
