@@ -63,10 +63,18 @@ ROWS = [
     Row("greedy decoding, 50 steps", "decode", 1.2),
     Row("from one device to another and back", "two_devices", 1),
     Row("training fed by queue runners", "queue_runner", 1, "examples_per_second", True),
+    Row("scalar from ps to worker", "cluster_scalar", 1.2),
+    Row("100 MB from ps to worker", "cluster_dense", 2),
+    Row("1,024 rows of 256 MB on a ps", "cluster_sparse", 1.2),
+    Row("the same, against rows of 16 MB", "cluster_sparse", 0.8, against_own="small_table"),
+    Row("synchronous null step, 8 workers", "cluster_sync", 1),
+    Row("the same, against 1 worker", "cluster_sync", 1, "growth"),
+    Row("asynchronous training, 2 workers", "cluster_async", 1.2, "examples_per_second", True),
+    Row("subgraphs run by one worker", "cluster_dispatch", 1, "subgraphs_per_second", True),
     Row("20 steps: second process, against first", "second_start", 1, against_own="first_process"),
 ]
 BENCHES = list(dict.fromkeys(row.bench for row in ROWS))
-OWN_ONLY = {row.bench for row in ROWS if row.against_own}
+OWN_ONLY = set(BENCHES) - {row.bench for row in ROWS if not row.against_own}
 
 
 def run_once(bench: str, impl: str, python: Path) -> Result:
@@ -141,6 +149,8 @@ SHOW: dict[str, Callable[[float], str]] = {
     "resident_mb": lambda value: f"{value:.0f} MB",
     "ops_per_second": lambda value: f"{value:,.0f} ops/s",
     "examples_per_second": lambda value: f"{value:,.0f} examples/s",
+    "subgraphs_per_second": lambda value: f"{value:,.0f} /s",
+    "growth": lambda value: f"{value:.1f} times",
 }
 
 

@@ -31,6 +31,7 @@ BUILT_ON_THE_API = (
     "train",
     "data",
     "layers",
+    "linalg",
     "rnn",
     "estimator",
     "summary",

@@ -56,6 +56,7 @@ from tensorboard.compat.proto.summary_pb2 import (
 )
 
 from weft.api import app as app
+from weft.api import audio as audio
 from weft.api import bitwise as bitwise
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
@@ -67,6 +68,7 @@ from weft.api import io as io
 from weft.api import layers as layers
 from weft.api import linalg as linalg
 from weft.api import logging as logging
+from weft.api import lookup as lookup
 from weft.api import losses as losses
 from weft.api import manip as manip
 from weft.api import math as math
@@ -334,6 +336,27 @@ from weft.graph.type_spec import (
 )
 from weft.graph.type_spec import (
     TypeSpec as TypeSpec,
+)
+from weft.linalg.dispatch import (
+    cholesky as cholesky,
+)
+from weft.linalg.dispatch import (
+    matmul as matmul,
+)
+from weft.linalg.dispatch import (
+    matrix_determinant as matrix_determinant,
+)
+from weft.linalg.dispatch import (
+    matrix_diag_part as matrix_diag_part,
+)
+from weft.linalg.dispatch import (
+    matrix_inverse as matrix_inverse,
+)
+from weft.linalg.dispatch import (
+    matrix_solve as matrix_solve,
+)
+from weft.linalg.dispatch import (
+    trace as trace,
 )
 from weft.ops.accumulators import (
     ConditionalAccumulator as ConditionalAccumulator,
@@ -705,9 +728,6 @@ from weft.ops.diag import (
     matrix_diag as matrix_diag,
 )
 from weft.ops.diag import (
-    matrix_diag_part as matrix_diag_part,
-)
-from weft.ops.diag import (
     matrix_set_diag as matrix_set_diag,
 )
 from weft.ops.edit_distance import (
@@ -837,18 +857,6 @@ from weft.ops.initializers import (
     zeros_initializer as zeros_initializer,
 )
 from weft.ops.linalg import (
-    cholesky as cholesky,
-)
-from weft.ops.linalg import (
-    matrix_determinant as matrix_determinant,
-)
-from weft.ops.linalg import (
-    matrix_inverse as matrix_inverse,
-)
-from weft.ops.linalg import (
-    matrix_solve as matrix_solve,
-)
-from weft.ops.linalg import (
     matrix_solve_ls as matrix_solve_ls,
 )
 from weft.ops.linalg import (
@@ -871,6 +879,12 @@ from weft.ops.linalg import (
 )
 from weft.ops.linalg import (
     svd as svd,
+)
+from weft.ops.lookup import (
+    initialize_all_tables as initialize_all_tables,
+)
+from weft.ops.lookup import (
+    tables_initializer as tables_initializer,
 )
 from weft.ops.math import (
     abs as abs,
@@ -922,9 +936,6 @@ from weft.ops.matmul import (
 )
 from weft.ops.matmul import (
     einsum as einsum,
-)
-from weft.ops.matmul import (
-    matmul as matmul,
 )
 from weft.ops.matmul import (
     sparse_matmul as sparse_matmul,
@@ -1127,9 +1138,6 @@ from weft.ops.reduce import (
 from weft.ops.reduce import (
     reduce_sum as reduce_sum,
 )
-from weft.ops.reduce import (
-    trace as trace,
-)
 from weft.ops.scatter import (
     scatter_nd as scatter_nd,
 )
@@ -1247,6 +1255,75 @@ from weft.ops.sparse import (
 from weft.ops.sparse_add import (
     sparse_add as sparse_add,
 )
+from weft.ops.sparse_convert import (
+    sparse_maximum as sparse_maximum,
+)
+from weft.ops.sparse_convert import (
+    sparse_minimum as sparse_minimum,
+)
+from weft.ops.sparse_convert import (
+    sparse_reduce_max as sparse_reduce_max,
+)
+from weft.ops.sparse_convert import (
+    sparse_reduce_max_sparse as sparse_reduce_max_sparse,
+)
+from weft.ops.sparse_convert import (
+    sparse_reduce_sum as sparse_reduce_sum,
+)
+from weft.ops.sparse_convert import (
+    sparse_reduce_sum_sparse as sparse_reduce_sum_sparse,
+)
+from weft.ops.sparse_convert import (
+    sparse_softmax as sparse_softmax,
+)
+from weft.ops.sparse_convert import (
+    sparse_tensor_to_dense as sparse_tensor_to_dense,
+)
+from weft.ops.sparse_convert import (
+    sparse_to_indicator as sparse_to_indicator,
+)
+from weft.ops.sparse_matmul import (
+    sparse_tensor_dense_matmul as sparse_tensor_dense_matmul,
+)
+from weft.ops.sparse_select import (
+    sparse_concat as sparse_concat,
+)
+from weft.ops.sparse_select import (
+    sparse_fill_empty_rows as sparse_fill_empty_rows,
+)
+from weft.ops.sparse_select import (
+    sparse_merge as sparse_merge,
+)
+from weft.ops.sparse_select import (
+    sparse_reorder as sparse_reorder,
+)
+from weft.ops.sparse_select import (
+    sparse_reset_shape as sparse_reset_shape,
+)
+from weft.ops.sparse_select import (
+    sparse_reshape as sparse_reshape,
+)
+from weft.ops.sparse_select import (
+    sparse_retain as sparse_retain,
+)
+from weft.ops.sparse_select import (
+    sparse_slice as sparse_slice,
+)
+from weft.ops.sparse_select import (
+    sparse_split as sparse_split,
+)
+from weft.ops.sparse_select import (
+    sparse_transpose as sparse_transpose,
+)
+from weft.ops.sparse_serialize import (
+    deserialize_many_sparse as deserialize_many_sparse,
+)
+from weft.ops.sparse_serialize import (
+    serialize_many_sparse as serialize_many_sparse,
+)
+from weft.ops.sparse_serialize import (
+    serialize_sparse as serialize_sparse,
+)
 from weft.ops.special import (
     betainc as betainc,
 )
@@ -1283,6 +1360,18 @@ from weft.ops.strided import (
 from weft.ops.strided import (
     strided_slice as strided_slice,
 )
+from weft.ops.string_hash import (
+    fingerprint as fingerprint,
+)
+from weft.ops.string_hash import (
+    string_to_hash_bucket as string_to_hash_bucket,
+)
+from weft.ops.string_hash import (
+    string_to_hash_bucket_fast as string_to_hash_bucket_fast,
+)
+from weft.ops.string_hash import (
+    string_to_hash_bucket_strong as string_to_hash_bucket_strong,
+)
 from weft.ops.string_join import (
     string_join as string_join,
 )
@@ -1291,6 +1380,21 @@ from weft.ops.string_numbers import (
 )
 from weft.ops.string_numbers import (
     string_to_number as string_to_number,
+)
+from weft.ops.string_reduce import (
+    reduce_join as reduce_join,
+)
+from weft.ops.string_regex import (
+    regex_replace as regex_replace,
+)
+from weft.ops.string_split import (
+    string_split as string_split,
+)
+from weft.ops.strings import (
+    string_strip as string_strip,
+)
+from weft.ops.strings import (
+    substr as substr,
 )
 from weft.ops.template import (
     make_template as make_template,

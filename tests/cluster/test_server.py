@@ -61,6 +61,12 @@ def test_what_is_fetched_belongs_to_the_caller(target: str) -> None:
         assert sess.run(v).tolist() == [0, 0, 0]
 
 
+def test_a_feed_that_nothing_needs(target: str) -> None:
+    x = tf.placeholder(tf.float32, [])
+    with tf.Session(target) as sess:
+        assert sess.run(tf.ones([]) * 2.0, {x: 1.0}) == 2.0
+
+
 def test_loops_and_branches(target: str) -> None:
     v = tf.Variable(2.0)
     _, power = tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, a * v), [0, 1.0])
@@ -183,6 +189,8 @@ def test_partial_runs_and_callables(target: str) -> None:
     double, total = a * 2, a * 2 + b
     with tf.Session(target) as sess:
         handle = sess.partial_run_setup([double, total], [a, b])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has not been fed"):
+            sess.partial_run(handle, total, {a: 3.0})
         assert sess.partial_run(handle, double, {a: 3.0}) == 6.0
         with pytest.raises(tf.errors.InvalidArgumentError, match="already been fed"):
             sess.partial_run(handle, total, {a: 1.0, b: 1.0})

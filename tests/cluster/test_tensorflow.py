@@ -73,9 +73,9 @@ def test_a_weft_client_on_a_tensorflow_server(tensorflow_server: Callable[..., N
         assert [d.name for d in sess.list_devices()] == ["/job:local/replica:0/task:0/device:CPU:0"]
 
 
-def test_variables_on_a_tensorflow_server_trained_by_a_weft_worker(
-    tensorflow_server: Callable[..., None],
-) -> None:
+@pytest.mark.parametrize("master", ["worker", "ps"])
+def test_a_cluster_of_both(tensorflow_server: Callable[..., None], master: str) -> None:
+    """Variables on TensorFlow's server, computing on ours; either of them is the master."""
     spec = cluster_of(ps=1, worker=1)
     tensorflow_server(spec, "ps")
     worker = Server(spec, "worker", 0)
@@ -86,10 +86,38 @@ def test_variables_on_a_tensorflow_server_trained_by_a_weft_worker(
         x = tf.placeholder(tf.float32, [None])
         with tf.device("/job:worker"):
             loss = tf.reduce_sum(tf.square(v * x - r))
+            _, power = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * r), [0, v])
+            slope = tf.gradients(power, v)[0]
+            chosen = tf.cond(loss > 0, lambda: tf.identity(v) + 1.0, lambda: v - 1.0)
+        with tf.device("/job:ps"):
+            doubled = chosen * 2.0
         train = tf.train.AdamOptimizer(0.1).minimize(loss)
-        with tf.Session(worker.target) as sess:
+        with tf.Session(f"grpc://{spec[master][0]}") as sess:
             sess.run(tf.global_variables_initializer())
+            assert sess.run(slope).tolist() == [1.0, 1.0]
+            assert sess.run(doubled, {x: [3.0, 3.0]}).tolist() == [4.0, 6.0]
             losses = [sess.run([loss, train], {x: [1.0, 2.0]})[0] for _ in range(3)]
         np.testing.assert_allclose(losses, [9.0, 7.29, 5.765942], rtol=1e-5)
+    finally:
+        worker.stop()
+
+
+def test_a_loop_over_servers_of_both(tensorflow_server: Callable[..., None]) -> None:
+    spec = cluster_of(ps=1, worker=1)
+    tensorflow_server(spec, "ps")
+    worker = Server(spec, "worker", 0)
+
+    def body(i: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        with tf.device("/job:ps"):
+            b = a * 2.0
+        with tf.device("/job:worker"):
+            return i + 1, b + 1.0
+
+    try:
+        with tf.device("/job:worker"):
+            start = tf.placeholder(tf.float32, [])
+            _, end = tf.while_loop(lambda i, a: i < 4, body, [0, start])
+        with tf.Session(worker.target) as sess:
+            assert sess.run(end, {start: 1.0}) == 31.0
     finally:
         worker.stop()

@@ -430,3 +430,16 @@ def test_names_given_as_bytes() -> None:
             graph_def, {b"a:0": two}, return_elements=[b"b:0"], name=b"scope"
         )
         assert found.name == "scope/b:0" and found.op.inputs[0] is two
+
+
+def test_defaults_are_filled_in_next_to_attributes_that_no_op_declares() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.reduce_sum(tf.constant([1.0, 2.0]), name="total")
+    written = graph.as_graph_def()
+    total = next(node for node in written.node if node.op == "Sum")
+    del total.attr["keep_dims"]
+    total.attr["_extra"].b = True
+    tf.import_graph_def(written, name="")
+    assert tf.get_default_graph().get_operation_by_name("total").get_attr("keep_dims") is False
+    with tf.Session() as sess:
+        assert sess.run("total:0") == 3.0

@@ -56,3 +56,10 @@ def test_group_and_tuple_wait_for_all(sess):
     assert sess.run(both) == [1, 2] and sess.run(v) == 1
     sess.run(tf.group(v.assign_add(1.0), tf.no_op()))
     assert sess.run(v) == 2
+
+
+def test_strings_in_a_failed_assertion_are_escaped() -> None:
+    check = tf.Assert(tf.placeholder_with_default(False, []), ['it\'s "\x01" é', b"\xff"])
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(check)
+    assert 'assertion failed: [it\\\'s \\"\\001\\" é] [\\377]' in str(caught.value)

@@ -255,9 +255,20 @@ class TestCells:
         add = tf.assign_add(v, [1.0, 1.0], name="add")
         add.op._set_attr("_class", tf.AttrValue(list=tf.AttrValue.ListValue()))
         add.op._set_device("/cpu:1")
-        with pytest.raises(errors.InvalidArgumentError, match="reference or resource edge"):
-            placed(CPUS, [add])
+        assert placed(CPUS, [add])["add"] == "CPU:2"
         assert placed(CPUS, [add], options=SOFT)["add"] == "CPU:2"
+
+    def test_an_edge_between_two_that_hold_state(self):
+        with tf.device("/cpu:2"):
+            v = tf.get_variable("v", [2], use_resource=False)
+        with tf.device("/cpu:1"):
+            w = tf.get_variable("w", [2], use_resource=False)
+        add = tf.assign_add(v, [1.0, 1.0], name="add")
+        together = tf.AttrValue.ListValue(s=[b"loc:@w"])
+        add.op._set_attr("_class", tf.AttrValue(list=together))
+        add.op._set_device("")
+        with pytest.raises(errors.InvalidArgumentError, match="reference or resource edge"):
+            placed(CPUS, [add, w.value()])
 
     def test_values_of_a_variable_go_anywhere(self):
         with tf.device("/cpu:2"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -106,3 +107,13 @@ def test_slots_are_those_of_the_inner_optimizer() -> None:
     assert optimizer.get_slot_names() == ["m", "v"]
     assert optimizer.get_slot(v, "m") is inner.get_slot(v, "m")
     assert optimizer.variables() == inner.variables()
+
+
+def test_the_end_does_not_wait_for_gradients_that_never_come() -> None:
+    optimizer, train, _, _, _, g, rows = model(1)
+    hook = optimizer.make_session_run_hook(is_chief=True)
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        session.run(train, {g: [1.0, 2.0], rows: [0]})
+        session.run(train, {g: [1.0, 2.0], rows: [0]})
+        start = time.monotonic()
+    assert time.monotonic() - start < 10

@@ -93,3 +93,6 @@ from weft.ops.casts import (
 from weft.ops.casts import (
     saturate_cast as saturate_cast,
 )
+from weft.ops.string_numbers import (
+    as_string as as_string,
+)

@@ -60,6 +60,12 @@ from weft.ops.image_adjust import (
 from weft.ops.image_adjust import (
     yuv_to_rgb as yuv_to_rgb,
 )
+from weft.ops.image_boxes import (
+    draw_bounding_boxes as draw_bounding_boxes,
+)
+from weft.ops.image_boxes import (
+    sample_distorted_bounding_box as sample_distorted_bounding_box,
+)
 from weft.ops.image_codec import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
 )
@@ -134,6 +140,39 @@ from weft.ops.image_geometry import (
 )
 from weft.ops.image_glimpse import (
     extract_glimpse as extract_glimpse,
+)
+from weft.ops.image_nms import (
+    combined_non_max_suppression as combined_non_max_suppression,
+)
+from weft.ops.image_nms import (
+    non_max_suppression as non_max_suppression,
+)
+from weft.ops.image_nms import (
+    non_max_suppression_overlaps as non_max_suppression_overlaps,
+)
+from weft.ops.image_nms import (
+    non_max_suppression_padded as non_max_suppression_padded,
+)
+from weft.ops.image_nms import (
+    non_max_suppression_with_scores as non_max_suppression_with_scores,
+)
+from weft.ops.image_quality import (
+    image_gradients as image_gradients,
+)
+from weft.ops.image_quality import (
+    psnr as psnr,
+)
+from weft.ops.image_quality import (
+    sobel_edges as sobel_edges,
+)
+from weft.ops.image_quality import (
+    ssim as ssim,
+)
+from weft.ops.image_quality import (
+    ssim_multiscale as ssim_multiscale,
+)
+from weft.ops.image_quality import (
+    total_variation as total_variation,
 )
 from weft.ops.image_resize import (
     resize_area as resize_area,

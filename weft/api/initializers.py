@@ -48,6 +48,9 @@ from weft.ops.initializers import (
 from weft.ops.initializers import (
     zeros_initializer as zeros,
 )
+from weft.ops.lookup import (
+    tables_initializer as tables_initializer,
+)
 from weft.ops.variables import (
     global_variables_initializer as global_variables,
 )

@@ -112,6 +112,15 @@ from weft.ops.readers import (
 from weft.ops.readers import (
     write_file as write_file,
 )
+from weft.ops.sparse_serialize import (
+    deserialize_many_sparse as deserialize_many_sparse,
+)
+from weft.ops.sparse_serialize import (
+    serialize_many_sparse as serialize_many_sparse,
+)
+from weft.ops.sparse_serialize import (
+    serialize_sparse as serialize_sparse,
+)
 from weft.train.input import (
     match_filenames_once as match_filenames_once,
 )

@@ -1,5 +1,77 @@
 """tf.linalg: public names, re-exported from where they are made."""
 
+from weft.linalg.base import (
+    LinearOperator as LinearOperator,
+)
+from weft.linalg.dense import (
+    LinearOperatorFullMatrix as LinearOperatorFullMatrix,
+)
+from weft.linalg.dense import (
+    LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,
+)
+from weft.linalg.dispatch import (
+    adjoint as adjoint,
+)
+from weft.linalg.dispatch import (
+    cholesky as cholesky,
+)
+from weft.linalg.dispatch import (
+    logdet as logdet,
+)
+from weft.linalg.dispatch import (
+    matmul as matmul,
+)
+from weft.linalg.dispatch import (
+    matrix_determinant as det,
+)
+from weft.linalg.dispatch import (
+    matrix_diag_part as diag_part,
+)
+from weft.linalg.dispatch import (
+    matrix_inverse as inv,
+)
+from weft.linalg.dispatch import (
+    matrix_solve as solve,
+)
+from weft.linalg.dispatch import (
+    trace as trace,
+)
+from weft.linalg.identity import (
+    LinearOperatorIdentity as LinearOperatorIdentity,
+)
+from weft.linalg.identity import (
+    LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
+)
+from weft.linalg.identity import (
+    LinearOperatorZeros as LinearOperatorZeros,
+)
+from weft.linalg.inversion import (
+    LinearOperatorAdjoint as LinearOperatorAdjoint,
+)
+from weft.linalg.inversion import (
+    LinearOperatorInversion as LinearOperatorInversion,
+)
+from weft.linalg.joined import (
+    LinearOperatorBlockDiag as LinearOperatorBlockDiag,
+)
+from weft.linalg.joined import (
+    LinearOperatorComposition as LinearOperatorComposition,
+)
+from weft.linalg.kronecker import (
+    LinearOperatorKronecker as LinearOperatorKronecker,
+)
+from weft.linalg.low_rank import (
+    LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
+)
+from weft.linalg.toeplitz import (
+    LinearOperatorToeplitz as LinearOperatorToeplitz,
+)
+from weft.linalg.vectors import (
+    LinearOperatorDiag as LinearOperatorDiag,
+)
+from weft.linalg.vectors import (
+    LinearOperatorHouseholder as LinearOperatorHouseholder,
+)
 from weft.ops.array_shape import (
     matrix_transpose as matrix_transpose,
 )
@@ -22,16 +94,7 @@ from weft.ops.diag import (
     matrix_diag as diag,
 )
 from weft.ops.diag import (
-    matrix_diag_part as diag_part,
-)
-from weft.ops.diag import (
     matrix_set_diag as set_diag,
-)
-from weft.ops.linalg import (
-    cholesky as cholesky,
-)
-from weft.ops.linalg import (
-    det as det,
 )
 from weft.ops.linalg import (
     eigh as eigh,
@@ -41,12 +104,6 @@ from weft.ops.linalg import (
 )
 from weft.ops.linalg import (
     expm as expm,
-)
-from weft.ops.linalg import (
-    inv as inv,
-)
-from weft.ops.linalg import (
-    logdet as logdet,
 )
 from weft.ops.linalg import (
     logm as logm,
@@ -59,9 +116,6 @@ from weft.ops.linalg import (
 )
 from weft.ops.linalg import (
     matrix_rank as matrix_rank,
-)
-from weft.ops.linalg import (
-    matrix_solve as solve,
 )
 from weft.ops.linalg import (
     matrix_triangular_solve as triangular_solve,
@@ -94,25 +148,16 @@ from weft.ops.matmul import (
     einsum as einsum,
 )
 from weft.ops.matmul import (
-    matmul as matmul,
-)
-from weft.ops.matmul import (
     matvec as matvec,
 )
 from weft.ops.matmul import (
     tensordot as tensordot,
 )
 from weft.ops.matrices import (
-    adjoint as adjoint,
-)
-from weft.ops.matrices import (
     eye as eye,
 )
 from weft.ops.nn_moments import (
     l2_normalize as l2_normalize,
-)
-from weft.ops.reduce import (
-    trace as trace,
 )
 from weft.ops.solve import (
     cholesky_solve as cholesky_solve,

@@ -24,6 +24,33 @@ from weft.graph.meta_graph import (
 from weft.io.events import (
     summary_iterator as summary_iterator,
 )
+from weft.protos.example import (
+    BytesList as BytesList,
+)
+from weft.protos.example import (
+    Example as Example,
+)
+from weft.protos.example import (
+    Feature as Feature,
+)
+from weft.protos.example import (
+    FeatureList as FeatureList,
+)
+from weft.protos.example import (
+    FeatureLists as FeatureLists,
+)
+from weft.protos.example import (
+    Features as Features,
+)
+from weft.protos.example import (
+    FloatList as FloatList,
+)
+from weft.protos.example import (
+    Int64List as Int64List,
+)
+from weft.protos.example import (
+    SequenceExample as SequenceExample,
+)
 from weft.protos.server import (
     ServerDef as ServerDef,
 )

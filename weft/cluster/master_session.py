@@ -16,7 +16,7 @@ from weft.cluster.inprocess import Peers
 from weft.cluster.interfaces import StepCall, StepResult, Watch
 from weft.cluster.members import STATUS_SECONDS
 from weft.cluster.partial_steps import PartialSteps
-from weft.cluster.partition_def import Client, WorkerGraph, by_task
+from weft.cluster.partition_def import WorkerGraph, by_task
 from weft.core import errors
 from weft.graph.graph import Graph
 from weft.graph.importer import extend
@@ -45,14 +45,12 @@ class MasterSession:
         self.workers = {task: peers(task) for task in tasks}
         self.graph = Graph()
         self.place = Placer(self.graph, device_set(self.devices), config, self.home)
-        incarnations = {d.name: signed(d.incarnation) for d in devices}
-        self.client = Client(devices[0].name, incarnations[devices[0].name], incarnations)
+        self.incarnations = {d.name: signed(d.incarnation) for d in devices}
         options = options_from(config)
-        transfers = PartitionOptions(options.transfers.as_bfloat16, incarnations)
+        transfers = PartitionOptions(options.transfers.as_bfloat16, self.incarnations)
         self.options = replace(options, transfers=transfers)
         self.running = RunningSteps()
-        self.last_used = time.monotonic()
-        self.partials = PartialSteps(self._step, self.running)
+        self.partials = PartialSteps(self._step, self._needs, self.running)
         self._steps: dict[Any, DistributedStep] = {}
         self._callables: dict[int, StepCall] = {}
         self._numbers = itertools.count(1)
@@ -92,10 +90,23 @@ class MasterSession:
             )
         return op
 
+    def _needs(self, fetch: str, feeds: set[str]) -> str | None:
+        """The first of `feeds` that computing `fetch` takes."""
+        start = self._tensor(fetch, "FetchOutputs node")
+        stack, seen = [start], {start}
+        while stack:
+            tensor = stack.pop()
+            if tensor.name in feeds:
+                return tensor.name
+            before = list(tensor.op.inputs)
+            before += [t for control in tensor.op._control_inputs for t in control.outputs]
+            stack += [t for t in before if t not in seen]
+            seen.update(before)
+        return None
+
     # ---- steps ----
 
     def run(self, call: StepCall, watch: Watch | None = None) -> StepResult:
-        self.last_used = time.monotonic()
         names = tuple(name for name, _ in call.feeds)
         step = self._step(names, tuple(call.fetches), tuple(call.targets))
         values = [value for _, value in call.feeds]
@@ -151,7 +162,7 @@ class MasterSession:
         parts = split(graph, self.options, dump.observer(), self.place)
         for part in parts:
             part.device = part.device or self.devices[0].name
-        return by_task(parts, self.graph, feeds, fetches, self.client)
+        return by_task(parts, self.graph, feeds, fetches, self.incarnations)
 
     def _release(self, step: DistributedStep) -> None:
         for share in step.shares:

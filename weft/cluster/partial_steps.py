@@ -50,10 +50,19 @@ def _check(
 
 
 class PartialSteps:
-    """The partial runs of one session. `register` makes the step of a signature."""
+    """The partial runs of one session.
 
-    def __init__(self, register: Callable[..., DistributedStep], running: RunningSteps) -> None:
-        self._register, self._running = register, running
+    `register` makes the step of a signature; `needs(fetch, feeds)` is the first of `feeds` that
+    computing a fetch takes, or None.
+    """
+
+    def __init__(
+        self,
+        register: Callable[..., DistributedStep],
+        needs: Callable[[str, set[str]], str | None],
+        running: RunningSteps,
+    ) -> None:
+        self._register, self._needs, self._running = register, needs, running
         self._partials: dict[str, _Partial] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -77,6 +86,7 @@ class PartialSteps:
                 raise errors.InvalidArgumentError(
                     None, None, "Must run 'setup' before performing partial runs!"
                 )
+            self._check_fed(run, call)
             last = run.take(call)
         try:
             values = self._run(run, call, last, watch)
@@ -86,6 +96,17 @@ class PartialSteps:
         if last:
             self._forget(call.partial)
         return StepResult(values)
+
+    def _check_fed(self, run: _Partial, call: StepCall) -> None:
+        """A fetch that waited for a feed of a later call would wait forever."""
+        missing = set(run.feeds) - run.fed - {name for name, _ in call.feeds}
+        for fetch in call.fetches if missing else ():
+            feed = self._needs(fetch, missing)
+            if feed is not None:
+                raise errors.InvalidArgumentError(
+                    None, None, f"Fetch {fetch} can't be computed from the feeds that have been fed"
+                    f" so far: {feed} has not been fed",
+                )  # fmt: skip
 
     def _forget(self, handle: str) -> None:
         with self._lock:

@@ -29,34 +29,26 @@ class WorkerGraph:
     fetches: list[tuple[int, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Client:
-    """Who feeds and fetches: a device of the master, in TensorFlow's way of seeing it."""
-
-    device: str
-    incarnation: int
-    incarnations: Mapping[str, int]
-
-
 def by_task(
     parts: Sequence[Partition],
     graph: Graph,
     feeds: Sequence[str],
     fetches: Sequence[str],
-    client: Client,
+    incarnations: Mapping[str, int],
 ) -> list[WorkerGraph]:
     """One graph per task that has a part in the step."""
     tasks: dict[str, list[Partition]] = {}
     for part in parts:
         tasks.setdefault(part.device.partition("/device:")[0], []).append(part)
     return [
-        _Writer(task, graph, client).write(mine, feeds, fetches) for task, mine in tasks.items()
+        _Writer(task, graph, incarnations).write(mine, feeds, fetches)
+        for task, mine in tasks.items()
     ]
 
 
 class _Writer:
-    def __init__(self, task: str, graph: Graph, client: Client) -> None:
-        self.graph, self.client = graph, client
+    def __init__(self, task: str, graph: Graph, incarnations: Mapping[str, int]) -> None:
+        self.graph, self.incarnations = graph, incarnations
         self.made = WorkerGraph(task, new_graph_def())
         self.names: dict[Node, str] = {}
         self.taken: set[str] = set()
@@ -105,28 +97,27 @@ class _Writer:
             entry.attr["_output_shapes"].CopyFrom(attr_to_proto(node.dims, "list(shape)"))
 
     def _feed(self, node: Node, position: int, feed: str, device: str) -> None:
-        ends = self._ends(feed, self.client.device, self.client.incarnation, device)
+        ends = self._ends(feed, device)
         entry = self.made.graph_def.node.add(name=self.names[node], op=RECV.name, device=device)
         _fill(entry, {"tensor_type": node.dtypes[0].base_dtype, **ends})
         entry.attr["_output_shapes"].CopyFrom(attr_to_proto(node.dims, "list(shape)"))
         self.made.feeds.append((position, f"{key(ends)};0:0"))
 
     def _fetch(self, edge: Edge, position: int, fetch: str, device: str) -> None:
-        incarnation = self.client.incarnations.get(device, 1)
-        ends = self._ends(fetch, device, incarnation, self.client.device)
+        ends = self._ends(fetch, device)
         name = self._name(None, f"_send_{position}_{edge[0].name}")
         entry = self.made.graph_def.node.add(name=name, op=SEND.name, device=device)
         entry.input.append(self._text(edge))
         _fill(entry, {"T": edge[0].dtypes[edge[1]].base_dtype, **ends})
         self.made.fetches.append((position, f"{key(ends)};0:0"))
 
-    def _ends(self, name: str, source: str, incarnation: int, target: str) -> dict[str, Any]:
+    def _ends(self, name: str, device: str) -> dict[str, Any]:
+        """Both ends are where the node is: the worker itself puts in and takes out the value."""
         return {
             "tensor_name": name,
-            "send_device": source,
-            # A 64-bit number without a sign, in a field that has one.
-            "send_device_incarnation": incarnation,
-            "recv_device": target,
+            "send_device": device,
+            "send_device_incarnation": self.incarnations.get(device, 1),
+            "recv_device": device,
             "client_terminated": True,
         }
 

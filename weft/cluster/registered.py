@@ -48,7 +48,7 @@ class RegisteredGraph:
         self.feed_keys = [transfer_key(op) for op in recvs]
         self.fetch_keys = [transfer_key(op) for op in sends]
         feeds, fetches = [op.outputs[0] for op in recvs], [op.inputs[0] for op in sends]
-        self.plan = self._plan(feeds, fetches, _ends(self.operations, set(sends)), options)
+        self.plan = self._plan(feeds, fetches, _ends(self.operations, set(ends)), options)
         self.has_transfers = any(
             node.definition.transfer for graph in self.plan.graphs for node in graph.nodes
         )
@@ -139,7 +139,8 @@ def _operations(graph_def: Any) -> list[Operation]:
     operations = graph.get_operations()
     for op in operations:
         op._stack = ()
-        if op.definition.transfer == "recv" and "_hop" not in op.attrs:
+        comes_from_afar = op.definition.transfer == "recv" and not op.attrs["client_terminated"]
+        if comes_from_afar and "_hop" not in op.attrs:
             op.attrs["_may_be_dead"] = True  # a master that does not say
     return operations
 

@@ -26,14 +26,13 @@ class RemoteRendezvous(Rendezvous):
     def __init__(self, step_id: int, peers: Peers) -> None:
         super().__init__()
         self.step_id, self.peers = step_id, peers
-        self.fed: frozenset[str] = frozenset()  # keys that the client sends right here
         self._calls: dict[str, Deferred] = {}
         self._when_taken: Callable[[], None] | None = None
 
     def recv(self, key: str) -> Any:
         """The value sent under `key` in a list of one, or a `Deferred` of that."""
         source = sending_task(key)
-        if source == self.peers.home or key in self.fed:
+        if source == self.peers.home:
             return self.recv_here(key)
         with self._lock:
             if self._error is not None:

@@ -9,7 +9,9 @@ from weft.cluster import inprocess
 from weft.cluster.definitions import make_server_def, task_addresses, task_name
 from weft.cluster.frame_transport import FrameServer
 from weft.cluster.master import LocalMaster
+from weft.cluster.master_methods import MasterMethods
 from weft.cluster.worker import LocalWorker
+from weft.cluster.worker_methods import WorkerMethods
 from weft.core import errors, flags
 
 LOOPBACK = "localhost"
@@ -56,14 +58,8 @@ class Server:
     def _bind(self) -> None:
         import grpc
 
-        from weft.cluster.grpc_service import (
-            MasterMethods,
-            Presence,
-            Service,
-            Threads,
-            WorkerMethods,
-        )
-        from weft.cluster.grpc_transport import CHANNEL_OPTIONS
+        from weft.cluster.grpc_connection import CHANNEL_OPTIONS
+        from weft.cluster.grpc_service import Presence, Service, Threads
 
         definition = self._server_def
         addresses = task_addresses(definition.cluster)

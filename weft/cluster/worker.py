@@ -135,7 +135,6 @@ class LocalWorker(Worker):
     ) -> GraphResult:
         if step.partial is None:
             step.partial = Deferred()
-            step.rendezvous.fed = frozenset(graph.feed_keys)
             plan = graph.partial_plan()
             self.crew.start(lambda: self._run_plan(plan, step, call.step_id))
         for key, value in call.feeds:

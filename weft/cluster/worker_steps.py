@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
+from weft.cluster import wire
 from weft.cluster.inprocess import Peers
 from weft.cluster.remote_rendezvous import RemoteRendezvous
 from weft.core import errors
@@ -32,7 +33,8 @@ class WorkerSteps:
     def __init__(self, peers: Peers) -> None:
         self._peers = peers
         self._steps: dict[int, WorkerStep] = {}
-        self._over: OrderedDict[int, errors.OpError] = OrderedDict()
+        # Code and message of how they ended; an error itself would keep alive what it has seen.
+        self._over: OrderedDict[int, tuple[int, str]] = OrderedDict()
         self._closed: errors.OpError | None = None
         self._lock = threading.Lock()
 
@@ -44,7 +46,7 @@ class WorkerSteps:
             step = self._steps.get(step_id)
             if step is None:
                 if step_id in self._over:
-                    raise self._over[step_id]
+                    raise wire.from_status(*self._over[step_id])
                 step = WorkerStep(RemoteRendezvous(step_id, self._peers))
                 self._steps[step_id] = step
             return step
@@ -55,7 +57,7 @@ class WorkerSteps:
         why = error or errors.AbortedError(None, None, f"Step {step_id} is over on {home}")
         with self._lock:
             step = self._steps.pop(step_id, None)
-            self._over.setdefault(step_id, why)
+            self._over.setdefault(step_id, wire.to_status(why))
             while len(self._over) > _REMEMBERED:
                 self._over.popitem(last=False)
         if step is not None:

@@ -7,8 +7,10 @@ from types import ModuleType
 
 PARTS = (
     "framework",
+    "image",
     "layers",
     "legacy_seq2seq",
+    "lookup",
     "losses",
     "metrics",
     "mixed_precision",

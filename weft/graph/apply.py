@@ -364,7 +364,7 @@ def _run_length(inputs: Sequence[Tensor], start: int) -> int:
 
 def complete_attrs(definition: OpDef, attrs: dict[str, Any]) -> None:
     """Fills in defaults; an attr that has none and was not given is the caller's mistake."""
-    if len(attrs) == len(definition.attrs):
+    if attrs.keys() >= definition.attrs.keys():
         return
     for key, attr in definition.attrs.items():
         if key not in attrs:

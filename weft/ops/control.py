@@ -28,6 +28,7 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import op, raw
 from weft.graph.slices import IndexedSlices
+from weft.ops.kernels import c_escaped
 
 
 @op("NoOp", shape=s.none)
@@ -137,7 +138,7 @@ def summarize(values: np.ndarray, limit: int) -> str:
 
 def _show(value: Any) -> str:
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        return c_escaped(value.decode("utf-8", "surrogateescape"))
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):

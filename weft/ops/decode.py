@@ -99,11 +99,16 @@ def decode_padded_raw_(
 
 
 def _width(c: ShapeContext) -> int | None:
+    s.with_rank(c.dims(1), 0)
     length = c.value(1)
     if length is None:
         return None
-    width, rest = divmod(int(length), np.dtype(c.attr("out_type").np_storage).itemsize)
-    return None if rest or width <= 0 else width
+    size = np.dtype(c.attr("out_type").np_storage).itemsize
+    if int(length) % size:
+        raise ValueError(
+            f"fixed_length ({length}) must be a multiple of the size of out_type ({size})"
+        )
+    return int(length) // size if length > 0 else None
 
 
 @op(

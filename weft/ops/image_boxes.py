@@ -21,6 +21,7 @@ _COLORS = np.array(
     [[1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1],
      [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1]], F,
 )  # fmt: skip
+_DEPTH = "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
 
 
 # ---- drawing -------------------------------------------------------------------------------------
@@ -34,11 +35,15 @@ def _check_drawing(images: Any, boxes: Any) -> None:
     if images.shape[0] != boxes.shape[0]:
         raise invalid("The batch sizes should be the same")
     if images.shape[3] not in (1, 3, 4):
-        raise invalid("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
+        raise invalid(_DEPTH)
     if boxes.shape[2] != 4:
         raise invalid(
             f"The size of the third dimension of the box must be 4. Received: {boxes.shape[2]}"
         )
+
+
+def _default_colors(images: Any) -> np.ndarray:
+    return np.ones_like(_COLORS) if images.shape[3] == 1 else _COLORS
 
 
 def _drawn(images: np.ndarray, boxes: np.ndarray, colors: np.ndarray) -> np.ndarray:
@@ -67,12 +72,9 @@ def _draw(image: np.ndarray, box: np.ndarray, color: np.ndarray) -> None:
 
 def _drawing_shape(c: ShapeContext) -> Dims:
     dims = s.with_rank(c.dims(0), 4)
-    boxes = s.with_rank(c.dims(1), 3)
-    s.merge_dim(dims[0], boxes[0])
-    if boxes[2] not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {boxes[2]}")
-    if c.num_inputs == 3:
-        s.with_rank(c.dims(2), 2)
+    if dims[3] not in (None, 1, 3, 4):
+        raise ValueError(_DEPTH)
+    s.with_rank(c.dims(1), 3)
     return dims
 
 
@@ -82,8 +84,7 @@ def _drawing_shape(c: ShapeContext) -> Dims:
 )  # fmt: skip
 def draw_bounding_boxes_(xp: Any, images: Any, boxes: Any) -> Any:
     _check_drawing(images, boxes)
-    colors = np.ones_like(_COLORS) if images.shape[3] == 1 else _COLORS
-    return _drawn(images, boxes, colors)
+    return _drawn(images, boxes, _default_colors(images))
 
 
 @op(
@@ -99,9 +100,7 @@ def draw_bounding_boxes_v2_(xp: Any, images: Any, boxes: Any, colors: Any) -> An
             "colors must have equal or more channels than the image provided: "
             f"{s.show(colors.shape)}"
         )
-    if not colors.size:
-        return draw_bounding_boxes_.kernel(np, images, boxes)
-    return _drawn(images, boxes, colors)
+    return _drawn(images, boxes, colors if colors.size else _default_colors(images))
 
 
 def draw_bounding_boxes(

@@ -19,7 +19,7 @@ from weft.ops.cond import cond
 from weft.ops.gather import gather
 from weft.ops.image_adjust import convert_image_dtype
 from weft.ops.image_files import BadFile
-from weft.ops.kernels import invalid
+from weft.ops.kernels import c_escaped, invalid
 
 _JPEG = (
     "channels: int = 0, ratio: int = 1, fancy_upscaling: bool = true,"
@@ -40,16 +40,10 @@ def _contents(contents: Any) -> bytes:
 def _format(data: bytes) -> str:
     found = image_files.format_of(data)
     if found is None:
-        what = f"unknown format starting with '{_escaped(data[:16])}'" if data else "empty file"
+        start = data[:16].decode("ascii", "surrogateescape")
+        what = f"unknown format starting with '{c_escaped(start)}'" if data else "empty file"
         raise invalid(f"Expected image (JPEG, PNG, or GIF), got {what}")
     return found
-
-
-def _escaped(data: bytes) -> str:
-    known = {10: "\\n", 13: "\\r", 9: "\\t", 34: '\\"', 39: "\\'", 92: "\\\\"}
-    return "".join(
-        known.get(byte, chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in data
-    )
 
 
 def _check_channels(channels: int) -> None:

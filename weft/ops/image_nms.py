@@ -61,7 +61,8 @@ def _hard(
     suppressed: Callable[[Any], Any],
 ) -> list[int]:
     """Takes the best box that is left, and drops what is too similar to it."""
-    left, selected = _by_score(scores, least), []
+    left = _by_score(scores, least)
+    selected: list[int] = []
     while left.size and len(selected) < count:
         best, left = int(left[0]), left[1:]
         selected.append(best)

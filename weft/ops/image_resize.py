@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -198,6 +198,10 @@ def _check(images: Any, size: Any, align_corners: bool, half_pixel: bool) -> tup
         raise invalid("image must have at least one channel")
     if images.shape[1] <= 0 or images.shape[2] <= 0:
         raise invalid("input image must be of non-zero size")
+    if images.shape[0] * height * width * images.shape[3] > np.iinfo(np.int64).max:
+        sizes = [images.shape[0], height, width, images.shape[3]]
+        message = f"Encountered overflow when multiplying the sizes of {s.show(tuple(sizes))}"
+        raise errors.InternalError(None, None, message)
     return height, width
 
 

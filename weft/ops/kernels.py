@@ -97,3 +97,17 @@ def taking_attrs(compute: Callable[..., Any], attrs: Sequence[str]) -> Callable[
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in attrs]
     kernel.__signature__ = inspect.Signature([first, rest, *named])  # type: ignore[attr-defined]
     return kernel
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+
+
+def c_escaped(text: str) -> str:
+    """`text` as a string literal of C would spell it; bytes that were no text are surrogates."""
+    return "".join(_ESCAPES.get(char) or _octal(char) for char in text)
+
+
+def _octal(char: str) -> str:
+    raw_byte = "\udc80" <= char <= "\udcff"
+    code = ord(char) - 0xDC00 if raw_byte else ord(char)
+    return f"\\{code:03o}" if raw_byte or code < 32 or code == 127 else char

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,40 @@ from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import array_to_proto, proto_to_array
 from weft.ops.kernels import as_array, invalid
+from weft.ops.parsing_wire import read_varint, varint
 from weft.ops.queue_objects import show_types
-from weft.ops.string_arrays import mapped, string
+from weft.ops.string_arrays import mapped, string, strings
 
 _HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+
+
+def as_content(array: Any, dtype: DType) -> Any:
+    """The TensorProto that holds all of the elements as bytes, unlike those in a graph."""
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+    message = TensorProto(dtype=dtype.as_datatype_enum)
+    message.tensor_shape.SetInParent()
+    for extent in array.shape:
+        message.tensor_shape.dim.add().size = extent
+    if dtype != dtypes.string:
+        message.tensor_content = array.tobytes()
+    else:  # the lengths, then the strings
+        lengths = b"".join(varint(len(each)) for each in array.ravel())
+        message.tensor_content = lengths + b"".join(array.ravel())
+    return message
+
+
+def from_content(message: Any) -> np.ndarray:
+    """The array of a TensorProto, of strings as bytes too."""
+    if message.dtype != dtypes.string.as_datatype_enum or not message.tensor_content:
+        return proto_to_array(message)
+    shape = tuple(dim.size for dim in message.tensor_shape.dim)
+    lengths, at = [], 0
+    for _ in range(int(np.prod(shape, dtype=np.int64))):
+        length, at = read_varint(message.tensor_content, at)
+        lengths.append(length)
+    ends = np.cumsum([at, *lengths]).tolist()
+    return strings([message.tensor_content[a:b] for a, b in pairwise(ends)], shape)
 
 
 @op(
@@ -24,7 +55,9 @@ _HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
     shape=s.scalar, **_HOST,
 )  # fmt: skip
 def serialize_tensor_(xp: Any, tensor: Any, *, T: DType) -> Any:
-    return np.array(array_to_proto(as_array(tensor), T).SerializeToString(), object)
+    array = as_array(tensor)
+    message = array_to_proto(array, T) if T == dtypes.string else as_content(array, T)
+    return strings([message.SerializeToString()], ())
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
@@ -56,7 +89,7 @@ def parse_tensor_(xp: Any, serialized: Any, *, out_type: DType) -> Any:
             f"Type mismatch between parsed tensor ({show_types([found])}) and dtype"
             f" ({show_types([out_type])})"
         )
-    return proto_to_array(message)
+    return from_content(message)
 
 
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:

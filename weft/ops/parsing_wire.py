@@ -58,13 +58,30 @@ def split_sequences(serialized: Sequence[bytes]) -> list[Any]:
 # ---- one feature ---------------------------------------------------------------------------------
 
 
+def varint(number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first."""
+    groups = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
+    return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number that begins at `at`, and where it ends."""
+    number, shift = 0, 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+
+
 def _prefix(size: int) -> bytes | None:
     """The length that follows a field's tag, if the field is `size` bytes long with both."""
     for width in range(1, 6):
         length = size - 1 - width
-        if max(1, -(-length.bit_length() // 7)) == width:
-            groups = [length >> 7 * i & 0x7F for i in range(width)]
-            return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
+        if length >= 0 and len(varint(length)) == width:
+            return varint(length)
     return None
 
 

@@ -21,7 +21,7 @@ _HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
 
 
 def _axes(given: Any, rank: int) -> list[int]:
-    """The axes to join, in the order in which their elements follow each other."""
+    """The axes to join, the one whose elements are next to each other first."""
     axes: list[int] = []
     for axis in np.ravel(given).tolist():
         if not -rank <= axis < rank:
@@ -38,7 +38,7 @@ def _axes(given: Any, rank: int) -> list[int]:
 def _joined_dims(c: ShapeContext) -> Dims:
     dims, axes = c.dims(0), c.value(1)
     if dims is None or axes is None:
-        return None
+        return (None,) * len(dims) if dims is not None and c.attr("keep_dims") else None
     for axis in np.ravel(axes).tolist():
         if not -len(dims) <= axis < len(dims):
             raise ValueError(f"Invalid reduction dimension {axis} for input with {len(dims)} dims")
@@ -66,7 +66,7 @@ def reduce_join_(
     )
     outer = int(np.prod([array.shape[axis] for axis in kept], dtype=np.int64))
     inner = int(np.prod([array.shape[axis] for axis in axes], dtype=np.int64))
-    rows = array.transpose(kept + axes).reshape(outer, inner)
+    rows = array.transpose(kept + axes[::-1]).reshape(outer, inner)
     return strings([separator.encode().join(row) for row in rows.tolist()], shape)
 
 
@@ -125,11 +125,12 @@ def unsorted_segment_join_(
     parts: list[list[bytes]] = [[] for _ in range(count * columns)]
     rows = array.reshape(ids.size, columns).tolist()
     for segment, row in zip(ids.ravel().tolist(), rows, strict=True):
-        if segment >= count:
-            raise invalid(f"segment_ids out of range: {segment} >= num_segments {count}")
-        if segment >= 0:
-            for j, text in enumerate(row):
-                parts[segment * columns + j].append(text)
+        if not 0 <= segment < count:
+            raise invalid(
+                "segment_ids are not allowed to exceed num_segments or to have negative values."
+            )
+        for j, text in enumerate(row):
+            parts[segment * columns + j].append(text)
     return strings([separator.encode().join(part) for part in parts], (count, *inner))
 
 
@@ -158,7 +159,7 @@ def _grams(row: list[bytes], width: int, pad: tuple[bytes, bytes, int], separato
     outputs="ngrams: string, ngrams_splits: Tsplits",
     attrs="separator: string, ngram_widths: list(int) >= 0, left_pad: string, right_pad: string,"
     " pad_width: int, preserve_short_sequences: bool, Tsplits: {int32, int64} = int64",
-    shape=lambda c: [(None,), c.dims(1)],
+    shape=lambda c: [(None,), s.with_rank(c.dims(1), 1)],
     **_HOST,
 )
 def string_ngrams_(

@@ -190,7 +190,11 @@ def _element(value: Any) -> str:
         return '"' + value.decode(errors="surrogateescape") + '"'
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
-    return f"{value:.8g}" if isinstance(value, (float, np.floating)) else str(value)
+    if not isinstance(value, np.floating):
+        return str(value)
+    few, many = (15, 17) if value.dtype == np.float64 else (6, 9)
+    short = f"{value:.{few}g}"
+    return short if value.dtype.type(short) == value else f"{value:.{many}g}"
 
 
 def string_format(

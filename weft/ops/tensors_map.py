@@ -140,10 +140,10 @@ def take_many_sparse_from_tensors_map(
     if not len(sparse_handles):
         raise invalid("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows")
     entries = _map(ctx).take(sparse_handles.tolist(), ctx.node.attrs["shared_name"])
-    return _joined(entries, dtype)
+    return joined_entries(entries, dtype)
 
 
-def _joined(entries: list[Entry], dtype: DType) -> list[np.ndarray]:
+def joined_entries(entries: list[Entry], dtype: DType) -> list[np.ndarray]:
     """Sparse tensors along a new first dimension; the others grow to the largest."""
     rank = len(entries[0][2])
     for i, (_, values, shape) in enumerate(entries):

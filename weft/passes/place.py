@@ -139,6 +139,7 @@ class _Group:
     types: tuple[str, ...]
     asked_by: Node  # who asked for the device
     pinned: str = ""
+    holds: bool = False  # whether a member makes what references and resources lead to
 
 
 class Groups:
@@ -157,7 +158,8 @@ class Groups:
         for node in graph.nodes:
             self._parent[node] = node
             before = pinned.get(node.name, "")
-            self._groups[node] = _Group(node.device, kernel_types(node), node, before)
+            holds = node.definition.is_handle
+            self._groups[node] = _Group(node.device, kernel_types(node), node, before, holds)
         self._join_colocated()
         self._join_cells()
         self._join_loops()
@@ -210,9 +212,10 @@ class Groups:
             return
         merged = self._merged(a, b)
         if merged is None and why != "colocation":
-            # References bind more strongly than the devices that were asked for.
-            merged = _Group(self._groups[a].wanted, self._types(a, b), a, self._groups[a].pinned)
-            if not self.options.soft and self._specific(a) and self._specific(b):
+            # What is referred to stays where it was asked for; who refers to it comes to it.
+            one, two = self._groups[a], self._groups[b]
+            merged = _Group(one.wanted, self._types(a, b), one.asked_by, one.pinned, one.holds)
+            if not self.options.soft and one.holds and two.holds:
                 raise self._conflict(left, right, why)
         if merged is None:
             if not self.options.soft:
@@ -228,7 +231,8 @@ class Groups:
             return None
         wanted = device_name.merge(one.wanted, two.wanted)
         asked = one.asked_by if one.wanted else two.asked_by
-        return _Group(wanted, self._types(a, b), asked, one.pinned or two.pinned)
+        holds = one.holds or two.holds
+        return _Group(wanted, self._types(a, b), asked, one.pinned or two.pinned, holds)
 
     def _types(self, a: Node, b: Node) -> tuple[str, ...]:
         return tuple(t for t in self._groups[a].types if t in self._groups[b].types)
@@ -237,9 +241,6 @@ class Groups:
         if a is not b:
             self._parent[b] = a
         self._groups[a] = group
-
-    def _specific(self, root: Node) -> bool:
-        return bool(self._groups[root].wanted)
 
     # ---- devices ----
 

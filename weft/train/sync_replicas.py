@@ -8,6 +8,7 @@ above `replicas_to_aggregate` are backups for slow ones.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from weft.core import dtypes
@@ -26,6 +27,7 @@ from weft.ops.queues import FIFOQueue
 from weft.ops.updates import assign
 from weft.ops.variables import Variable, global_variables, report_uninitialized_variables
 from weft.platform import tf_logging
+from weft.train.coordinator import Coordinator
 from weft.train.optimizer import Optimizer
 from weft.train.queue_runner import QueueRunner
 from weft.train.session_run_hook import SessionRunHook
@@ -223,4 +225,29 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         session.run(self._init_tokens_op)
         runner = self._optimizer.get_chief_queue_runner()
         assert runner is not None
-        runner.create_threads(session, coord=coord, daemon=True, start=True)
+        runner.create_threads(session, coord=_Bystander(coord), daemon=True, start=True)
+
+
+class _Bystander(Coordinator):
+    """A coordinator as the chief's queue runner sees it.
+
+    The runner waits for gradients even when nobody makes any more. So the end of training does not
+    wait for it, and it is no error that closing the session cuts it off.
+    """
+
+    def __init__(self, coord: Coordinator) -> None:
+        super().__init__()
+        self._coord = coord
+
+    def register_thread(self, thread: threading.Thread) -> None:
+        return
+
+    def should_stop(self) -> bool:
+        return self._coord.should_stop()
+
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        return self._coord.wait_for_stop(timeout)
+
+    def request_stop(self, ex: Any = None) -> None:
+        if not self._coord.should_stop():
+            self._coord.request_stop(ex)

@@ -1,0 +1,8 @@
+"""tf.audio: public names, re-exported from where they are made."""
+
+from weft.ops.audio import (
+    decode_wav as decode_wav,
+)
+from weft.ops.audio import (
+    encode_wav as encode_wav,
+)
