@@ -42,9 +42,6 @@ from weft.linalg.identity import (
 from weft.linalg.identity import (
     LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
 )
-from weft.linalg.identity import (
-    LinearOperatorZeros as LinearOperatorZeros,
-)
 from weft.linalg.inversion import (
     LinearOperatorAdjoint as LinearOperatorAdjoint,
 )
@@ -71,6 +68,9 @@ from weft.linalg.vectors import (
 )
 from weft.linalg.vectors import (
     LinearOperatorHouseholder as LinearOperatorHouseholder,
+)
+from weft.linalg.zeros import (
+    LinearOperatorZeros as LinearOperatorZeros,
 )
 from weft.ops.array_shape import (
     matrix_transpose as matrix_transpose,

@@ -74,6 +74,7 @@ class FrameServer:
         try:
             if connection.recv(len(GREETING), socket.MSG_WAITALL) != GREETING:
                 return  # whoever that is, it is none of us
+            channel.offer_memory()
             while not self._closed:
                 self._take(channel.receive(), channel, callers)
         except (Closed, OSError):
@@ -133,6 +134,7 @@ class FrameConnection:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self.is_open = True
+        self._channel.offer_memory()
         threading.Thread(target=self._receive, name="weft-frames", daemon=True).start()
 
     def start(

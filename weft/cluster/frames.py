@@ -1,7 +1,8 @@
 """Messages as frames on a socket: what weft's processes say to each other when both are weft's.
 
 The messages are those of TensorFlow's services; only what carries them is lighter than gRPC. An
-array goes from its own memory to the socket, and from the socket into memory of its own.
+array goes from its own memory to the socket, and from the socket into memory of its own; between
+processes of one machine it is written into memory that both can see.
 """
 
 from __future__ import annotations
@@ -16,10 +17,15 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from weft.cluster import shared_memory
 from weft.cluster.wire import Chunk, length
+from weft.core import flags
 
 REQUEST, RESPONSE, ERROR, CANCEL = range(4)
-GREETING = b"weft frames 1\n"
+# About shared memory, and between the channels alone. With SHARED, a frame has a place, not data.
+_OFFER, _ACCEPT, _RELEASE, _FORGET = range(4, 8)
+_SHARED = 16
+GREETING = b"weft frames 2\n"
 _HEAD = struct.Struct("<BHQQ")  # kind, length of the name, call, length of the message
 _CODE = struct.Struct("<I")
 _SMALL = 1 << 16
@@ -49,19 +55,44 @@ class Channel:
         self._socket = connection
         self._input = cast(io.BufferedReader, connection.makefile("rb", _SMALL))
         self._lock = threading.Lock()
+        self._offer: shared_memory.Offer | None = None
+        self._pool: shared_memory.Pool | None = None  # once the other end has accepted the offer
+        self._views: shared_memory.Views | None = None  # once we have accepted its offer
+
+    def offer_memory(self) -> None:
+        """From now on large messages may go by memory of ours, if the other end can open it."""
+        if shared_memory.IS_POSSIBLE and flags.SHARED_MEMORY.value:
+            self._offer = shared_memory.Offer()
+            self.send(_OFFER, 0, "", [self._offer.message])
 
     def send(self, kind: int, call: int, name: str = "", message: Sequence[Chunk] = ()) -> None:
         """`Closed` if the other end is gone."""
         size, label = length(message), name.encode()
+        if size >= shared_memory.SMALLEST and self._pool is not None:
+            place = self._pool.write(message)
+            if place is not None:
+                message, kind = [place.pack()], kind | _SHARED
+                size = length(message)
         chunks = [_HEAD.pack(kind, len(label), call, size) + label, *message]
         try:
             with self._lock:
                 if size <= _SMALL:
-                    self._socket.sendall(b"".join(chunks))
+                    self._socket.sendall(b"".join([*self._notices(), *chunks]))
                 else:
                     self._send_all(chunks)
         except (OSError, ValueError) as error:
             raise Closed(str(error)) from None
+
+    def _notices(self) -> list[bytes]:
+        """What is to be said about segments: it can wait until there is something else to send."""
+        found = []
+        if self._views is not None:
+            while self._views.released:
+                found.append(_HEAD.pack(_RELEASE, 0, self._views.released.popleft(), 0))
+        if self._pool is not None:
+            while self._pool.dropped:
+                found.append(_HEAD.pack(_FORGET, 0, self._pool.dropped.popleft(), 0))
+        return found
 
     def _send_all(self, chunks: Sequence[Chunk]) -> None:
         views = [memoryview(chunk) for chunk in chunks if len(chunk)]
@@ -78,11 +109,33 @@ class Channel:
     def receive(self) -> Frame:
         """The next frame. `Closed` when there will be none."""
         try:
-            kind, label, call, size = _HEAD.unpack(self._read(_HEAD.size))
-            name = bytes(self._read(label)).decode() if label else ""
-            return Frame(kind, call, name, self._read(size) if size else b"")
+            while True:
+                kind, label, call, size = _HEAD.unpack(self._read(_HEAD.size))
+                name = bytes(self._read(label)).decode() if label else ""
+                data = self._read(size) if size else b""
+                if kind & _SHARED and self._views is not None:
+                    place = shared_memory.Place.unpack(data)
+                    return Frame(kind - _SHARED, call, name, self._views.open(place))
+                if kind <= CANCEL:
+                    return Frame(kind, call, name, data)
+                self._settle(kind, call, data)
         except (OSError, ValueError, MemoryError, struct.error) as error:
             raise Closed(str(error)) from None
+
+    def _settle(self, kind: int, serial: int, data: Chunk) -> None:
+        """A frame about shared memory."""
+        if kind == _OFFER:
+            self._views = shared_memory.accept(data)
+            if self._views is not None:
+                self.send(_ACCEPT, 0)
+        elif kind == _ACCEPT and self._offer is not None:
+            self._pool = self._pool or shared_memory.Pool()
+        elif kind == _RELEASE and self._pool is not None:
+            self._pool.release(serial)
+        elif kind == _FORGET and self._views is not None:
+            self._views.forget(serial)
+        else:
+            raise Closed(f"A frame of kind {kind}")
 
     def _read(self, size: int) -> Chunk:
         if size <= _SMALL:
@@ -109,6 +162,9 @@ class Channel:
         self.close()
         self._input.close()
         self._socket.close()
+        for memory in (self._offer, self._pool):
+            if memory is not None:
+                memory.close()
 
 
 def error_of(data: Chunk) -> tuple[int, str]:

@@ -15,9 +15,8 @@ import sys
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,9 @@ from weft.cluster.wire import Chunk, length
 
 IS_POSSIBLE = sys.platform == "linux" and hasattr(os, "memfd_create")
 SMALLEST = 1 << 18  # below this, a socket is as good
-_MOST_BYTES = 1 << 31  # of one pool; what does not fit goes by the socket
+# Of one pool; what does not fit goes by the socket. Every segment takes open files at both ends.
+_MOST_BYTES = 1 << 31
+_MOST_SEGMENTS = 32
 _MOST_UNUSED = 1 << 28
 _TOKEN_BYTES = 16
 _OFFER = struct.Struct(f"<QQ{_TOKEN_BYTES}s")
@@ -61,7 +62,7 @@ class Segment:
 
     def write(self, chunks: Iterable[Chunk]) -> None:
         at = 0
-        for chunk in chunks:
+        for chunk in filter(len, chunks):
             self.bytes[at : at + len(chunk)] = np.frombuffer(chunk, np.uint8)
             at += len(chunk)
 
@@ -76,6 +77,7 @@ class Pool:
         self._segments: dict[int, Segment] = {}
         self._free: list[Segment] = []
         self._serials = 0
+        self._closed = False
         self._lock = threading.Lock()
         self.dropped: deque[int] = deque()  # serials that the receiver may forget
 
@@ -96,7 +98,10 @@ class Pool:
                 self._free.remove(chosen)
                 return chosen
             capacity = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
-            if sum(s.capacity for s in self._segments.values()) + capacity > _MOST_BYTES:
+            used = sum(s.capacity for s in self._segments.values())
+            if self._closed or used + capacity > _MOST_BYTES:
+                return None
+            if len(self._segments) >= _MOST_SEGMENTS and not self._make_room():
                 return None
             self._serials += 1
             try:
@@ -116,6 +121,12 @@ class Pool:
             while sum(s.capacity for s in self._free) > _MOST_UNUSED and len(self._free) > 1:
                 self._drop(self._free.pop(0))
 
+    def _make_room(self) -> bool:
+        """Gives up a segment that is not in use, if there is one."""
+        if self._free:
+            self._drop(self._free.pop(0))
+        return len(self._segments) < _MOST_SEGMENTS
+
     def _drop(self, segment: Segment) -> None:
         del self._segments[segment.serial]
         segment.close()
@@ -123,6 +134,7 @@ class Pool:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             for segment in self._segments.values():
                 segment.close()
             self._segments.clear()
@@ -134,7 +146,7 @@ class Views:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._maps: dict[int, Any] = {}
+        self._maps: dict[int, mmap.mmap] = {}
         self.released: deque[int] = deque()  # serials that nobody here uses any more
 
     def open(self, place: Place) -> memoryview:
@@ -146,7 +158,8 @@ class Views:
         lent = np.frombuffer(known, np.uint8, place.size)
         # The last reference may go anywhere, so what is to be done then must not wait for a lock.
         weakref.finalize(lent, self.released.append, place.serial).atexit = False
-        return memoryview(lent)
+        view: memoryview = lent.data
+        return view
 
     def forget(self, serial: int) -> None:
         self._maps.pop(serial, None)
@@ -158,8 +171,8 @@ def _opened(pid: int, fd: int, capacity: int) -> mmap.mmap:
 
 
 @contextlib.contextmanager
-def _opened_file(pid: int, fd: int) -> Any:
-    number = os.open(f"/proc/{pid}/fd/{fd}", os.O_RDONLY)
+def _opened_file(pid: int, fd: int) -> Iterator[int]:
+    number = os.open(f"/proc/{pid}/fd/{fd}", os.O_RDONLY | os.O_NONBLOCK)
     try:
         yield number
     finally:
@@ -171,14 +184,14 @@ class Offer:
 
     def __init__(self) -> None:
         self._token = secrets.token_bytes(_TOKEN_BYTES)
-        self._fd = os.memfd_create("weft")
+        self._fd: int | None = os.memfd_create("weft")
         os.write(self._fd, self._token)
-
-    def pack(self) -> bytes:
-        return _OFFER.pack(os.getpid(), self._fd, self._token)
+        self.message = _OFFER.pack(os.getpid(), self._fd, self._token)
 
     def close(self) -> None:
-        os.close(self._fd)
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
 
 
 def accept(offer: Chunk) -> Views | None:
@@ -189,5 +202,3 @@ def accept(offer: Chunk) -> Views | None:
             return Views(pid) if os.pread(number, _TOKEN_BYTES, 0) == token else None
     except OSError:
         return None
-
-

@@ -149,3 +149,10 @@ def compose_transforms(*transforms: Any) -> Tensor:
         for each in transforms[1:]:
             composed = math.matmul(composed, flat_transforms_to_matrices(each))
         return matrices_to_flat_transforms(composed)
+
+
+def bipartite_match(
+    distance_mat: Any, num_valid_rows: Any, top_k: int = -1, name: str | None = "bipartite_match"
+) -> Any:
+    """Rows and columns paired greedily by distance: (column of every row, row of every column)."""
+    return raw.BipartiteMatch(distance_mat, num_valid_rows, top_k=top_k, name=name)

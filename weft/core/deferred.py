@@ -44,7 +44,8 @@ class Deferred:
         with self._lock:
             if self._result is not None:
                 return False
-            self._result, sink = result, self._sink
+            # Sinks often know the promise they wait for: kept, they would keep the result alive.
+            self._result, sink, self._sink = result, self._sink, None
         if sink is not None:
             sink(*result)
         return True

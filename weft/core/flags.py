@@ -125,6 +125,11 @@ FRAMES = _bool(
     True,
     "Processes of weft talk to each other by frames on a socket, not over gRPC: faster.",
 )
+SHARED_MEMORY = _bool(
+    "WEFT_SHARED_MEMORY",
+    True,
+    "Processes of weft on one machine pass each other large tensors in memory that both can see.",
+)
 HEALTH = _int(
     "WEFT_HEALTH",
     15,

@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.linalg.base import LinearOperator
 from weft.linalg.util import (
@@ -62,7 +63,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         return math.matmul(self._matrix, x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
     def _to_dense(self) -> Tensor:
-        return array.identity(self._matrix) if self.variables else self._matrix
+        return convert_to_tensor(self._matrix)
 
 
 class LinearOperatorLowerTriangular(LinearOperator):

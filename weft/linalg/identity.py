@@ -1,80 +1,17 @@
-"""Operators given by their size: the identity, multiples of it, and zero."""
+"""The identity, and multiples of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from weft.core import dtypes, errors
+from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, Tensor, name_scope
-from weft.linalg.base import LinearOperator
-from weft.linalg.util import (
-    Hint,
-    adjoint_if,
-    always,
-    as_tensor_or_variable,
-    size_argument,
-    with_matching_rows,
-)
+from weft.linalg.sized import SizedOperator
+from weft.linalg.util import Hint, always, as_tensor_or_variable
 from weft.ops import array, check, control, math
 from weft.ops.diag import matrix_diag_part, matrix_set_diag
-
-
-class SizedOperator(LinearOperator):
-    """Its shape is `_batch` (None: no batch) and `_sides`: (tensor, value or None) each."""
-
-    _assert_proper_shapes: bool
-    _batch: tuple[Tensor, Any] | None = None
-    _sides: tuple[tuple[Tensor, Any], tuple[Tensor, Any]]
-
-    def _size(self, value: Any, what: str) -> tuple[Tensor, Any]:
-        return size_argument(value, what, 0, self._assert_proper_shapes, what)
-
-    def _batch_size(self, value: Any) -> tuple[Tensor, Any] | None:
-        if value is None:
-            return None
-        asserts = self._assert_proper_shapes
-        return size_argument(value, "batch_shape", 1, asserts, "batch_shape_arg")
-
-    @property
-    def _num_rows(self) -> Tensor:
-        return self._sides[0][0]
-
-    def _shape(self) -> TensorShape:
-        matrix = TensorShape([side for _, side in self._sides])
-        return matrix if self._batch is None else TensorShape(self._batch[1]).concatenate(matrix)
-
-    def _shape_tensor(self) -> Tensor:
-        matrix = array.stack([side for side, _ in self._sides], axis=0)
-        return matrix if self._batch is None else array.concat((self._batch[0], matrix), 0)
-
-    def _checked(self, x: Tensor, adjoint_arg: bool) -> Tensor:
-        x = adjoint_if(adjoint_arg, x)
-        return with_matching_rows(self, x) if self._assert_proper_shapes else x
-
-    def _in_batch(self, x: Tensor) -> Tensor:
-        """`x` repeated for each matrix of this operator."""
-        if self._batch is None:
-            return x
-        matrices = self.batch_shape.concatenate([1, 1])
-        together = array.broadcast_static_shape(x.shape, matrices)
-        if matrices.is_fully_defined():
-            if together.dims is not None and together.as_list() == x.shape.as_list():
-                return x
-            return x + array.zeros(matrices, dtype=self.dtype)
-        shape = array.concat((self.batch_shape_tensor(), [1, 1]), 0)
-        return x + array.zeros(shape, dtype=self.dtype)
-
-    def _diagonal_shape(self) -> Any:
-        if self.shape.is_fully_defined():
-            return self.batch_shape.concatenate([min(self.shape.as_list()[-2:])])  # type: ignore[type-var]
-        side = math.reduce_min(self.shape_tensor()[-2:], keepdims=True)
-        return array.concat([self.batch_shape_tensor(), side], axis=0)
-
-    def _batch_of(self, value: float) -> Tensor:
-        fill = array.ones if value else array.zeros
-        return fill(self._known_batch(), dtype=self.dtype)
 
 
 class LinearOperatorIdentity(SizedOperator):
@@ -228,82 +165,3 @@ class LinearOperatorScaledIdentity(SizedOperator):
             mat = convert_to_tensor(mat, name="mat")
             diagonal = array.expand_dims(self.multiplier, -1) + matrix_diag_part(mat)
             return matrix_set_diag(mat, diagonal)
-
-
-class LinearOperatorZeros(SizedOperator):
-    """The matrix of zeros, which need not be square."""
-
-    def __init__(
-        self,
-        num_rows: Any,
-        num_columns: Any = None,
-        batch_shape: Any = None,
-        dtype: Any = None,
-        is_non_singular: Hint = False,
-        is_self_adjoint: Hint = True,
-        is_positive_definite: Hint = False,
-        is_square: Hint = True,
-        assert_proper_shapes: bool = False,
-        name: str = "LinearOperatorZeros",
-    ) -> None:
-        self._assert_proper_shapes = assert_proper_shapes
-        with name_scope(name):
-            if not is_self_adjoint and is_square:
-                raise ValueError("A zero operator is always self adjoint.")
-            always(False, bool(is_non_singular), "A zero operator is always singular.")
-            message = "A zero operator is always not positive-definite."
-            always(False, bool(is_positive_definite), message)
-            super().__init__(
-                dtype or dtypes.float32,
-                None,
-                is_non_singular,
-                is_self_adjoint,
-                is_positive_definite,
-                is_square,
-                name,
-            )
-            rows = self._size(num_rows, "num_rows")
-            columns = rows if num_columns is None else self._size(num_columns, "num_columns")
-            self._sides = (rows, columns)
-            if is_square and None not in (rows[1], columns[1]) and rows[1] != columns[1]:
-                raise ValueError(
-                    "LinearOperatorZeros initialized as is_square=True, but got"
-                    f" num_rows({rows[1]}) != num_columns({columns[1]})"
-                )
-            self._batch = self._batch_size(batch_shape)
-
-    def _assert_non_singular(self) -> Operation:
-        raise errors.InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
-
-    def _assert_positive_definite(self) -> Operation:
-        raise errors.InvalidArgumentError(
-            None, None, "Zero operators are always non-positive definite."
-        )
-
-    def _assert_self_adjoint(self) -> Operation:
-        return control.no_op("assert_self_adjoint")
-
-    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        x = self._checked(x, adjoint_arg)
-        if self.is_square:
-            return self._in_batch(array.zeros_like(x))
-        tensor, known = self._sides[1 if adjoint else 0]
-        if x.shape.is_fully_defined() and known is not None:
-            sizes = x.shape.as_list()
-            return self._in_batch(array.zeros([*sizes[:-2], int(known), sizes[-1]], x.dtype))
-        dims = array.shape(x)
-        shape = array.concat([dims[:-2], [tensor, dims[-1]]], axis=0)
-        return self._in_batch(array.zeros(shape, dtype=x.dtype))
-
-    def _determinant(self) -> Tensor:
-        return self._batch_of(0)
-
-    def _trace(self) -> Tensor:
-        return self._batch_of(0)
-
-    def _diag_part(self) -> Tensor:
-        return array.zeros(self._diagonal_shape(), dtype=self.dtype)
-
-    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Tensor:
-        with self._name_scope(name):
-            return self._in_batch(convert_to_tensor(mat, name="mat"))

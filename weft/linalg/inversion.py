@@ -7,7 +7,7 @@ from typing import Any
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.linalg.base import LinearOperator
-from weft.linalg.util import Hint, Hints, adjoint_if, agreed
+from weft.linalg.util import Hint, adjoint_if, agreed, hints_from
 from weft.ops import array, math
 
 _PROPERTIES = {
@@ -21,14 +21,36 @@ _PROPERTIES = {
 class DerivedOperator(LinearOperator):
     """Made of one operator, with which it shares all of the hinted properties."""
 
-    def __init__(self, operator: LinearOperator, relation: str, name: str, hints: Hints) -> None:
+    _relation: str
+    _suffix: str
+    _needed: tuple[str, ...] = ()  # hints that must not be False
+
+    def __init__(
+        self,
+        operator: LinearOperator,
+        is_non_singular: Hint = None,
+        is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None,
+        is_square: Hint = None,
+        name: str | None = None,
+    ) -> None:
         self._operator = operator
-        for hint, adjective in _PROPERTIES.items():
-            message = f"An operator is {adjective} if and only if its {relation} is {adjective}."
-            hints[hint] = agreed(getattr(operator, hint), hints[hint], message)
-        parents = operator.graph_parents
-        with name_scope(name, values=parents):
-            super().__init__(operator.dtype, parents, name=name, **hints)
+        given = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
+        hints = {hint: self._shared(hint, value) for hint, value in given.items()}
+        name = name or operator.name + self._suffix
+        with name_scope(name, values=operator.graph_parents):
+            super().__init__(operator.dtype, operator.graph_parents, name=name, **hints)
+
+    def _shared(self, hint: str, given: Hint) -> Hint:
+        known, adjective = getattr(self.operator, hint), _PROPERTIES[hint]
+        if hint in self._needed and (known is False or given is False):
+            raise ValueError(
+                f"operator and supplied hints must have `{hint}` equal to `True` or `None`. "
+                f" Found {known}, {given}"
+            )
+        relation = self._relation
+        message = f"An operator is {adjective} if and only if its {relation} is {adjective}."
+        return agreed(known, given, message)
 
     @property
     def operator(self) -> LinearOperator:
@@ -47,29 +69,8 @@ class DerivedOperator(LinearOperator):
 class LinearOperatorInversion(DerivedOperator):
     """The inverse: its products are the other's solutions."""
 
-    def __init__(
-        self,
-        operator: LinearOperator,
-        is_non_singular: Hint = None,
-        is_self_adjoint: Hint = None,
-        is_positive_definite: Hint = None,
-        is_square: Hint = None,
-        name: str | None = None,
-    ) -> None:
-        hints = {
-            "is_non_singular": is_non_singular,
-            "is_self_adjoint": is_self_adjoint,
-            "is_positive_definite": is_positive_definite,
-            "is_square": is_square,
-        }
-        for needed in ("is_non_singular", "is_square"):
-            known, given = getattr(operator, needed), hints[needed]
-            if known is False or given is False:
-                raise ValueError(
-                    f"operator and supplied hints must have `{needed}` equal to `True` or `None`. "
-                    f" Found {known}, {given}"
-                )
-        super().__init__(operator, "inverse", name or f"{operator.name}_inv", hints)
+    _relation, _suffix = "inverse", "_inv"
+    _needed = ("is_non_singular", "is_square")
 
     def _shape(self) -> TensorShape:
         return self.operator.shape
@@ -93,22 +94,7 @@ class LinearOperatorInversion(DerivedOperator):
 class LinearOperatorAdjoint(DerivedOperator):
     """The conjugate transpose."""
 
-    def __init__(
-        self,
-        operator: LinearOperator,
-        is_non_singular: Hint = None,
-        is_self_adjoint: Hint = None,
-        is_positive_definite: Hint = None,
-        is_square: Hint = None,
-        name: str | None = None,
-    ) -> None:
-        hints = {
-            "is_non_singular": is_non_singular,
-            "is_self_adjoint": is_self_adjoint,
-            "is_positive_definite": is_positive_definite,
-            "is_square": is_square,
-        }
-        super().__init__(operator, "adjoint", name or f"{operator.name}_adjoint", hints)
+    _relation, _suffix = "adjoint", "_adjoint"
 
     def _shape(self) -> TensorShape:
         shape = self.operator.shape

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.linalg.base import LinearOperator
 from weft.linalg.util import (
     Hint,
-    Hints,
     always,
     dynamic_batch,
+    hints_from,
     product,
     same_batches,
     static_batch,
@@ -22,26 +22,43 @@ from weft.ops import array, check, control, math
 
 
 class JoinedOperator(LinearOperator):
-    """What `kept` says of all its operators holds for it too; `join` names the result."""
+    """Where all its operators have one of the properties `_kept`, it has that too."""
 
-    _operators: list[LinearOperator]
+    _join: str  # what joins the names of the operators
+    _whole: str  # what the operator is of its parts
+    _several = "a non-empty list of operators"
+    _kept: ClassVar[dict[str, str]]  # hint -> the property
 
     def __init__(
         self,
         operators: Iterable[LinearOperator],
-        join: str,
-        kept: dict[str, str],
-        name: str | None,
-        hints: Hints,
+        is_non_singular: Hint = None,
+        is_self_adjoint: Hint = None,
+        is_positive_definite: Hint = None,
+        is_square: Hint = None,
+        name: str | None = None,
     ) -> None:
-        self._operators = of_one_dtype(operators)
-        for hint, message in kept.items():
+        self._operators = self._of_one_dtype(operators)
+        hints = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
+        for hint, adjective in self._kept.items():
             if all(getattr(operator, hint) for operator in self._operators):
+                message = f"The {self._whole} of {adjective} operators is always {adjective}."
                 hints[hint] = always(True, hints[hint], message)
         parents = [p for operator in self._operators for p in operator.graph_parents]
-        name = name or join.join(operator.name for operator in self._operators)
+        name = name or self._join.join(operator.name for operator in self._operators)
         with name_scope(name, values=parents):
             super().__init__(self._operators[0].dtype, parents, name=name, **hints)
+
+    @classmethod
+    def _of_one_dtype(cls, operators: Iterable[LinearOperator]) -> list[LinearOperator]:
+        check.assert_proper_iterable(operators)
+        operators = list(operators)
+        if not operators:
+            raise ValueError(f"Expected {cls._several}. Found: {operators}")
+        if any(operator.dtype != operators[0].dtype for operator in operators):
+            found = "   ".join(str((operator.name, operator.dtype)) for operator in operators)
+            raise TypeError(f"Expected all operators to have the same dtype.  Found {found}")
+        return operators
 
     @property
     def operators(self) -> list[LinearOperator]:
@@ -72,43 +89,11 @@ class JoinedOperator(LinearOperator):
         return [math.cast(log, self.dtype) for log in logs] if mixed else logs
 
 
-def of_one_dtype(operators: Iterable[LinearOperator]) -> list[LinearOperator]:
-    check.assert_proper_iterable(operators)
-    operators = list(operators)
-    if not operators:
-        raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
-    if any(operator.dtype != operators[0].dtype for operator in operators):
-        found = "   ".join(str((operator.name, operator.dtype)) for operator in operators)
-        raise TypeError(f"Expected all operators to have the same dtype.  Found {found}")
-    return operators
-
-
-def hints_from(
-    is_non_singular: Hint, is_self_adjoint: Hint, is_positive_definite: Hint, is_square: Hint
-) -> Hints:
-    return {
-        "is_non_singular": is_non_singular,
-        "is_self_adjoint": is_self_adjoint,
-        "is_positive_definite": is_positive_definite,
-        "is_square": is_square,
-    }
-
-
 class LinearOperatorComposition(JoinedOperator):
     """The product of operators: the last one is applied first."""
 
-    def __init__(
-        self,
-        operators: Iterable[LinearOperator],
-        is_non_singular: Hint = None,
-        is_self_adjoint: Hint = None,
-        is_positive_definite: Hint = None,
-        is_square: Hint = None,
-        name: str | None = None,
-    ) -> None:
-        message = "The composition of non-singular operators is always non-singular."
-        hints = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
-        super().__init__(operators, "_o_", {"is_non_singular": message}, name, hints)
+    _join, _whole = "_o_", "composition"
+    _kept: ClassVar = {"is_non_singular": "non-singular"}
 
     def _shape(self) -> TensorShape:
         rows, columns = self._sides()
@@ -144,6 +129,13 @@ class LinearOperatorComposition(JoinedOperator):
 class LinearOperatorBlockDiag(JoinedOperator):
     """The direct sum: square operators along the diagonal, zeros elsewhere."""
 
+    _join, _whole = "_ds_", "direct sum"
+    _kept: ClassVar = {
+        "is_non_singular": "non-singular",
+        "is_self_adjoint": "self-adjoint",
+        "is_positive_definite": "positive definite",
+    }
+
     def __init__(
         self,
         operators: Iterable[LinearOperator],
@@ -153,17 +145,11 @@ class LinearOperatorBlockDiag(JoinedOperator):
         is_square: Hint = True,
         name: str | None = None,
     ) -> None:
-        operators = of_one_dtype(operators)
+        hints = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
+        operators = self._of_one_dtype(operators)
         if not (is_square and all(operator.is_square for operator in operators)):
             raise ValueError("Can only represent a block diagonal of square matrices.")
-        adjectives = ("non-singular", "self-adjoint", "positive definite")
-        kept = {
-            f"is_{word.replace('-', '_').replace(' ', '_')}": f"The direct sum of {word} operators"
-            f" is always {word}."
-            for word in adjectives
-        }
-        hints = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square=True)
-        super().__init__(operators, "_ds_", kept, name, hints)
+        super().__init__(operators, name=name, **hints)
 
     def _shape(self) -> TensorShape:
         rows, columns = self._sides()

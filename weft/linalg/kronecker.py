@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from weft.core import errors
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Operation, Tensor
 from weft.linalg.base import LinearOperator
-from weft.linalg.joined import JoinedOperator, hints_from
-from weft.linalg.util import Hint, adjoint_if, product, total
-from weft.ops import array, check, control, math
-
-_ADJECTIVES = ("non-singular", "self-adjoint", "positive-definite")
+from weft.linalg.joined import JoinedOperator
+from weft.linalg.util import adjoint_if, product, total
+from weft.ops import array, control, math
 
 
 class LinearOperatorKronecker(JoinedOperator):
     """A x B x ...: each entry of A times B, and so on."""
 
-    def __init__(
-        self,
-        operators: Iterable[LinearOperator],
-        is_non_singular: Hint = None,
-        is_self_adjoint: Hint = None,
-        is_positive_definite: Hint = None,
-        is_square: Hint = None,
-        name: str | None = None,
-    ) -> None:
-        check.assert_proper_iterable(operators)
-        operators = list(operators)
-        if not operators:
-            raise ValueError(f"Expected a list of >=1 operators. Found: {operators}")
-        kept = {
-            f"is_{word.replace('-', '_')}": f"The Kronecker product of {word} operators is always"
-            f" {word}."
-            for word in _ADJECTIVES
-        }
-        hints = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
-        super().__init__(operators, "_x_", kept, name, hints)
+    _join, _whole = "_x_", "Kronecker product"
+    _several = "a list of >=1 operators"
+    _kept: ClassVar = {
+        "is_non_singular": "non-singular",
+        "is_self_adjoint": "self-adjoint",
+        "is_positive_definite": "positive-definite",
+    }
 
     def _shape(self) -> TensorShape:
         rows, columns = self._sides()
@@ -89,10 +73,18 @@ class LinearOperatorKronecker(JoinedOperator):
         pairs = zip(self._log_determinants(), self._repeats(), strict=True)
         return total(log * math.cast(times, log.dtype) for log, times in pairs)
 
+    def _has_slanted_factors(self) -> bool:
+        """Then diagonals of the factors do not make up that of the product."""
+        return any(operator.is_square is False for operator in self.operators)
+
     def _trace(self) -> Tensor:
+        if self._has_slanted_factors():
+            return super()._trace()
         return product(operator.trace() for operator in self.operators)
 
     def _diag_part(self) -> Tensor:
+        if self._has_slanted_factors():
+            return super()._diag_part()
         first, *others = [operator.diag_part() for operator in self.operators]
         for other in others:
             both = array.expand_dims(first, -1) * array.expand_dims(other, -2)

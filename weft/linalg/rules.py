@@ -13,16 +13,13 @@ from weft.linalg.algebra import (
 )
 from weft.linalg.base import LinearOperator
 from weft.linalg.dense import LinearOperatorLowerTriangular
-from weft.linalg.identity import (
-    LinearOperatorIdentity,
-    LinearOperatorScaledIdentity,
-    LinearOperatorZeros,
-)
+from weft.linalg.identity import LinearOperatorIdentity, LinearOperatorScaledIdentity
 from weft.linalg.inversion import LinearOperatorAdjoint, LinearOperatorInversion
 from weft.linalg.joined import LinearOperatorBlockDiag, LinearOperatorComposition
 from weft.linalg.kronecker import LinearOperatorKronecker
 from weft.linalg.util import Hint, Hints, hints_of
 from weft.linalg.vectors import LinearOperatorDiag, LinearOperatorHouseholder
+from weft.linalg.zeros import LinearOperatorZeros
 from weft.ops import array, math
 from weft.ops.linalg import cholesky
 
@@ -138,9 +135,7 @@ def _both_non_singular(a: Any, b: Any) -> Hint:
 def _commuting(a: Any, b: Any, **others: Hint) -> Hints:
     """For two square operators whose product does not depend on their order."""
     known = (a.is_self_adjoint, b.is_self_adjoint)
-    adjoint: Hint = None if None in known else True if all(known) else None
-    if known in ((True, False), (False, True)):
-        adjoint = False
+    adjoint: Hint = None if None in known or not any(known) else all(known)
     positive = all(known) and a.is_positive_definite and b.is_positive_definite
     return {
         "is_non_singular": _both_non_singular(a, b),

@@ -39,6 +39,17 @@ def agreed(known: Hint, given: Hint, message: str) -> Hint:
     return said.pop() if said else None
 
 
+def hints_from(
+    is_non_singular: Hint, is_self_adjoint: Hint, is_positive_definite: Hint, is_square: Hint
+) -> Hints:
+    return {
+        "is_non_singular": is_non_singular,
+        "is_self_adjoint": is_self_adjoint,
+        "is_positive_definite": is_positive_definite,
+        "is_square": is_square,
+    }
+
+
 def hints_of(operator: Any, **others: Hint) -> Hints:
     """The hints of a square operator as arguments for one that has the same, except `others`."""
     return {

@@ -61,6 +61,7 @@ from weft.ops import (  # noqa: F401
     image_files,
     image_geometry,
     image_glimpse,
+    image_match,
     image_nms,
     image_png16,
     image_quality,

@@ -183,7 +183,7 @@ def decode_base64_(xp: Any, input: Any) -> np.ndarray:
                 text.rstrip(b"=") + b"=" * (-len(text.rstrip(b"=")) % 4)
             )
         except binascii.Error:
-            raise invalid("Base64 string length % 4 == 1; not a valid base64 string.") from None
+            raise invalid("Base64 string length cannot be 1 modulo 4") from None
 
     return mapped(decode, input)
 

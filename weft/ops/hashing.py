@@ -22,7 +22,7 @@ def _by_length(strings: Sequence[bytes], function: Callable[[np.ndarray], Words]
     result = np.empty(len(strings), np.uint64)
     for length in np.unique(lengths):
         places = np.flatnonzero(lengths == length)
-        data = b"".join([strings[i] for i in places])
+        data = b"".join([strings[i] for i in places.tolist()])
         with np.errstate(over="ignore"):
             result[places] = function(np.frombuffer(data, np.uint8).reshape(len(places), length))
     return result

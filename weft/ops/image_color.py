@@ -162,43 +162,25 @@ def adjust_contrast_v2_(xp: Any, images: Any, contrast_factor: Any) -> Any:
     attrs="T: {half, float} = float", shape=_image,
 )  # fmt: skip
 def adjust_hue_(xp: Any, images: Any, delta: Any) -> Any:
-    """Turns the hue by `delta` of a full circle, which has six sectors."""
+    """Turns the hue by `delta` of a full circle, which is 6 long here."""
     _check_rgb(images, delta=delta)
-    red, green, blue = _channels(images.astype(F))
-    low_rg, high_rg = xp.minimum(red, green), xp.maximum(red, green)
-    low, high = xp.minimum(low_rg, blue), xp.maximum(high_rg, blue)
-    middle = xp.maximum(low_rg, xp.minimum(high_rg, blue))
-    sector = xp.where(
-        red < green,
-        xp.where(blue < red, 1, xp.where(blue > green, 3, 2)),
-        xp.where(blue < green, 0, xp.where(blue > red, 4, 5)),
-    )
-    gray = high == low
-    ratio = (middle - low) / xp.where(gray, F(1), high - low)
-    hue = sector.astype(F) + xp.where(sector % 2 == 0, ratio, 1 - ratio)
-    hue = xp.where(gray, F(0), hue) + delta * F(6)
-    hue = hue - F(6) * xp.floor(hue / F(6))
-    hue = xp.where(hue >= F(6), hue - F(6), hue)
-    sector = hue.astype(np.int32)
-    ratio = hue - sector.astype(F)
-    middle = low + xp.where(sector % 2 == 0, ratio, 1 - ratio) * (high - low)
-    return _sectors(xp, sector, low, middle, high).astype(images.dtype)
+    low, span, high, (red, green, blue) = _extremes(xp, images)
+    per_span = F(1) / xp.where(span > 0, span, F(1))
+    other = xp.where(green == high, (blue - red) * per_span + 2, (red - green) * per_span + 4)
+    hue = xp.where(red == high, (green - blue) * per_span, other) + delta * F(6)
+    # A channel is at its highest for a third of the circle, and each reaches it at another place.
+    place = hue[..., None] + np.array([0, 4, 2], F)
+    place = place - F(6) * xp.floor(place / F(6))
+    share = xp.clip(abs(place - F(3)) - F(1), F(0), F(1))
+    return (low[..., None] + span[..., None] * share).astype(images.dtype)
 
 
-def _sectors(xp: Any, sector: Any, low: Any, middle: Any, high: Any) -> Any:
-    """Red, green and blue in each sixth of the circle of hues."""
-    table = (
-        (high, middle, low, low, middle, high),
-        (middle, high, high, middle, low, low),
-        (low, low, middle, high, high, middle),
-    )
-    channels = []
-    for row in table:
-        channel = row[5]
-        for number in range(4, -1, -1):
-            channel = xp.where(sector == number, row[number], channel)
-        channels.append(channel)
-    return xp.stack(channels, axis=-1)
+def _extremes(xp: Any, images: Any) -> tuple[Any, Any, Any, tuple[Any, Any, Any]]:
+    """(lowest channel, distance to the highest, highest channel, all three) of every pixel"""
+    red, green, blue = channels = _channels(images.astype(F))
+    high = xp.maximum(red, xp.maximum(green, blue))
+    low = xp.minimum(red, xp.minimum(green, blue))
+    return low, high - low, high, channels
 
 
 @op(
@@ -206,14 +188,14 @@ def _sectors(xp: Any, sector: Any, low: Any, middle: Any, high: Any) -> Any:
     attrs="T: {half, float} = float", shape=_image,
 )  # fmt: skip
 def adjust_saturation_(xp: Any, images: Any, scale: Any) -> Any:
+    """Keeps the highest channel, and the order of the distances of the others from it."""
     _check_rgb(images, scale=scale)
-    hue, saturation, value = _hsv(xp, images.astype(F))
-    chroma = xp.clip(saturation * scale, F(0), F(1)) * value
-    rest = value - chroma
-    sixth = hue * F(6)
-    second = chroma * (1 - abs(sixth % F(2) - 1))
-    colors = _sectors(xp, sixth.astype(np.int32), xp.zeros_like(chroma), second, chroma)
-    return (colors + rest[..., None]).astype(images.dtype)
+    _, span, high, _ = _extremes(xp, images)
+    saturation = xp.where(high > 0, span / xp.where(high > 0, high, F(1)), F(0))
+    wanted = xp.clip(saturation * scale, F(0), F(1)) * high
+    ratio = xp.where(span > 0, wanted / xp.where(span > 0, span, F(1)), F(0))
+    high, ratio = high[..., None], ratio[..., None]
+    return (high - (high - images.astype(F)) * ratio).astype(images.dtype)
 
 
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:

@@ -8,6 +8,7 @@ weights.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -31,6 +32,7 @@ F = np.float32
 _TYPES = "{int8, uint8, int16, uint16, int32, int64, half, float, double}"
 _TYPES_AND_BFLOAT16 = "{int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}"
 _CENTERS = "align_corners: bool = false, half_pixel_centers: bool = false"
+_FEW = 40  # more taps than this are multiplied as a matrix
 _TABLE = 1 << 10  # steps between two pixels at which the cubic weights are tabulated
 
 
@@ -129,8 +131,13 @@ def along(weight: np.ndarray, axis: int) -> np.ndarray:
     return weight.reshape([-1 if i == axis else 1 for i in range(4)])
 
 
+def take(xp: Any, x: Any, index: np.ndarray, axis: int) -> Any:
+    """`x` at places along an axis, all of which exist."""
+    return np.take(x, index, axis=axis) if xp is np else xp.take(x, index, axis=axis, mode="clip")
+
+
 def _weighted(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
-    terms = [xp.take(x, index, axis=axis) * along(weight, axis) for index, weight in taps]
+    terms = [take(xp, x, index, axis) * along(weight, axis) for index, weight in taps]
     total = terms[0]
     for term in terms[1:]:
         total = total + term
@@ -139,8 +146,8 @@ def _weighted(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
 
 def _lerp(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
     (lower, _), (upper, weight) = taps
-    start = xp.take(x, lower, axis=axis)
-    return start + (xp.take(x, upper, axis=axis) - start) * along(weight, axis)
+    start = take(xp, x, lower, axis)
+    return start + (take(xp, x, upper, axis) - start) * along(weight, axis)
 
 
 def _matrix(taps: Taps, size_in: int) -> np.ndarray:
@@ -153,12 +160,21 @@ def _matrix(taps: Taps, size_in: int) -> np.ndarray:
 
 def _transposed(xp: Any, grads: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     """What each input pixel gave, from the weights along the height and along the width."""
-    dtype = np.float64 if grads.dtype == np.float64 else F
+    grads = grads.astype(np.float64 if grads.dtype == np.float64 else F)
+    return _transposed_along(xp, _transposed_along(xp, grads, rows, 1), columns, 2)
+
+
+def _transposed_along(xp: Any, grads: Any, matrix: np.ndarray, axis: int) -> Any:
+    weights = matrix.T.astype(grads.dtype)
+    most = int((weights != 0).sum(axis=1).max())  # outputs that one input is part of
+    if 0 < most <= _FEW:
+        used = np.argsort(weights == 0, axis=1, kind="stable")[:, :most].astype(np.int32)
+        shares = np.take_along_axis(weights, used, axis=1)
+        return _weighted(xp, grads, list(zip(used.T, shares.T, strict=True)), axis)
     exact = {} if xp is np else {"precision": "highest"}
-    grads = grads.astype(dtype)
-    found = xp.tensordot(grads, rows.astype(dtype), axes=([1], [0]), **exact)
-    found = xp.tensordot(found, columns.astype(dtype), axes=([1], [0]), **exact)
-    return xp.transpose(found, (0, 2, 3, 1))
+    outer, inner = grads.shape[:axis], grads.shape[axis + 1 :]
+    flat = grads.reshape(math.prod(outer), len(matrix), math.prod(inner))
+    return xp.matmul(weights, flat, **exact).reshape(*outer, len(weights), *inner)
 
 
 # ---- shapes and checks ---------------------------------------------------------------------------
@@ -301,7 +317,7 @@ def resize_nearest_neighbor_(
     height, width = _check(images, size, align_corners, half_pixel_centers)
     rows = _nearest(images.shape[1], height, align_corners, half_pixel_centers)
     columns = _nearest(images.shape[2], width, align_corners, half_pixel_centers)
-    return xp.take(xp.take(images, columns, axis=2), rows, axis=1)
+    return take(xp, take(xp, images, columns, 2), rows, 1)
 
 
 @resize_nearest_neighbor_.gradient

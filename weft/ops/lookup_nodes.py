@@ -38,16 +38,20 @@ def _types(ctx: Any) -> tuple[DType, DType]:
     return ctx.node.attrs["key_dtype"], ctx.node.attrs["value_dtype"]
 
 
+def _pair(c: ShapeContext) -> Any:
+    return (2,)
+
+
 def _maker(name: str, attrs: str, make: Callable[[str, Any], Table]) -> None:
     """Declares `nameV2` and `name`, which make a table that needs no inputs."""
 
     def kernel(xp: Any, ctx: Any) -> Table:
         return _table(ctx, lambda own: make(own, ctx))
 
-    for version, handle, dims in (("", "ref(string)", (2,)), ("V2", "resource", ())):
+    for version, handle, shape in (("", "ref(string)", _pair), ("V2", "resource", s.scalar)):
         op(
             name + version, outputs=f"table_handle: {handle}", attrs=attrs,
-            shape=lambda c, dims=dims: dims, stateful=True, **_HOST,
+            shape=shape, stateful=True, **_HOST,
         )(kernel)  # fmt: skip
 
 
@@ -173,7 +177,17 @@ def _(xp: Any, ctx: Any, table_handle: Table) -> Any:
     return table_handle.export()
 
 
-@_access("LookupTableImport", ", keys: Tin, values: Tout", attrs="Tin: type, Tout: type")
+def _imported_dims(c: ShapeContext) -> list[Dims]:
+    keys, values = c.dims(1), c.dims(2)
+    if keys and values:
+        s.merge_dim(keys[0], values[0])
+    return []
+
+
+@_access(
+    "LookupTableImport", ", keys: Tin, values: Tout", attrs="Tin: type, Tout: type",
+    shape=_imported_dims,
+)  # fmt: skip
 def _(xp: Any, ctx: Any, table_handle: Table, keys: Any, values: Any) -> None:
     _check(ctx, table_handle, "Tin", "Tout")
     table_handle.replace(keys, values)

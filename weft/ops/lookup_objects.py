@@ -54,13 +54,13 @@ class Table:
         )
 
     def _array(self, values: list[Any], outer: tuple[int, ...], is_key: bool = False) -> Any:
-        inner = self.key_shape if is_key else self.value_shape
-        out = np.empty(
-            (len(values), *inner), (self.key_dtype if is_key else self.value_dtype).np_storage
-        )
+        dtype, inner = self.value_dtype, self.value_shape
+        if is_key:
+            dtype, inner = self.key_dtype, self.key_shape
+        out = np.empty((len(values), *inner), dtype.np_storage)
         if values:
             out[:] = values
-        return out.reshape(*outer, *inner)
+        return out.reshape((*outer, *inner))
 
     def check_types(self, keys: DType, values: DType) -> None:
         if (keys, values) != (self.key_dtype, self.value_dtype):
@@ -205,6 +205,7 @@ class DenseTable(MutableTable):
         if self.empty == self.deleted:
             raise invalid("Empty and deleted keys cannot be equal")
         self.load = load
+        self.graves: list[Any] = []  # values whose keys were removed: their buckets stay in use
         self._set_buckets(buckets)
 
     def _set_buckets(self, count: int) -> None:
@@ -213,6 +214,10 @@ class DenseTable(MutableTable):
         self.buckets = count
 
     def _keys(self, keys: Any) -> list[Any]:
+        shape = np.shape(as_array(keys))
+        if len(shape) > 1 + len(self.key_shape):
+            wanted = (*shape[:1], *self.key_shape)
+            raise invalid(f"Expected key shape {s.show(wanted)} got {s.show(shape)}")
         found = super()._keys(keys)
         for reserved, what in ((self.empty, "empty_key"), (self.deleted, "deleted_key")):
             if reserved in found:
@@ -223,14 +228,21 @@ class DenseTable(MutableTable):
         pending = len(self.entries) + len(pairs)
         while pending > self.buckets * self.load:
             self.buckets *= 2
+            self.graves = []
+
+    def remove(self, keys: Any) -> None:
+        found = self._keys(keys)
+        with self.lock:
+            self.graves += [self.entries.pop(key) for key in found if key in self.entries]
 
     def export(self) -> list[Any]:
         with self.lock:
-            unused = self.buckets - len(self.entries)
-            keys = [*self.entries, *([self.empty] * unused)]
+            graves = self.graves[: self.buckets - len(self.entries)]
+            unused = self.buckets - len(self.entries) - len(graves)
+            keys = [*self.entries, *([self.deleted] * len(graves)), *([self.empty] * unused)]
             blank = np.zeros(self.value_shape, self.value_dtype.np_storage)
             filler = b"" if self.value_dtype == dtypes.string else blank
-            values = [*self.entries.values(), *([filler] * unused)]
+            values = [*self.entries.values(), *graves, *([filler] * unused)]
         return [self._array(keys, (len(keys),), True), self._array(values, (len(keys),))]
 
     def replace(self, keys: Any, values: Any) -> None:
@@ -239,7 +251,7 @@ class DenseTable(MutableTable):
         kept = {key: value for key, value in pairs if key not in (self.empty, self.deleted)}
         with self.lock:
             self._set_buckets(len(as_array(keys)))
-            self.entries = kept
+            self.entries, self.graves = kept, []
 
 
 # ---- tables from text files ----------------------------------------------------------------------

@@ -125,7 +125,7 @@ class One:
     def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> Any:
         values, fail = self._values(key, dtype, other_type)
         if values is None:
-            return np.empty((0, *dims[1:]), dtype.np_storage)
+            return np.empty([0, *(d or 0 for d in dims[1:])], dtype.np_storage)
         if len(values) % _size(dims):
             fail(0, _wrong_stride(dtype, dims, len(values)))
         return values.reshape(-1, *dims[1:])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.graph import name_scope
@@ -25,6 +27,7 @@ from weft.ops.parsing_wire import column, split_sequences, type_name
 from weft.ops.string_arrays import string
 from weft.protos.example import ShallowFeatureList
 
+_LISTS = {dtypes.string: "bytes_list", dtypes.float32: "float_list", dtypes.int64: "int64_list"}
 _TYPES = "list({float, int64, string}) >= 0 = []"
 
 
@@ -44,7 +47,7 @@ class Reader:
         def mismatch(actual: DType) -> str:
             return (
                 f"Data types don't match. Expected type: {type_name(dtype)}"
-                f"  Feature is: {type_name(actual)}"
+                f"  Feature is: {_LISTS[actual]}"
             )
 
         return column(features, dtype, self.fail, mismatch)
@@ -53,7 +56,7 @@ class Reader:
         """Features that have exactly a row of values each."""
         values, counts, _ = self.read(features, dtype)
         shape = tuple(dims or ())
-        wrong = np.flatnonzero(counts != np.prod(shape, dtype=np.int64))
+        wrong = np.flatnonzero(counts != math.prod(d or 0 for d in shape))
         if len(wrong):
             kind = "bytes" if dtype.name == "string" else type_name(dtype)
             raise invalid(
@@ -67,10 +70,8 @@ def _context_reader(name: str, key: str) -> Reader:
     return Reader(lambda _: f"Name: {name}, Context feature: {key}", f"Name: {name}, Key: {key}")
 
 
-def _list_reader(name: str, key: str) -> Reader:
-    return Reader(
-        lambda i: f"Name: {name}, Feature list: {key}, Index: {i}", f"Name: {name}, Key: {key}"
-    )
+def _list_reader(name: str, key: str, kind: str = "Feature list") -> Reader:
+    return Reader(lambda i: f"Name: {name}, {kind}: {key}, Index: {i}", f"Name: {name}, Key: {key}")
 
 
 def _steps(feature_list: bytes | None) -> list[bytes]:
@@ -134,7 +135,8 @@ class Sequences:
         values, counts, lengths = [], [], []
         for example, name in zip(self.examples, self.names, strict=True):
             steps = _steps(example.feature_lists.feature.get(key))
-            found, count, _ = _list_reader(name, key).read(steps, dtype) if steps else _none(dtype)
+            reader = _list_reader(name, key, "Feature List")
+            found, count, _ = reader.read(steps, dtype) if steps else _none(dtype)
             values.append(found)
             counts.append(count)
             lengths.append(len(steps))

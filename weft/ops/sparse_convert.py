@@ -166,11 +166,11 @@ def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 def _choice(kind: str, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
     values = [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]
     with name_scope(name, kind, values) as scope:
-        made = getattr(raw, kind)(
+        indices, found = getattr(raw, kind)(
             sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices, sp_b.values,
             sp_b.dense_shape, name=scope,
         )  # fmt: skip
-    return SparseTensor(*made, sp_a.dense_shape)
+    return SparseTensor(indices, found, sp_a.dense_shape)
 
 
 def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:

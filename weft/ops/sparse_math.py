@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.slices import SparseTensor
+from weft.ops import casts
 from weft.ops.kernels import invalid
 from weft.ops.sparse_shape import row_major
 
@@ -23,6 +29,16 @@ def _groups(keys: Any) -> tuple[Any, Any]:
     ordered = keys[order]
     changes = np.any(ordered[1:] != ordered[:-1], axis=1)
     return order, np.flatnonzero(np.r_[True, changes][: len(keys)])
+
+
+def _check_shape(shape: Any) -> None:
+    """Whether a dense tensor could have this shape."""
+    sizes = [int(d) for d in shape]
+    for i, size in enumerate(sizes):
+        if size < 0:
+            raise invalid(f"size {i} must be non-negative, not {size}")
+    if math.prod(sizes) > np.iinfo(np.int64).max:
+        raise invalid(f"Shape {s.show(tuple(sizes))} would have more than 2**63 - 1 elements")
 
 
 def _axes(given: Any, rank: int) -> list[int]:
@@ -38,6 +54,7 @@ def _reduced(
     function: np.ufunc, indices: Any, values: Any, shape: Any, axes: Any, keep: bool
 ) -> tuple[Any, Any, Any]:
     """Coordinates, values and shape of a reduction; only groups that have elements."""
+    _check_shape(shape)
     removed = _axes(axes, len(shape))
     kept = [d for d in range(len(shape)) if d not in removed]
     keys = indices[:, kept]
@@ -60,10 +77,12 @@ def _reduced_dims(c: ShapeContext) -> Dims:
     if shape is None or axes is None:
         return None
     chosen = np.ravel(axes).tolist() or list(range(len(shape)))
+    if any(not -len(shape) <= axis < len(shape) for axis in chosen):
+        return None  # the kernel says so
     return s.reduced_dims(shape, chosen, c.attr("keep_dims"))
 
 
-def _reduction(name: str, types: str, function: np.ufunc) -> tuple[OpDef, OpDef]:
+def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
     """Declares the operation with a dense result, and the one with a sparse result."""
     inputs = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
     attrs = f"keep_dims: bool = false, T: {types}"
@@ -93,17 +112,17 @@ def _reduction(name: str, types: str, function: np.ufunc) -> tuple[OpDef, OpDef]
         f"{name}Sparse", inputs=inputs, outputs=outputs, attrs=attrs,
         shape=lambda c: [(None, None), (None,), (None,)], differentiable=False, **_HOST,
     )  # fmt: skip
-    return made(dense), made_sparse(sparse)
+    made_sparse(sparse)
+    return made(dense)
 
 
-_sum, _ = _reduction("SparseReduceSum", "numbertype", np.add)
-_max, _ = _reduction("SparseReduceMax", "realnumbertype", np.maximum)
+_sum = _reduction("SparseReduceSum", "numbertype", np.add)
+_reduction("SparseReduceMax", "realnumbertype", np.maximum)
 
 
 @_sum.gradient
 def _(op: Operation, grad: Any) -> list[Any]:
-    from weft.core import dtypes
-    from weft.ops import array, casts
+    from weft.ops import array
     from weft.ops.reduce import reduced_shape
 
     indices, _, shape, axes = op.inputs
@@ -165,9 +184,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
 
 
 def _factor_gradient(op: Operation, grad: Any, is_product: bool) -> list[Any]:
-    from weft.core import dtypes
-    from weft.graph.slices import SparseTensor
-    from weft.ops import array, casts, math
+    from weft.ops import array
     from weft.ops.sparse_add import sparse_add
     from weft.ops.strided import slice as slice_of
 
@@ -180,7 +197,7 @@ def _factor_gradient(op: Operation, grad: Any, is_product: bool) -> list[Any]:
     if is_product:
         dx, dy = grad * there, grad * values
     else:
-        dx, dy = grad / there, grad * (-values / math.square(there))
+        dx, dy = grad / there, grad * (-values / (there * there))
     return [None, dx, None, sparse_add(array.zeros_like(y), SparseTensor(at, dy, y_shape))]
 
 
@@ -201,6 +218,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
 def sparse_softmax_(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
     if len(sp_shape) < 2:
         raise invalid(f"Input should have rank >= 2, but got shape {s.show(tuple(sp_shape))}")
+    _check_shape(sp_shape)
     if not len(sp_values):
         return sp_values
     order, starts = _groups(sp_indices[:, :-1])
@@ -232,6 +250,11 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
         xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
         b_shape: Any,
     ) -> list[Any]:  # fmt: skip
+        if len(a_shape) != len(b_shape):
+            raise invalid(
+                "Operands do not have the same ranks; got shapes:"
+                f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
+            )
         if not np.array_equal(a_shape, b_shape):
             raise invalid(
                 "Operands' shapes do not match: got"
@@ -264,3 +287,30 @@ def _merged(function: np.ufunc, a_indices: Any, a: Any, b_indices: Any, b: Any) 
 
 _choice("SparseSparseMaximum", "realnumbertype", np.maximum)
 _choice("SparseSparseMinimum", "numbertype", np.minimum)
+
+
+# ---- operators -----------------------------------------------------------------------------------
+
+
+def _operator(kind: str, scope: str) -> Callable[[SparseTensor, Any], SparseTensor]:
+    """`sparse op dense`, the dense tensor broadcast to the sparse one."""
+
+    def apply(sp: SparseTensor, dense: Any) -> SparseTensor:
+        if scope == "truediv" and sp.dtype.is_integer:
+            wide = dtypes.float64 if sp.dtype.size > 2 else dtypes.float32
+            dense = casts.cast(convert_to_tensor(dense, sp.dtype.base_dtype), wide)
+            sp = SparseTensor(sp.indices, casts.cast(sp.values, wide), sp.dense_shape)
+        with name_scope(None, scope, [sp.indices, sp.values, sp.dense_shape, dense]) as name:
+            dense = convert_to_tensor(dense, sp.values.dtype.base_dtype, name="y")
+            values = getattr(raw, kind)(sp.indices, sp.values, sp.dense_shape, dense, name=name)
+            return SparseTensor(sp.indices, values, sp.dense_shape)
+
+    return apply
+
+
+for _name, _kind, _scope in (
+    ("__mul__", "SparseDenseCwiseMul", "mul"),
+    ("__truediv__", "SparseDenseCwiseDiv", "truediv"),
+    ("__div__", "SparseDenseCwiseDiv", "div"),
+):
+    setattr(SparseTensor, _name, _operator(_kind, _scope))

@@ -63,14 +63,14 @@ def sparse_tensor_dense_mat_mul(
     if xp is not np:
         products = a_values[:, None] * b[columns]
         return xp.zeros((height, b.shape[1]), b.dtype).at[rows].add(products)
-    _check_range(rows, height, columns, inner)
+    _check_range(rows, height, columns, inner, adjoint_a)
     return _summed(rows, a_values[:, None] * b[columns], (height, b.shape[1]))
 
 
-def _check_range(rows: Any, height: int, columns: Any, inner: int) -> None:
-    for name, index, limit in (("m", rows, height), ("k", columns, inner)):
+def _check_range(rows: Any, height: int, columns: Any, inner: int, adjoint: bool) -> None:
+    for name, index, limit in (("k", columns, inner), ("m", rows, height)):
         for i in np.flatnonzero((index < 0) | (index >= limit))[:1]:
-            axis = 0 if name == "m" else 1
+            axis = int((name == "k") != adjoint)
             raise invalid(f"{name} ({index[i]}) from index[{i},{axis}] out of bounds (>={limit})")
 
 

@@ -63,8 +63,8 @@ def _known_target(sp_input: SparseTensor, shape: Tensor) -> list[int] | None:
         return None
     if given is not None and list(given).count(-1) > 1:
         raise ValueError(f"At most one dimension can be inferred (-1). Found: {given}")
-    sizes = wanted.as_list()
-    size = int(np.prod(sp_input.shape.as_list(), dtype=np.int64))
+    sizes: list[Any] = wanted.as_list()
+    size: Any = sp_input.shape.num_elements()
     if sizes.count(None) > 1:
         return None
     if None in sizes:

@@ -218,8 +218,8 @@ def sparse_slice_grad_(
 
 def _split_dims(c: ShapeContext) -> list[Dims]:
     count = c.attr("num_split")
-    rank = s.with_rank(c.dims(3), 1)
-    return [(None, *rank)] * count + [(None,)] * count + [rank] * count
+    rank: Dims = s.with_rank(c.dims(3), 1)
+    return [s.concat((None,), rank)] * count + [(None,)] * count + [rank] * count
 
 
 @op(

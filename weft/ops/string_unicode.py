@@ -33,16 +33,21 @@ class Decoder:
 
     def _read(self, text: bytes) -> list[tuple[int, int]]:
         """(code point, start) of everything in `text`; what is no character is -1."""
-        found, at = [], 0
+        encoding, found, at = self.encoding, [], 0
+        if encoding in ("utf-16", "utf-32"):  # the mark at the beginning tells the byte order
+            width = 2 if encoding == "utf-16" else 4
+            marks = {"\ufeff".encode(f"{encoding}-{order}"): order for order in ("be", "le")}
+            at = width if text[:width] in marks else 0
+            encoding = f"{encoding}-{marks.get(text[:width], 'be')}"
         while at < len(text):
             try:
-                part, end, bad = text[at:].decode(self.encoding), len(text), 0
+                part, end, bad = text[at:].decode(encoding), len(text), 0
             except UnicodeDecodeError as error:
-                part, end = text[at : at + error.start].decode(self.encoding), at + error.start
+                part, end = text[at : at + error.start].decode(encoding), at + error.start
                 bad = error.end - error.start
             for char in part:
                 found.append((ord(char), at))
-                at += len(char.encode(self.encoding))
+                at += len(char.encode(encoding))
             if bad:
                 found.append((_NOT_A_CHARACTER, end))
             at = end + bad
@@ -54,12 +59,11 @@ class Decoder:
             if code == _NOT_A_CHARACTER:
                 if self.errors == "strict":
                     raise invalid("Invalid formatting on input string")
-                if self.errors == "ignore":
-                    continue
-                code = self.replacement
-            elif self.replace_control and code <= 0x1F:
-                code = self.replacement
-            result.append((code, start))
+            elif not (self.replace_control and code <= 0x1F):
+                result.append((code, start))
+                continue
+            if self.errors != "ignore":
+                result.append((self.replacement, start))
         return result
 
 

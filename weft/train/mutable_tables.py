@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from weft.core import dtypes
@@ -49,7 +48,7 @@ class _MutableTable(LookupInterface):
         raise NotImplementedError
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
-        return {"table": functools.partial(TableSaveable, self, name=self._name)}
+        return {"table": lambda name=self._name: TableSaveable(self, name)}
 
     @property
     def name(self) -> Any:

@@ -52,6 +52,7 @@ SAMPLES = [
         for centers in CENTERS
     ),
     Sample("ResizeBilinearGrad", GRADS, IMAGES.astype("float16"), grad=False, rtol=2e-3),
+    Sample("ResizeBilinearGrad", ramp("float32", (1, 90, 2, 1)), IMAGES[:1, :2, :, :1], grad=False),
     *(Sample("ResizeNearestNeighborGrad", GRADS, i32([3, 4]), grad=False, **c) for c in CENTERS),
     Sample("ResizeNearestNeighborGrad", u8([200] * 16, (1, 4, 4, 1)), i32([2, 2])),
 ]

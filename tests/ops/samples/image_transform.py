@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_transform.py."""
+"""Samples of weft/ops/image_transform.py and image_match.py."""
 
 from tests.ops.sample import Sample, f32, i32, ramp, skip, u8
 
@@ -14,5 +14,6 @@ SAMPLES = [
         for how in ("NEAREST", "BILINEAR")
     ),
     Sample("ImageProjectiveTransformV2", IMAGES, TWO[1:], i32([4, 5]), interpolation="NEAREST"),
+    skip("BipartiteMatch", "TensorFlow has it no more: tests/contrib/test_image.py"),
     skip("ImageProjectiveTransform", "the same kernel as V2, for output of the input's size"),
 ]

@@ -1,0 +1,118 @@
+"""Lookup tables: filled from tensors and files, changed, saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+lookup = tf.contrib.lookup
+
+
+def test_a_static_table() -> None:
+    table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), default_value=-1
+    )
+    found = table.lookup(tf.constant([["b", "z"]]))
+    one = table.lookup(tf.constant("a"))
+    assert found.shape.as_list() == [1, 2]
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Table not initialized"):
+            sess.run(found)
+        sess.run(tf.tables_initializer())
+        sess.run(tf.tables_initializer())  # the same again is no error
+        assert sess.run(found).tolist() == [[2, -1]] and sess.run(one) == 1
+        assert sess.run(table.size()) == 2
+        keys, values = sess.run(table.export())
+        assert dict(zip(keys, values, strict=True)) == {b"a": 1, b"b": 2}
+
+
+def test_keys_that_contradict_each_other() -> None:
+    table = lookup.HashTable(lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), -1)
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="different value for same key"):
+            sess.run(table.init)
+
+
+@pytest.fixture
+def vocabulary(tmp_path: Path) -> str:
+    path = tmp_path / "words.txt"
+    path.write_text("emerson\nlake\npalmer\n")
+    return str(path)
+
+
+def test_words_to_numbers_and_back(vocabulary: str) -> None:
+    to_id = lookup.index_table_from_file(vocabulary, num_oov_buckets=2)
+    to_word = lookup.index_to_string_table_from_file(vocabulary, default_value="?")
+    ids = to_id.lookup(tf.constant(["palmer", "unknown", "emerson"]))
+    words = to_word.lookup(tf.constant([1, 99], tf.int64))
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer())
+        found = sess.run(ids).tolist()
+        assert found[0] == 2 and found[2] == 0 and found[1] in (3, 4)
+        assert sess.run(words).tolist() == [b"lake", b"?"]
+        assert sess.run(to_id.size()) == 5
+
+
+def test_files_that_do_not_fit(vocabulary: str) -> None:
+    table = lookup.index_table_from_file(vocabulary, vocab_size=4)
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="expected 4 but got 3"):
+            sess.run(table.initializer)
+    with pytest.raises(ValueError, match="vocab_size must be greater than 0"):
+        lookup.index_table_from_file(vocabulary, vocab_size=0)
+
+
+def test_sparse_keys_give_sparse_values() -> None:
+    table = tf.lookup.StaticVocabularyTable(
+        tf.lookup.KeyValueTensorInitializer(["a"], [0], value_dtype=tf.int64), 1
+    )
+    keys = tf.SparseTensor([[0, 1], [2, 0]], tf.constant(["a", "q"]), [3, 2])
+    with tf.Session() as sess:
+        sess.run(table.initializer)
+        found = sess.run(table.lookup(keys))
+    assert found.values.tolist() == [0, 1] and found.indices.tolist() == [[0, 1], [2, 0]]
+
+
+@pytest.mark.parametrize("default", [-1, [-1, -1]])
+def test_mutable_tables_are_saved(tmp_path: Path, default: object) -> None:
+    table = lookup.MutableHashTable(tf.string, tf.int64, default)
+    scale = np.ones_like(default)
+    insert = table.insert(["a", "b"], [1 * scale, 2 * scale])
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        sess.run(insert)
+        path = saver.save(sess, str(tmp_path / "tables"))
+        sess.run([table.insert(["c"], [3 * scale]), table.remove(tf.constant(["a"]))])
+        assert (
+            sess.run(table.lookup(["a", "c"])).tolist() == np.array([default, 3 * scale]).tolist()
+        )
+    with tf.Session() as sess:
+        saver.restore(sess, path)
+        assert sess.run(table.size()) == 2
+        assert sess.run(table.lookup(["b"])).tolist() == [(2 * scale).tolist()]
+
+
+def test_a_dense_table_shows_its_buckets() -> None:
+    table = tf.lookup.experimental.DenseHashTable(
+        tf.int64, tf.int64, -1, empty_key=100, deleted_key=200, initial_num_buckets=4
+    )
+    with tf.Session() as sess:
+        sess.run(table.insert([1, 2], [10, 20]))
+        sess.run(table.erase(tf.constant([1], tf.int64)))
+        keys, values = sess.run(table.export())
+        assert sorted(zip(keys, values, strict=True)) == [(2, 20), (100, 0), (100, 0), (200, 10)]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="empty_key"):
+            sess.run(table.insert([100], [1]))
+
+
+def test_older_graphs_hold_references_to_tables() -> None:
+    table = tf.raw_ops.HashTable(key_dtype=tf.int64, value_dtype=tf.string)
+    fill = tf.raw_ops.InitializeTable(table, tf.constant([3], tf.int64), ["three"])
+    found = tf.raw_ops.LookupTableFind(table, tf.constant([3, 4], tf.int64), "")
+    with tf.Session() as sess:
+        sess.run(fill)
+        assert sess.run(found).tolist() == [b"three", b""]

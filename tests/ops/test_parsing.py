@@ -1,0 +1,129 @@
+"""tf.parse_example and its kin, from messages to tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+
+def example(**features: list) -> bytes:
+    def feature(values: list) -> tf.train.Feature:
+        if isinstance(values[0], bytes):
+            return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+        if isinstance(values[0], int):
+            return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+        return tf.train.Feature(float_list=tf.train.FloatList(value=values))
+
+    made = {key: feature(values) for key, values in features.items()}
+    return tf.train.Example(features=tf.train.Features(feature=made)).SerializeToString()
+
+
+def test_a_batch() -> None:
+    serialized = [example(n=[i, -i], x=[i / 2], s=[b"a" * i] * (i % 3 + 1)) for i in range(300)]
+    features = {
+        "n": tf.FixedLenFeature([2], tf.int64),
+        "x": tf.FixedLenFeature([], tf.float32),
+        "s": tf.VarLenFeature(tf.string),
+        "gone": tf.FixedLenFeature([1], tf.float32, [7.0]),
+        "rows": tf.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+    }
+    with tf.Session() as sess:
+        found = sess.run(tf.parse_example(serialized, features))
+    assert np.array_equal(found["n"], [[i, -i] for i in range(300)])
+    assert np.array_equal(found["x"], np.arange(300, dtype=np.float32) / 2)
+    assert found["s"].dense_shape.tolist() == [300, 3]
+    assert found["s"].values[-1] == b"a" * 299
+    assert found["gone"].shape == (300, 1) and np.all(found["gone"] == 7)
+    assert found["rows"].shape == (300, 0)
+
+
+def test_one_example_in_every_kind_of_feature() -> None:
+    serialized = example(n=[1, 2, 3], k=[0, 2], v=[0.5, 1.5], image=[b"\0binary\0"])
+    features = {
+        "n": tf.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+        "image": tf.FixedLenFeature([], tf.string),
+        "sparse": tf.SparseFeature("k", "v", tf.float32, 4),
+    }
+    parsed = tf.parse_single_example(serialized, features)
+    assert parsed["n"].shape.as_list() == [None] and parsed["image"].shape.as_list() == []
+    with tf.Session() as sess:
+        found = sess.run(parsed)
+        dense = sess.run(tf.sparse_tensor_to_dense(parsed["sparse"]))
+    assert found["n"].tolist() == [1, 2, 3] and found["image"] == b"\0binary\0"
+    assert dense.tolist() == [0.5, 0, 1.5, 0] and set(found) == set(features)
+
+
+def test_an_example_with_a_name_says_it() -> None:
+    features = {"a": tf.FixedLenFeature([], tf.int64)}
+    parsed = tf.parse_single_example(example(b=[1]), features, example_names="the one")
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="the one"):
+        sess.run(parsed)
+
+
+def test_what_is_no_example() -> None:
+    parsed = tf.parse_example([b"\xff\xff"], {"a": tf.VarLenFeature(tf.int64)})
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Could not"):
+        sess.run(parsed)
+
+
+@pytest.mark.parametrize(
+    ("feature", "message"),
+    [
+        (tf.FixedLenFeature(None, tf.int64), "Missing shape for feature a."),
+        (tf.FixedLenFeature([None], tf.int64), "First dimension of shape for feature a unknown"),
+        (tf.VarLenFeature(None), "Missing type for feature a."),
+        (tf.SparseFeature("", "v", tf.int64, 3), "Missing index_key for SparseFeature"),
+        (tf.FixedLenSequenceFeature([], tf.int64), "requires allow_missing to be True"),
+        ("a", "Invalid feature a:a."),
+    ],
+)
+def test_features_that_cannot_be(feature: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tf.parse_example([b""], {"a": feature})
+
+
+def test_a_sequence() -> None:
+    step = [tf.train.Feature(int64_list=tf.train.Int64List(value=[i, i])) for i in range(3)]
+    lists = tf.train.FeatureLists(feature_list={"t": tf.train.FeatureList(feature=step)})
+    context = tf.train.Features(
+        feature={"c": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"x"]))}
+    )
+    serialized = tf.train.SequenceExample(context=context, feature_lists=lists)
+    parsed = tf.parse_single_sequence_example(
+        serialized.SerializeToString(),
+        {"c": tf.FixedLenFeature([], tf.string)},
+        {"t": tf.FixedLenSequenceFeature([2], tf.int64), "v": tf.VarLenFeature(tf.float32)},
+    )
+    with tf.Session() as sess:
+        context_found, found = sess.run(parsed)
+    assert context_found["c"] == b"x"
+    assert found["t"].tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert found["v"].dense_shape.tolist() == [0, 0]
+
+
+def test_json() -> None:
+    text = '{"features": {"feature": {"a": {"int64List": {"value": [1, "-2"]}}}}}'
+    binary = tf.decode_json_example([text])
+    with tf.Session() as sess:
+        (found,) = sess.run(binary)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Error while parsing JSON"):
+            sess.run(tf.decode_json_example("{"))
+    assert tf.train.Example.FromString(found).features.feature["a"].int64_list.value == [1, -2]
+
+
+def test_a_tensor_there_and_back() -> None:
+    for value in (np.arange(6.0).reshape(2, 3), np.array([True, False]), np.array([b"a", b""])):
+        tensor = tf.constant(value)
+        again = tf.parse_tensor(tf.serialize_tensor(tensor), tensor.dtype)
+        with tf.Session() as sess:
+            assert np.array_equal(sess.run(again), sess.run(tensor))
+
+
+def test_lines_of_fields() -> None:
+    a, b = tf.decode_csv(["1,x", '2,"y,z"'], [[0], [""]])
+    with tf.Session() as sess:
+        assert sess.run(a).tolist() == [1, 2] and sess.run(b).tolist() == [b"x", b"y,z"]
+    with pytest.raises(ValueError, match="not strictly increasing"):
+        tf.decode_csv(["1,x"], [[0], [0]], select_cols=[1, 1])

@@ -1,0 +1,75 @@
+"""tf.sparse: what is built of several operations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft as tf
+
+SPARSE = tf.SparseTensorValue([[0, 1], [2, 0]], np.array([1.0, 2.0], np.float32), [3, 2])
+DENSE = np.array([[0, 1], [0, 0], [2, 0]], np.float32)
+
+
+def dense(sparse: tf.SparseTensor) -> np.ndarray:
+    with tf.Session() as sess:
+        return sess.run(tf.sparse_tensor_to_dense(sparse))
+
+
+def test_there_and_back() -> None:
+    assert np.array_equal(dense(SPARSE), DENSE)
+    assert np.array_equal(dense(tf.sparse.from_dense(DENSE)), DENSE)
+    assert np.array_equal(dense(tf.sparse.eye(2, 3)), np.eye(2, 3))
+
+
+def test_shapes_and_parts() -> None:
+    sparse = tf.SparseTensor.from_value(SPARSE)
+    assert np.array_equal(dense(tf.sparse_transpose(sparse)), DENSE.T)
+    assert np.array_equal(dense(tf.sparse_reshape(sparse, [2, -1])), DENSE.reshape(2, 3))
+    assert np.array_equal(dense(tf.sparse_concat(1, [sparse, sparse])), np.hstack([DENSE, DENSE]))
+    assert np.array_equal(dense(tf.sparse_slice(sparse, [1, 0], [2, 1])), DENSE[1:3, 0:1])
+    first, second = tf.sparse_split(sp_input=sparse, num_split=2, axis=0)
+    assert np.array_equal(dense(first), DENSE[:2]) and np.array_equal(dense(second), DENSE[2:])
+    assert dense(tf.sparse_retain(sparse, [False, True])).sum() == 2
+    assert dense(tf.sparse_reset_shape(sparse, [4, 4])).shape == (4, 4)
+    assert dense(tf.sparse.expand_dims(sparse, 0)).shape == (1, 3, 2)
+    with pytest.raises(ValueError, match="Cannot reshape a tensor with 6 elements"):
+        tf.sparse_reshape(sparse, [5])
+
+
+def test_arithmetic() -> None:
+    sparse = tf.SparseTensor.from_value(SPARSE)
+    assert np.array_equal(dense(sparse * [[2.0, 3.0]]), DENSE * [[2, 3]])
+    assert np.array_equal(dense(sparse / 2.0), DENSE / 2)
+    with tf.Session() as sess:
+        assert sess.run(tf.sparse_reduce_sum(sparse)) == 3
+        assert sess.run(tf.sparse_reduce_max(sparse, 0)).tolist() == [2, 1]
+        product = sess.run(tf.sparse_tensor_dense_matmul(sparse, DENSE.T.copy()))
+    assert np.array_equal(product, DENSE @ DENSE.T)
+
+
+def test_a_placeholder_is_fed() -> None:
+    sparse = tf.sparse_placeholder(tf.float32, shape=[3, None], name="sp")
+    assert sparse.values.name == "sp/values:0" and sparse.indices.shape.as_list() == [None, 2]
+    with tf.Session() as sess:
+        found = sess.run(tf.sparse_tensor_to_dense(sparse), {sparse: SPARSE})
+    assert np.array_equal(found, DENSE)
+
+
+def test_ids_and_indicators() -> None:
+    ids = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], tf.constant([2, 0, 1], tf.int64), [2, 2])
+    with tf.Session() as sess:
+        found = sess.run(tf.sparse_to_indicator(ids, 3))
+    assert found.tolist() == [[False, False, True], [True, True, False]]
+
+
+@pytest.mark.parametrize("values", [[1.5, 2.5], [b"a", b"bc"]])
+def test_serialized_rows_are_read_back(values: list) -> None:
+    sparse = tf.SparseTensor([[0, 1], [2, 0]], tf.constant(values), [3, 2])
+    rows = tf.serialize_many_sparse(sparse)
+    again = tf.deserialize_many_sparse(rows, sparse.dtype, rank=1)
+    one = tf.raw_ops.DeserializeSparse(tf.serialize_sparse(sparse), dtype=sparse.dtype)
+    with tf.Session() as sess:
+        found, expected, (indices, _, _) = sess.run([again, sparse, one])
+    assert found.indices.tolist() == indices.tolist() == expected.indices.tolist()
+    assert found.values.tolist() == values and found.dense_shape.tolist() == [3, 2]
