@@ -46,7 +46,8 @@ def _sessions_since(before: set) -> list:
 
 def _threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
     until = time.monotonic() + THREAD_SECONDS
-    started = [each for each in threading.enumerate() if each not in before]
+    # One that is only about to start (a pool's, in the background) cannot be waited for yet.
+    started = [each for each in threading.enumerate() if each.ident and each not in before]
     for each in started:
         each.join(max(0.0, until - time.monotonic()))
     return [each for each in started if each.is_alive()]

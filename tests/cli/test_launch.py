@@ -19,6 +19,9 @@ from weft.cli.launch import Launcher, Plan, filled_in, make_cluster, tasks_of, t
 from weft.cli.main import main
 from weft.cli.processes import Output, exit_code
 
+# Other tests of this process may have loaded jax, which warns of any fork; the launcher does not.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 ROOT = Path(__file__).parent.parent.parent
 CLUSTER = {"worker": ["localhost:3", "localhost:4"], "ps": ["localhost:1", "localhost:2"]}
 

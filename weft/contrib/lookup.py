@@ -12,17 +12,17 @@ from weft.ops.lookup import HasherSpec as HasherSpec
 from weft.ops.lookup import HashTable as HashTable
 from weft.ops.lookup import IdTableWithHashBuckets as IdTableWithHashBuckets
 from weft.ops.lookup import InitializableLookupTableBase as InitializableLookupTableBase
-from weft.ops.lookup import KeyValueTensorInitializer as KeyValueTensorInitializer
 from weft.ops.lookup import LookupInterface as LookupInterface
 from weft.ops.lookup import StrongHashSpec as StrongHashSpec
-from weft.ops.lookup import TableInitializerBase as TableInitializerBase
-from weft.ops.lookup import TextFileIdTableInitializer as TextFileIdTableInitializer
-from weft.ops.lookup import TextFileIndex as TextFileIndex
-from weft.ops.lookup import TextFileInitializer as TextFileInitializer
-from weft.ops.lookup import TextFileStringTableInitializer as TextFileStringTableInitializer
 from weft.ops.lookup import index_table_from_file as index_table_from_file
 from weft.ops.lookup import index_to_string_table_from_file as index_to_string_table_from_file
 from weft.ops.lookup import tables_initializer as tables_initializer
+from weft.ops.lookup_init import KeyValueTensorInitializer as KeyValueTensorInitializer
+from weft.ops.lookup_init import TableInitializerBase as TableInitializerBase
+from weft.ops.lookup_init import TextFileIdTableInitializer as TextFileIdTableInitializer
+from weft.ops.lookup_init import TextFileIndex as TextFileIndex
+from weft.ops.lookup_init import TextFileInitializer as TextFileInitializer
+from weft.ops.lookup_init import TextFileStringTableInitializer as TextFileStringTableInitializer
 from weft.train.mutable_tables import MutableDenseHashTable as MutableDenseHashTable
 from weft.train.mutable_tables import MutableHashTable as MutableHashTable
 

@@ -75,6 +75,7 @@ from weft.ops import (  # noqa: F401
     kernels,
     linalg,
     lookup,
+    lookup_init,
     lookup_nodes,
     lookup_objects,
     loop_shapes,

@@ -178,10 +178,10 @@ def decode_base64_(xp: Any, input: Any) -> np.ndarray:
     def decode(text: builtins.bytes) -> builtins.bytes:
         if not _BASE64.fullmatch(text):
             raise invalid("Invalid character found in base64.")
+        if text.endswith(b"=") and len(text) % 4:
+            raise invalid("Invalid padding in base64.")
         try:
-            return base64.urlsafe_b64decode(
-                text.rstrip(b"=") + b"=" * (-len(text.rstrip(b"=")) % 4)
-            )
+            return base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4))
         except binascii.Error:
             raise invalid("Base64 string length cannot be 1 modulo 4") from None
 

@@ -370,43 +370,27 @@ def resize_area_(xp: Any, images: Any, size: Any, *, align_corners: bool) -> Any
 # ---- public functions ----------------------------------------------------------------------------
 
 
-def resize_bilinear(
-    images: Any,
-    size: Any,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
-    """`images` [batch, height, width, channels] at another `size`, interpolated linearly."""
-    return resize_bilinear_(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
+def _public(operation: Any, name: str, description: str) -> Callable[..., Tensor]:
+    def resize(
+        images: Any,
+        size: Any,
+        align_corners: bool = False,
+        name: str | None = None,
+        half_pixel_centers: bool = False,
+    ) -> Tensor:
+        centers = {"align_corners": align_corners, "half_pixel_centers": half_pixel_centers}
+        return operation(images, size, name=name, **centers)
+
+    resize.__name__ = resize.__qualname__ = name
+    resize.__doc__ = f"`images` [batch, height, width, channels] at another `size`{description}."
+    return resize
 
 
-def resize_bicubic(
-    images: Any,
-    size: Any,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
-    """`images` at another `size`, interpolated with cubic polynomials."""
-    return resize_bicubic_(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
-
-
-def resize_nearest_neighbor(
-    images: Any,
-    size: Any,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
-    """`images` at another `size`; every output pixel is one input pixel."""
-    return resize_nearest_neighbor_(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
+resize_bilinear = _public(resize_bilinear_, "resize_bilinear", ", interpolated linearly")
+resize_bicubic = _public(resize_bicubic_, "resize_bicubic", ", interpolated by cubic polynomials")
+resize_nearest_neighbor = _public(
+    resize_nearest_neighbor_, "resize_nearest_neighbor", "; each pixel is one of the input's"
+)
 
 
 def resize_area(

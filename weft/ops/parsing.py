@@ -158,7 +158,7 @@ class Batch:
     def dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
         """A feature that has the same number of values in every example."""
         values, counts, missing, fail = self._column(key, dtype, other_type)
-        shape = tuple(dims or ())
+        shape: Any = tuple(dims or ())
         wrong = counts != _size(dims)
         if missing:
             _require(default, key, dtype, self._name(missing[0]))

@@ -14,7 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.ops.kernels import blank, invalid
+from weft.ops.kernels import as_array, blank, invalid
 from weft.ops.parsing import padded, positions
 from weft.ops.parsing_features import (
     FixedLenFeature,
@@ -91,7 +91,7 @@ class Sequences:
 
     def context_dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
         """[examples, *dims], with the default where an example does not have the feature."""
-        return np.stack(
+        return np.concatenate(
             [
                 self._one(example.context.feature.get(key), name, key, dtype, dims, default)
                 for example, name in zip(self.examples, self.names, strict=True)
@@ -102,12 +102,12 @@ class Sequences:
         self, feature: Any, name: str, key: str, dtype: DType, dims: Dims, default: Any
     ) -> Any:
         if feature is not None:
-            return _context_reader(name, key).rows([feature], dtype, dims)[0]
+            return _context_reader(name, key).rows([feature], dtype, dims)
         if np.size(default) == 0:
             raise invalid(
                 f"Name: {name}, Context feature '{key}' is required but could not be found."
             )
-        return np.asarray(default).reshape(tuple(dims or ()))
+        return as_array(default).reshape((1, *(dims or ())))
 
     def context_sparse(self, key: str, dtype: DType) -> tuple[Any, Any]:
         found = [example.context.feature.get(key) for example in self.examples]
@@ -232,7 +232,7 @@ def parse_single_sequence_example_(
         values, _ = read.context_sparse(key, dtype)
         context.append((np.arange(len(values))[:, None], values, np.array([len(values)])))
     context_dense = [
-        read.context_dense(*what)[0]
+        read.context_dense(*what)[0, ...]
         for what in zip(
             _text(context_dense_keys), Tcontext_dense, context_dense_shapes,
             context_dense_defaults, strict=True,

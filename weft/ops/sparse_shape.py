@@ -24,15 +24,6 @@ def row_major(indices: Any) -> Any:
     return np.lexsort(indices.T[::-1]) if indices.shape[1] else np.arange(len(indices))
 
 
-def check_inside(indices: Any, shape: Any) -> None:
-    outside = np.any((indices < 0) | (indices >= np.asarray(shape)), axis=1)
-    for i in np.flatnonzero(outside)[:1]:
-        raise invalid(
-            f"indices[{i}] = {indices[i].tolist()} is out of bounds: need 0 <= index <"
-            f" {np.asarray(shape).tolist()}".replace(" ", "").replace("=", " = ")
-        )
-
-
 # ---- order ---------------------------------------------------------------------------------------
 
 
@@ -184,6 +175,8 @@ def sparse_concat_(
 def sparse_slice_(
     xp: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any
 ) -> list[Any]:
+    if np.any(size < 0):
+        raise invalid(f"size must be non-negative, got {size.tolist()}")
     sizes = np.clip(np.minimum(size, shape - start), 0, None)
     inside = np.all((indices >= start) & (indices < start + sizes), axis=1)
     return [indices[inside] - start, values[inside], sizes.astype(np.int64)]
@@ -236,6 +229,8 @@ def sparse_split_(
     xp: Any, split_dim: Any, indices: Any, values: Any, shape: Any, *, num_split: int
 ) -> list[Any]:
     rank = len(shape)
+    if np.ndim(split_dim):
+        raise invalid("axis should be a scalar")
     axis = int(split_dim) + (rank if split_dim < 0 else 0)
     if not 0 <= axis < rank:
         raise invalid(f"Input split_dim should be between [-{rank}, {rank}), got {int(split_dim)}")

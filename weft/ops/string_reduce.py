@@ -96,6 +96,21 @@ def _all_axes(inputs: Tensor) -> Tensor:
     return raw.Range(raw.Rank(inputs) - 1, -1, -1)
 
 
+def _check_segments(shape: tuple[int, ...], ids: tuple[int, ...]) -> None:
+    if not ids:
+        raise invalid("Segment_id cannot have rank 0")
+    if len(ids) > len(shape):
+        raise errors.OutOfRangeError(
+            None, None,
+            f"Invalid segment_id rank {len(ids)} for input with {len(shape)} dimension(s)",
+        )  # fmt: skip
+    for i, size in enumerate(ids):
+        if size != shape[i]:
+            raise invalid(
+                f"Segment dimension is {size} while input dimension is {len(shape)} in rank {i}"
+            )
+
+
 def _segment_dims(c: ShapeContext) -> Dims:
     dims, ids, count = c.dims(0), c.dims(1), c.value(2)
     if dims is None or ids is None:
@@ -115,11 +130,7 @@ def unsorted_segment_join_(
     xp: Any, inputs: Any, segment_ids: Any, num_segments: Any, *, separator: str
 ) -> Any:
     array, ids, count = as_array(inputs), np.asarray(segment_ids), int(num_segments)
-    if array.shape[: ids.ndim] != ids.shape:
-        raise invalid(
-            f"segment_ids.shape = {s.show(ids.shape)} is not a prefix of inputs.shape ="
-            f" {s.show(array.shape)}"
-        )
+    _check_segments(array.shape, ids.shape)
     inner = array.shape[ids.ndim :]
     columns = int(np.prod(inner, dtype=np.int64))
     parts: list[list[bytes]] = [[] for _ in range(count * columns)]
