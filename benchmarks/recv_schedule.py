@@ -2,9 +2,9 @@
 
     python benchmarks/recv_schedule.py
 
-Large tensors made on one device are added up, one after the other, on another. All of them could be
-sent at once; held back, each comes while the one before is in use. Prints the peak that the analysis
-predicts and the one that the executor saw, with and without the schedule.
+Large tensors made on one device are used, one after the other, on another. All of them could be
+sent at once; held back, each comes while the one before is in use. Prints the peak that the
+analysis predicts and the one that the executor saw, with and without the schedule.
 """
 
 from __future__ import annotations
