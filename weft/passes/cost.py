@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from weft.core import device_name, dtypes
@@ -35,6 +36,13 @@ class CostModel:
         if measured is not None:
             return measured[1] / measured[0]
         return estimated_time(node, device)
+
+    def times(self, node: Node, devices: Sequence[DeviceInfo]) -> list[float]:
+        """As `time`, on each of several devices."""
+        if self._times:
+            return [self.time(node, device) for device in devices]
+        estimate = estimated_work(node)
+        return [_time(estimate, device) for device in devices]
 
     def size(self, edge: Edge) -> float:
         node, i = edge
@@ -121,8 +129,20 @@ def elements(dims: Dims) -> float:
 
 def estimated_time(node: Node, device: DeviceInfo) -> float:
     """By the work of the kernel where the op tells it, and the memory it touches."""
-    if node.type in _FREE or node.definition.is_handle:
+    return _time(estimated_work(node), device)
+
+
+def _time(estimate: tuple[float, float] | None, device: DeviceInfo) -> float:
+    if estimate is None:
         return 0.0
+    work, moved = estimate
+    return NODE_TIME + max(work / device.flops, moved / device.bytes)
+
+
+def estimated_work(node: Node) -> tuple[float, float] | None:
+    """Floating-point operations and bytes moved; None for nodes that take no time at all."""
+    if node.type in _FREE or node.definition.is_handle:
+        return None
     moved = sum(estimated_size(source, i) for source, i in node.inputs)
     moved += sum(estimated_size(node, i) for i in range(len(node.dtypes)))
     work = 0.0
@@ -132,7 +152,7 @@ def estimated_time(node: Node, device: DeviceInfo) -> float:
             work = float(node.definition.flops(dims, node.attrs))
         except (TypeError, ValueError, IndexError):
             work = 0.0  # the rank of an input is not known
-    return NODE_TIME + max(work / device.flops, moved / device.bytes)
+    return work, moved
 
 
 def _guess(dims: Dims) -> Any:

@@ -57,7 +57,6 @@ class Simulation:
         self, nodes: Sequence[Node], group_of: Sequence[int], costs: CostModel
     ) -> list[_Item]:
         index = {node: i for i, node in enumerate(nodes)}
-        kinds: dict[tuple[float, float, str], int] = {}
         items = [_Item(group) for group in group_of]
         for i, node in enumerate(nodes):
             item = items[i]
@@ -68,13 +67,7 @@ class Simulation:
             item.inputs += [(index[c], -1, 1.0) for c in node.controls]
             for source, _, _ in item.inputs:
                 items[source].users.append(i)
-            known: dict[int, float] = {}
-            for device in self.devices:
-                key = device.flops, device.bytes, device.device_type
-                kind = kinds.setdefault(key, len(kinds))
-                if kind not in known:
-                    known[kind] = costs.time(node, device)
-                item.times.append(known[kind])
+            item.times = costs.times(node, self.devices)
         return items
 
     def _work(self) -> list[list[float]]:
