@@ -10,7 +10,6 @@ from common import load, report
 impl, megabytes, samples = arguments(__doc__ or "")
 tf = load(impl)
 with model(tf, megabytes) as (sess, saver, folder):
-
     # Only the latest is kept; removing the one before, which may be on its way to the disk, is
     # not part of saving, as the removal of a copy that was never written out is not part of `cp`.
     taken = []
