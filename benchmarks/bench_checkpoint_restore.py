@@ -15,5 +15,5 @@ with model(tf, megabytes) as (sess, saver, folder):
         impl,
         seconds,
         megabytes=megabytes,
-        cp_seconds=copy_seconds(f"{path}.data-00000-of-00001", samples),
+        cp=copy_seconds(f"{path}.data-00000-of-00001", samples),
     )

@@ -5,7 +5,7 @@ from clusters import session
 from common import arguments, load, median_call, report
 
 DEPTH, BATCH = 64, 1024
-ROWS = (62_500, 1_000_000)  # 16 MB, and 256 MB
+ROWS = (400_000, 4_000_000)  # 100 MB, and 1 GB
 
 
 def main() -> None:

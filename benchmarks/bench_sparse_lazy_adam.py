@@ -5,8 +5,8 @@ TensorFlow 2 has no LazyAdamOptimizer; there its update is spelled out in the sa
 
 from typing import Any
 
-from common import arguments, load, report
-from sparse import step_seconds
+from common import arguments, load
+from sparse import report_steps
 
 
 def lazy_adam(tf: Any, table: Any, gradient: Any, rate: float = 0.001) -> Any:
@@ -52,7 +52,7 @@ def main() -> None:
         optimizer = tf.contrib.opt.LazyAdamOptimizer(0.001)
         return optimizer.apply_gradients([(gradient, table)])
 
-    report("sparse_lazy_adam", impl, step_seconds(tf, train))
+    report_steps(tf, "sparse_lazy_adam", impl, train)
 
 
 if __name__ == "__main__":

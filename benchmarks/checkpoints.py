@@ -23,8 +23,8 @@ def arguments(question: str) -> tuple[str, int, int]:
     """(implementation, megabytes, how often) from the command line."""
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument("--impl", choices=IMPLEMENTATIONS, default="weft")
-    parser.add_argument("--mb", type=int, default=256, help="size of the model (1024: the target)")
-    parser.add_argument("--samples", type=int, default=5)
+    parser.add_argument("--mb", type=int, default=1024, help="size of the model")
+    parser.add_argument("--samples", type=int, default=3)
     given = parser.parse_args()
     return given.impl, given.mb, given.samples
 
@@ -49,25 +49,32 @@ def model(tf: Any, megabytes: int) -> Iterator[tuple[Any, Any, str]]:
         shutil.rmtree(folder)
 
 
-def median(call: Callable[[int], Any], samples: int) -> float:
-    """Median seconds of `call(i)`; the disk is at rest before each."""
+def replacing(write: Callable[[int], Any], remove: Callable[[int], Any], samples: int) -> float:
+    """Median seconds of `write(i)`, each of which takes the place of the one before.
+
+    Removing that is not timed, and comes after: so does a saver, and `cp` is held to the same.
+    The disk is at rest before each.
+    """
     times = []
     for i in range(samples + 1):
         os.sync()
         began = time.perf_counter()
-        call(i)
+        write(i)
         times.append(time.perf_counter() - began)
+        if i:
+            remove(i - 1)
     return statistics.median(times[1:])
 
 
-def copy_seconds(path: str, samples: int, to_disk: bool = False) -> float:
-    """Median seconds of `cp` of a file; with `to_disk`, until the copy is on the disk."""
+def copy_seconds(path: str, samples: int) -> float:
+    """Median seconds of `cp` of a file."""
 
     def copy(i: int) -> None:
-        target = f"{path}.copy{i}"
-        subprocess.run(["cp", path, target], check=True)
-        if to_disk:
-            subprocess.run(["sync", target], check=True)
-        os.remove(target)
+        subprocess.run(["cp", path, f"{path}.copy{i}"], check=True)
 
-    return median(copy, samples)
+    return replacing(copy, lambda i: os.remove(f"{path}.copy{i}"), samples)
+
+
+def median(call: Callable[[int], Any], samples: int) -> float:
+    """Median seconds of `call(i)`."""
+    return replacing(call, lambda i: None, samples)

@@ -6,12 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from common import median_call
+from common import median_call, report
 
-ROWS, WIDTH, USED = 1_000_000, 64, 1024
+ROWS, FEW_ROWS, WIDTH, USED = 1_000_000, 100_000, 64, 1024
 
 
-def step_seconds(tf: Any, make_train: Callable[..., Any], rows: int = ROWS) -> float:
+def report_steps(tf: Any, name: str, impl: str, make_train: Callable[..., Any]) -> None:
+    """Times steps of `make_train(table, gradient)` on the table and on a smaller one."""
+    seconds = []
+    for rows in (ROWS, FEW_ROWS):
+        with tf.Graph().as_default():
+            seconds.append(step_seconds(tf, make_train, rows))
+    report(name, impl, seconds[0], small_table=seconds[1])
+
+
+def step_seconds(tf: Any, make_train: Callable[..., Any], rows: int) -> float:
     """Median seconds of a step of `make_train(table, gradient)` on a table of `rows` rows."""
     table = tf.get_variable(
         "table", [rows, WIDTH], initializer=tf.ones_initializer(), use_resource=True

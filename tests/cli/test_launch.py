@@ -101,6 +101,10 @@ def test_who_dies_too_often_ends_everything(
     assert "worker/1 | * killed by SIGKILL; everything is stopped" in capfd.readouterr().err
 
 
+def test_deaths_long_ago_do_not_count(tmp_path: Path) -> None:
+    assert launch(DIES, "{job}", "{task}", str(tmp_path), restarts=1, well=0.0) == 0
+
+
 def test_the_exit_code_is_the_chiefs() -> None:
     start = time.monotonic()
     code = SERVE + "sys.exit(7) if task == '0' else time.sleep(60)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.cluster.distributed_step import new_step_id
 from weft.cluster.server import Server
 
 pytestmark = pytest.mark.timeout(60)
@@ -331,3 +333,11 @@ def test_a_server_is_started_when_asked() -> None:
     finally:
         server.stop()
     server.join()
+
+
+def test_masters_of_programs_that_seed_alike_do_not_share_step_ids() -> None:
+    numbers = []
+    for _ in range(2):
+        random.seed(0)
+        numbers.append(new_step_id())
+    assert numbers[0] != numbers[1]

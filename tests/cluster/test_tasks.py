@@ -34,6 +34,24 @@ def test_parameters_there_training_here(servers: Servers) -> None:
         assert other.run(tf.reduce_sum(w) + b) == pytest.approx(10 / 3, abs=0.01)
 
 
+def test_a_conditional_over_two_tasks(servers: Servers) -> None:
+    """Each side uses, at once or later, what the other task gives out for that side alone."""
+    found = servers(ps=1, worker=1)
+    with tf.device("/job:ps"):
+        v = tf.Variable([1.0, 2.0])
+    x = tf.placeholder(tf.float32, [])
+    with tf.device("/job:worker"):
+        chosen = tf.cond(x > 0, lambda: tf.identity(v) + 1.0, lambda: v - 1.0)
+        both = tf.cond(x > 0, lambda: tf.identity(v) + 1.0, lambda: tf.identity(v) - 1.0)
+    with tf.device("/job:ps"):
+        doubled = (chosen + both) * 2.0
+    with tf.Session(found["worker"][0].target) as sess:
+        sess.run(v.initializer)
+        assert sess.run(doubled, {x: 3.0}).tolist() == [8.0, 12.0]
+        assert sess.run(doubled, {x: -3.0}).tolist() == [0.0, 4.0]
+        assert sess.run([chosen, both], {x: 3.0})[0].tolist() == [2.0, 3.0]
+
+
 def test_a_loop_over_two_tasks(servers: Servers) -> None:
     found = servers(a=2)
 

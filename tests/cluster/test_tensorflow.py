@@ -121,3 +121,30 @@ def test_a_loop_over_servers_of_both(tensorflow_server: Callable[..., None]) -> 
             assert sess.run(end, {start: 1.0}) == 31.0
     finally:
         worker.stop()
+
+
+@pytest.mark.parametrize("theirs", ["ps", "worker"])
+def test_the_gradient_of_a_loop_over_servers_of_both(
+    tensorflow_server: Callable[..., None], theirs: str
+) -> None:
+    """What the iterations keep for the way back is on both; neither may take more than there is."""
+    spec = cluster_of(ps=1, worker=1)
+    tensorflow_server(spec, theirs)
+    ours = Server(spec, "worker" if theirs == "ps" else "ps", 0)
+
+    def body(i: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        with tf.device("/job:ps"):
+            b = a * w
+        with tf.device("/job:worker"):
+            return i + 1, b * a
+
+    try:
+        with tf.device("/job:worker"):
+            start, w = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+            _, end = tf.while_loop(lambda i, a: i < 3, body, [0, start])
+            slopes = tf.gradients(end, [start, w])
+        with tf.Session(ours.target) as sess:
+            found = sess.run([end, *slopes], {start: 1.5, w: 0.5})
+        np.testing.assert_allclose(found, [0.20022583, 1.0678711, 2.8031616], rtol=1e-6)
+    finally:
+        ours.stop()

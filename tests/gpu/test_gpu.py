@@ -60,6 +60,21 @@ def test_the_same_numbers_as_the_host():
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-5)
 
 
+def test_a_fed_array_may_be_written_to_again():
+    size = 4_000_000
+    x = tf.placeholder(tf.float32, [size])
+    w = tf.get_variable("w", [size], initializer=tf.zeros_initializer())
+    double = tf.assign(w, x * 2.0).op
+    fed = np.empty(size, np.float32)
+    with tf.Session() as sess:
+        sess.run(w.initializer)
+        for i in range(6):
+            fed[:] = i
+            sess.run(double, {x: fed})
+            fed[:] = -1.0  # the step may still be on its way
+            np.testing.assert_array_equal(sess.run(w), np.full(size, 2.0 * i, np.float32))
+
+
 def test_strings_stay_on_the_host():
     x = tf.placeholder(tf.float32, [1000, 1000])
     y = tf.reduce_sum(tf.matmul(x, x))

@@ -117,3 +117,19 @@ def test_write_graph(tmp_path, as_text) -> None:
     assert read == graph.as_graph_def()
     assert tf.io.write_graph(read, tmp_path, "again.pb").endswith("again.pb")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["again.pb", "made"]
+
+
+def test_a_constant_that_repeats_one_element_is_written_as_that_element() -> None:
+    values = [(1.5, np.float32), (0, np.int32), (True, np.bool_), (b"a", np.object_), (1, np.uint8)]
+    for value, kind in values:
+        with tf.Graph().as_default() as graph:
+            made = tf.constant(value, tf.as_dtype(kind), shape=[2, 300])
+            message = graph.as_graph_def().node[0].attr["value"].tensor
+            assert message.ByteSize() < 30 and not message.tensor_content
+            again = tf.import_graph_def(graph.as_graph_def(), return_elements=[made.name])[0]
+            with tf.Session() as session:
+                for tensor in (made, again):
+                    found = session.run(tensor)
+                    assert np.array_equal(found, np.full([2, 300], value, kind))
+                    found[0, 0] = value  # it is the caller's own
+        assert tf.make_ndarray(message).flags.writeable

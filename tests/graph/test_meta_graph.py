@@ -351,9 +351,9 @@ def test_extraneous_savers_can_be_left_out() -> None:
         message.node.add(name=f"{scope}/SaveV2", op="SaveV2", input=[f"{scope}/Const"])
     message.node.add(name="x", op="NoOp")
     saver = SaverDef(save_tensor_name="save/SaveV2:0", restore_op_name="save/restore_all")
-    found = meta_graph._extraneous_saver_nodes(message, saver)
+    found = meta_graph.extraneous_saver_nodes(message, saver)
     assert found == {"save_1/Const", "save_1/SaveV2"}
-    assert len(meta_graph._extraneous_saver_nodes(message, None)) == 4
+    assert len(meta_graph.extraneous_saver_nodes(message, None)) == 4
 
 
 def test_arguments_are_checked() -> None:

@@ -47,6 +47,41 @@ def test_py_func_translates_errors_and_checks_types(sess):
     wrong = tf.py_func(lambda x: np.float64(x), [np.float32(1)], tf.float32)
     with pytest.raises(tf.errors.InvalidArgumentError, match="expects float32"):
         sess.run(wrong)
+    with pytest.raises(tf.errors.InternalError, match="Unsupported object type dict"):
+        sess.run(tf.py_func(lambda: {"a": 1}, [], tf.int64))
+    with pytest.raises(tf.errors.InternalError, match="Unsupported numpy data type"):
+        sess.run(tf.py_func(lambda: np.zeros(2, [("a", np.float32)]), [], tf.float32))
+
+
+def test_an_error_in_a_py_func_shows_where_it_was_raised(sess):
+    def inner():
+        raise ValueError("blah")
+
+    def outer():
+        return inner()
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as info:
+        sess.run(tf.py_func(outer, [], tf.float32))
+    text = str(info.value)
+    places = [text.index(part) for part in ("ValueError: blah", "in outer", "in inner")]
+    assert places == sorted(places)
+
+
+def test_a_py_func_without_results(sess):
+    assert tf.py_func(lambda: None, [], [], stateful=False) == []
+    seen = []
+    sess.run(tf.py_func(lambda: seen.append(1), [], []))
+    assert seen == [1]
+
+
+def test_text_beside_bytes(sess):
+    mixed = tf.constant(["weft", b"\xf0\x9f\x98\x8e"])
+    assert sess.run(mixed).tolist() == [b"weft", b"\xf0\x9f\x98\x8e"]
+
+
+def test_an_array_beyond_all_memory(sess):
+    with pytest.raises(tf.errors.ResourceExhaustedError):
+        sess.run(tf.range(0, 2**63 - 1))
 
 
 def test_group_and_tuple_wait_for_all(sess):

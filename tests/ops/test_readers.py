@@ -215,3 +215,13 @@ def test_records_of_many_files_in_random_order(tmp_path, sess):
     for _ in range(2):
         with pytest.raises(tf.errors.NotFoundError, match="Found no files"):
             sess.run(missing)
+
+
+def test_a_file_whose_name_comes_from_a_list(tmp_path, sess):
+    """One element of a list of names is a string like any other."""
+    for name in "ab":
+        (tmp_path / name).write_text(name)
+    names = tf.constant([str(tmp_path / name) for name in "ab"])
+    which = tf.placeholder(tf.int32, [])
+    content = tf.read_file(tf.gather(names, which))
+    assert [sess.run(content, {which: i}) for i in (1, 0, 1)] == [b"b", b"a", b"b"]

@@ -79,6 +79,77 @@ def loop_gradient() -> list[Step]:
     return [Step([y, *tf.gradients(y, [x, w])], {x: ROW, w: 0.5})]
 
 
+def _slopes(y, x) -> list:
+    """First and second order."""
+    first = tf.gradients(y, x)
+    return [*first, *tf.gradients(first, x)]
+
+
+def loop_twice() -> list[Step]:
+    """The gradient of a loop is a loop, and has one."""
+    x, n = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.int32, [])
+    _, y = tf.while_loop(
+        lambda i, a: i < n, lambda i, a: (i + 1, tf.sin(a) * a + 0.5), [tf.constant(0), x]
+    )
+    return [Step([y, *_slopes(y, x)], {x: ROW, n: count}) for count in (0, 1, 4)]
+
+
+def nested_loops() -> list[Step]:
+    """A branch in a loop in a loop, with a limit on the inner one."""
+    x = tf.placeholder(tf.float32, [3])
+
+    def inner(j, a):
+        return j + 1, tf.cond(tf.reduce_sum(a) > 1.0, lambda: tf.sin(a), lambda: a * a + 0.5)
+
+    def outer(i, a):
+        _, b = tf.while_loop(
+            lambda j, _: j < 10, inner, [tf.constant(0), a], maximum_iterations=i + 1
+        )
+        return i + 1, b * a
+
+    _, y = tf.while_loop(lambda i, _: i < 3, outer, [tf.constant(0), x])
+    return [Step([y, *_slopes(y, x)], {x: value}) for value in (ROW, 0.1 * ROW)]
+
+
+def arrays() -> list[Step]:
+    """Lists of tensors that a loop reads and writes, and their gradients of both orders."""
+    x = tf.placeholder(tf.float32, [4, 3])
+    given = tf.TensorArray(tf.float32, 4).unstack(x)
+
+    def turn(i, state, out):
+        state = tf.sin(state) + given.read(i) * state
+        return i + 1, state, out.write(i, state * state)
+
+    out = tf.TensorArray(tf.float32, 4, element_shape=[3])
+    _, last, out = tf.while_loop(lambda i, *_: i < 4, turn, [0, tf.ones([3]), out])
+    stacked = out.stack()
+    y = tf.reduce_sum(stacked) + tf.reduce_sum(last)
+    fetches = [y, *_slopes(y, x), stacked, out.gather([2, 0])]
+    return [Step(fetches, {x: np.stack([ROW, -ROW, ROW / 2, ROW + 1])})]
+
+
+def growing() -> list[Step]:
+    """A loop variable whose shape changes: what it was is kept in a list of its own."""
+    x, n = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [])
+    _, y = tf.while_loop(
+        lambda i, a: i < n, lambda i, a: (i + 1, tf.concat([a * a, a[:1]], 0)),
+        [tf.constant(0), x], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])],
+    )  # fmt: skip
+    return [Step([y, *_slopes(y, x)], {x: 0.5 * ROW, n: count}) for count in (0, 3)]
+
+
+def branch_twice() -> list[Step]:
+    """Branches in branches, with a loop in one."""
+    x, take = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.bool, [])
+
+    def wave():
+        return tf.while_loop(lambda i, _: i < 2, lambda i, a: (i + 1, tf.sin(a) * a), [0, x])[1]
+
+    y = tf.cond(take, wave, lambda: tf.cond(x[0] > 0.0, lambda: x**3, lambda: tf.exp(x)))
+    values = [(ROW, True), (ROW, False), (-ROW, False)]
+    return [Step([y, *_slopes(y, x)], {x: value, take: choice}) for value, choice in values]
+
+
 def rows() -> list[Step]:
     """TensorArrays are lists of tensors here."""
     x = tf.placeholder(tf.float32, [None, 3])
@@ -133,6 +204,7 @@ def backward_call() -> list[Step]:
 
 PROGRAMS: list[Callable[[], list[Step]]] = [
     autograph, updates, conditional_gradient, loop_gradient, rows, choice, defined, backward_call,
+    loop_twice, nested_loops, arrays, growing, branch_twice,
 ]  # fmt: skip
 
 

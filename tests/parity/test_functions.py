@@ -45,7 +45,8 @@ def test_library_survives_a_round_trip(case: graphdefs.Case) -> None:
 @pytest.mark.parametrize(
     ("name", "slope"),
     [("conditional_gradient", 1), ("loop_gradient", 1), ("rows", 2), ("choice", 1),
-     ("backward_call", 1)],
+     ("backward_call", 1), ("loop_twice", 1), ("nested_loops", 1), ("arrays", 1), ("growing", 1),
+     ("branch_twice", 1)],
 )  # fmt: skip
 def test_gradient_of_an_imported_graph(name: str, slope: int) -> None:
     """What weft derives from TensorFlow's functions is what TensorFlow derived itself."""

@@ -362,6 +362,14 @@ class TestLoops:
         assert count(other, "_Recv") == count(home, "_Send") == 3  # verdict, v, a signal
         assert count(other, "_Send") == count(home, "_Recv") == 1
 
+    def test_in_a_cluster_nobody_waits_for_a_receive_that_may_be_dead(self):
+        for part in parts_of([doubled(3)], options=PartitionOptions(incarnations={})):
+            waited = [c for n in part.graph.nodes for c in n.controls]
+            assert not any("_may_be_dead" in n.attrs for n in waited)
+            tokens = [n for n in waited if n.type == "Identity" and "/_" in n.name]
+            assert all(n.inputs[0][0].type == "_Recv" for n in tokens)
+            assert tokens or part.device.endswith("CPU:0")
+
     def test_receives_belong_to_their_iteration(self):
         for part in parts_of([doubled(3)]):
             for node in part.graph.nodes:

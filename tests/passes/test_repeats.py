@@ -82,3 +82,22 @@ def test_kernels() -> None:
     padded, with_rest = sum_repeated.kernel(jnp, jnp.asarray(values), jnp.asarray(indices))
     np.testing.assert_array_equal(with_rest, [2, 5, 9, -1])
     np.testing.assert_array_equal(padded[:3], sums)
+
+
+@pytest.mark.parametrize("rows", [[2, -1, 2, 0], [3, 1, 0, 2], [-1, 2, 2, 2], [0, 1, 2, -1]])
+def test_every_mention_counts_however_rows_are_ordered(rows) -> None:
+    import jax
+    import jax.numpy as jnp
+
+    from weft.ops.rows import update_rows
+
+    def updated(table, indices, amounts):
+        return update_rows(jnp, [table], indices, [amounts], lambda old, add: [old[0] * 2 + add])
+
+    amounts = np.arange(1.0, 5.0, dtype=np.float32)[:, None]
+    found = jax.jit(updated)(np.ones((4, 1), np.float32), np.array(rows), amounts)[0]
+    expected = np.ones((4, 1), np.float32)
+    for row, amount in zip(rows, amounts, strict=True):
+        if row >= 0:
+            expected[row] = expected[row] * 2 + amount
+    np.testing.assert_array_equal(found, expected)

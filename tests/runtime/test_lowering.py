@@ -225,3 +225,27 @@ def test_the_gradient_of_a_matrix_is_one_product_after_the_loop(only_compiled, m
     check(build, only_compiled, *([x, n] for n in (6, 6, 6, 2, 0)))
     worth = [p for products in found for p in products if p.is_worth_it()]
     assert len(worth) >= 2 and {p.rows for p in worth} == {6}
+
+
+# ---- conditionals --------------------------------------------------------------------------------
+
+
+def test_shapes_that_one_branch_hands_to_its_gradient_do_not_specialise(sess):
+    """The batch is unknown: gradients ask for shapes that only the branch itself can tell."""
+    x = tf.placeholder(tf.float32, [None, 3, 2])
+    lengths = tf.placeholder(tf.int32, [None])
+    cell = tf.nn.rnn_cell.BasicLSTMCell(4, name="cell")
+    outputs, _ = tf.nn.static_rnn(
+        cell, tf.unstack(x, 3, 1), dtype=tf.float32, sequence_length=lengths
+    )
+    gradient = tf.gradients(tf.reduce_sum(tf.square(tf.stack(outputs))), x)[0]
+    sess.run(tf.global_variables_initializer())
+    rng = np.random.RandomState(0)
+    batches = [(rng.randn(5, 3, 2), n) for n in ([1, 2, 3, 1, 1], [2, 2, 2, 2, 2], [1] * 5)]
+    with flags.XLA.override(False):
+        expected = [sess.run(gradient, {x: v, lengths: n}) for v, n in batches]
+    for (value, counts), wanted in zip(batches * 2, expected * 2, strict=True):
+        close(sess.run(gradient, {x: value, lengths: counts}), wanted)
+    regions = [u for p in sess._runner._plans.values() for u in p.units if hasattr(u, "static")]
+    made = [e.program for r in regions for e in r.entries.values() if e.program is not None]
+    assert len(made) == 1 and not any(r.static for r in regions)

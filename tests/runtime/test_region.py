@@ -130,3 +130,31 @@ def test_a_variable_may_change_its_shape(sess):
     sess.run(longer.op)
     for _ in range(3):
         np.testing.assert_allclose(sess.run(total), 50_000 * np.sin(1.0), rtol=1e-4)
+
+
+def test_ever_new_shapes_are_compiled_only_where_that_would_pay(sess, monkeypatch):
+    from weft.runtime import region
+
+    x = tf.placeholder(tf.float32, [None])
+    y = heavy(x)
+    for _ in range(2):
+        for size in range(40_000, 40_008):
+            sess.run(y, {x: np.ones(size, np.float32)})
+    assert len(programs(sess)) == 0
+    monkeypatch.setattr(region, "NODE_COMPILED", 0.0)
+    sess.run(y, {x: np.ones(40_000, np.float32)})
+    assert len(programs(sess)) == 1
+
+
+def test_assignments_alone_are_never_compiled(sess):
+    x = tf.placeholder(tf.float32, [1 << 20])
+    variables = [tf.Variable(tf.zeros([1 << 20]), use_resource=bool(i)) for i in range(2)]
+    assigned = tf.group(*[v.assign(x) for v in variables])
+    value = np.ones(1 << 20, np.float32)
+    for _ in range(4):
+        sess.run(assigned, {x: value})
+    assert not programs(sess)
+    cells = {name: cell for _, kind, name, cell in sess._runner.store if kind == "variable"}
+    assert all(isinstance(cell.value, np.ndarray) for cell in cells.values())
+    value[:] = 2  # what a variable holds is its own
+    assert [found[0] for found in sess.run(variables)] == [1, 1]

@@ -83,3 +83,16 @@ def test_an_error_names_node_and_iteration(sess):
         with pytest.raises(tf.errors.InvalidArgumentError) as info:
             sess.run(result, {values: np.zeros(20, np.float32)})
         assert "picky" in str(info.value) and "iteration 20" in str(info.value)
+
+
+def test_a_variable_in_the_condition_is_read_every_time(sess):
+    """Although nothing else in the condition changes."""
+    a = tf.Variable(0, use_resource=False)
+    sess.run(a.initializer)
+
+    def body(i):
+        with tf.control_dependencies([tf.assign_add(a, 1)]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: tf.less(a, 10), body, [0], parallel_iterations=1)
+    assert sess.run(loop) == 10

@@ -79,3 +79,22 @@ def test_what_a_loss_scale_may_be() -> None:
         as_loss_scale("static")
     with pytest.raises(ValueError, match="at least 1"):
         FixedLossScale(0.5)
+
+
+def test_mixed_precision_wraps_the_optimizer() -> None:
+    v = tf.Variable(1.0)
+    factor = tf.placeholder(tf.float32, [])
+    enable = tf.train.experimental.enable_mixed_precision_graph_rewrite
+    wrapped = enable(tf.train.GradientDescentOptimizer(1.0))
+    train = wrapped.minimize(v * factor)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for value in (2.0, np.inf):
+            session.run(train, {factor: value})
+        assert session.run([v, wrapped._loss_scale()]) == [-1.0, 2.0**14]
+    assert isinstance(enable(tf.train.AdamOptimizer(), 8.0)._loss_scale, FixedLossScale)
+    with pytest.raises(ValueError, match="must not already be an instance of"):
+        enable(wrapped)
+    with pytest.raises(ValueError, match="must be an instance of a"):
+        enable(1)
+    tf.train.experimental.disable_mixed_precision_graph_rewrite()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -403,7 +404,6 @@ def test_a_save_sees_one_moment(tmp_path: Path) -> None:
     saver = tf.train.Saver()
     stop = threading.Event()
     with initialized() as sess:
-        sess.run(train)  # from the second on, a step is one update
 
         def work() -> None:
             while not stop.is_set():
@@ -424,3 +424,24 @@ def test_a_save_sees_one_moment(tmp_path: Path) -> None:
         finally:
             stop.set()
             thread.join()
+
+
+def test_a_first_step_is_one_update_too() -> None:
+    """Steps that run for the first time are interpreted; what others see is never half of one."""
+    cells = [tf.Variable(0.0, name=name) for name in "vw"]
+    steps = [tf.group(*[v.assign(float(i)) for v in cells]) for i in range(200)]
+    with initialized() as sess:
+        store = sess._runner.store
+        held = {name: cell for _, kind, name, cell in store if kind == "variable"}
+        thread = threading.Thread(target=lambda: [sess.run(step) for step in steps])
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            thread.start()
+            while thread.is_alive():
+                with store.lock:
+                    assert held["v"].read() == held["w"].read()
+        finally:
+            sys.setswitchinterval(before)
+            thread.join()
+        assert sess.run(cells) == [199.0, 199.0]

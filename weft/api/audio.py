@@ -2,7 +2,5 @@
 
 from weft.ops.audio import (
     decode_wav as decode_wav,
-)
-from weft.ops.audio import (
     encode_wav as encode_wav,
 )

@@ -2,19 +2,9 @@
 
 from weft.ops.elementwise import (
     bitwise_and as bitwise_and,
-)
-from weft.ops.elementwise import (
     bitwise_or as bitwise_or,
-)
-from weft.ops.elementwise import (
     bitwise_xor as bitwise_xor,
-)
-from weft.ops.elementwise import (
     left_shift as left_shift,
-)
-from weft.ops.elementwise import (
     right_shift as right_shift,
 )
-from weft.ops.unary import (
-    invert as invert,
-)
+from weft.ops.unary import invert as invert

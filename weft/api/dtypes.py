@@ -1,98 +1,38 @@
 """tf.dtypes: public names, re-exported from where they are made."""
 
 from weft.core.dtypes import (
-    QUANTIZED_DTYPES as QUANTIZED_DTYPES,
-)
-from weft.core.dtypes import (
-    DType as DType,
-)
-from weft.core.dtypes import (
     as_dtype as as_dtype,
-)
-from weft.core.dtypes import (
     bfloat16 as bfloat16,
-)
-from weft.core.dtypes import (
     bool as bool,
-)
-from weft.core.dtypes import (
-    complex64 as complex64,
-)
-from weft.core.dtypes import (
     complex128 as complex128,
-)
-from weft.core.dtypes import (
+    complex64 as complex64,
     double as double,
-)
-from weft.core.dtypes import (
+    DType as DType,
     float16 as float16,
-)
-from weft.core.dtypes import (
     float32 as float32,
-)
-from weft.core.dtypes import (
     float64 as float64,
-)
-from weft.core.dtypes import (
     half as half,
-)
-from weft.core.dtypes import (
-    int8 as int8,
-)
-from weft.core.dtypes import (
     int16 as int16,
-)
-from weft.core.dtypes import (
     int32 as int32,
-)
-from weft.core.dtypes import (
     int64 as int64,
-)
-from weft.core.dtypes import (
-    qint8 as qint8,
-)
-from weft.core.dtypes import (
+    int8 as int8,
     qint16 as qint16,
-)
-from weft.core.dtypes import (
     qint32 as qint32,
-)
-from weft.core.dtypes import (
-    quint8 as quint8,
-)
-from weft.core.dtypes import (
+    qint8 as qint8,
+    QUANTIZED_DTYPES as QUANTIZED_DTYPES,
     quint16 as quint16,
-)
-from weft.core.dtypes import (
+    quint8 as quint8,
     resource as resource,
-)
-from weft.core.dtypes import (
     string as string,
-)
-from weft.core.dtypes import (
-    uint8 as uint8,
-)
-from weft.core.dtypes import (
     uint16 as uint16,
-)
-from weft.core.dtypes import (
     uint32 as uint32,
-)
-from weft.core.dtypes import (
     uint64 as uint64,
-)
-from weft.core.dtypes import (
+    uint8 as uint8,
     variant as variant,
 )
 from weft.ops.casts import (
     cast as cast,
-)
-from weft.ops.casts import (
     complex as complex,
-)
-from weft.ops.casts import (
     saturate_cast as saturate_cast,
 )
-from weft.ops.string_numbers import (
-    as_string as as_string,
-)
+from weft.ops.string_numbers import as_string as as_string

@@ -2,7 +2,5 @@
 
 from weft.layers.base import (
     keras_style_scope as keras_style_scope,
-)
-from weft.layers.base import (
     set_keras_style as set_keras_style,
 )

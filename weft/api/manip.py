@@ -1,26 +1,14 @@
 """tf.manip: public names, re-exported from where they are made."""
 
-from weft.ops.array_pad import (
+from weft.ops.array_repeat import tile as tile
+from weft.ops.array_reverse import (
     reverse as reverse,
-)
-from weft.ops.array_pad import (
     roll as roll,
 )
-from weft.ops.array_pad import (
-    tile as tile,
-)
-from weft.ops.array_shape import (
-    reshape as reshape,
-)
+from weft.ops.array_shape import reshape as reshape
 from weft.ops.blocks import (
     batch_to_space_nd as batch_to_space_nd,
-)
-from weft.ops.blocks import (
     space_to_batch_nd as space_to_batch_nd,
 )
-from weft.ops.gather import (
-    gather_nd as gather_nd,
-)
-from weft.ops.scatter import (
-    scatter_nd as scatter_nd,
-)
+from weft.ops.gather import gather_nd as gather_nd
+from weft.ops.scatter import scatter_nd as scatter_nd

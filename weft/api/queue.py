@@ -2,16 +2,8 @@
 
 from weft.ops.queues import (
     FIFOQueue as FIFOQueue,
-)
-from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,
-)
-from weft.ops.queues import (
     PriorityQueue as PriorityQueue,
-)
-from weft.ops.queues import (
     QueueBase as QueueBase,
-)
-from weft.ops.queues import (
     RandomShuffleQueue as RandomShuffleQueue,
 )

@@ -2,16 +2,8 @@
 
 from weft.platform.resource_loader import (
     get_data_files_path as get_data_files_path,
-)
-from weft.platform.resource_loader import (
     get_path_to_datafile as get_path_to_datafile,
-)
-from weft.platform.resource_loader import (
     get_root_dir_with_all_resources as get_root_dir_with_all_resources,
-)
-from weft.platform.resource_loader import (
     load_resource as load_resource,
-)
-from weft.platform.resource_loader import (
     readahead_file_path as readahead_file_path,
 )

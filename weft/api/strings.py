@@ -2,55 +2,29 @@
 
 from weft.ops.string_hash import (
     string_to_hash_bucket as to_hash_bucket,
-)
-from weft.ops.string_hash import (
     string_to_hash_bucket_fast as to_hash_bucket_fast,
-)
-from weft.ops.string_hash import (
     string_to_hash_bucket_strong as to_hash_bucket_strong,
 )
-from weft.ops.string_join import (
-    string_join as join,
-)
+from weft.ops.string_join import string_join as join
 from weft.ops.string_numbers import (
     as_string as as_string,
-)
-from weft.ops.string_numbers import (
     string_to_number as to_number,
 )
 from weft.ops.string_reduce import (
     reduce_join as reduce_join,
-)
-from weft.ops.string_reduce import (
     unsorted_segment_join as unsorted_segment_join,
 )
 from weft.ops.string_regex import (
     regex_full_match as regex_full_match,
-)
-from weft.ops.string_regex import (
     regex_replace as regex_replace,
 )
-from weft.ops.string_split import (
-    string_split_v2 as split,
-)
-from weft.ops.string_unicode import (
-    unicode_transcode as unicode_transcode,
-)
+from weft.ops.string_split import string_split_v2 as split
+from weft.ops.string_unicode import unicode_transcode as unicode_transcode
 from weft.ops.strings import (
     string_format as format,
-)
-from weft.ops.strings import (
     string_length as length,
-)
-from weft.ops.strings import (
     string_lower as lower,
-)
-from weft.ops.strings import (
     string_strip as strip,
-)
-from weft.ops.strings import (
-    string_upper as upper,
-)
-from weft.ops.strings import (
     substr as substr,
+    string_upper as upper,
 )

@@ -13,7 +13,7 @@ from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops import array, elementwise, routing
 from weft.ops.control_flow_context import ControlFlowContext
-from weft.ops.state import variable_shape
+from weft.ops.state_gather import variable_shape
 from weft.ops.while_loop import WhileContext
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from weft.ops.control_flow_context import (
     output_context,
     while_context,
 )
-from weft.ops.state import variable_shape
+from weft.ops.state_gather import variable_shape
 from weft.ops.while_loop import WhileContext, add_back_edge
 
 

@@ -11,10 +11,12 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.cli import credentials
 from weft.cli.processes import Output, Process, exit_code
 
 Cluster = dict[str, list[str]]
@@ -29,6 +31,7 @@ _USAGE = 2  # the exit code of a program that did not understand its arguments
 # How long the tasks have to end after each signal, and how often they are looked at.
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
+_WELL_SECONDS = 60.0  # after so long, earlier deaths of a task do not count any more
 
 
 def free_addresses(count: int) -> list[str]:
@@ -85,6 +88,8 @@ class Plan:
     restarts: int = 3
     until_chief: bool = False
     grace: float = _GRACE_SECONDS
+    environment: Mapping[str, str] = field(default_factory=dict)
+    well: float = _WELL_SECONDS
     chief: tuple[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,6 +103,8 @@ class Launcher:
         self.plan, self.output = plan, output
         self.processes: dict[tuple[str, int], Process] = {}
         self.starts: dict[tuple[str, int], int] = {}
+        self._since: dict[tuple[str, int], float] = {}
+        self._deaths: dict[tuple[str, int], int] = {}  # in a row
         self.over: dict[tuple[str, int], int] = {}  # exit codes of tasks that ended for good
         self.interrupted: int | None = None  # the signal that we were told to stop by
 
@@ -120,8 +127,11 @@ class Launcher:
         job, index = task
         config = tf_config(self.plan.cluster, job, index)
         command = filled_in(self.plan.command, self.plan.cluster, job, index)
-        environment = {**os.environ, "TF_CONFIG": config, "PYTHONUNBUFFERED": "1"}
+        environment = {
+            **os.environ, **self.plan.environment, "TF_CONFIG": config, "PYTHONUNBUFFERED": "1",
+        }  # fmt: skip
         self.starts[task] = self.starts.get(task, 0) + 1
+        self._since[task] = time.monotonic()
         self.processes[task] = Process(f"{job}/{index}", command, environment, self.output)
 
     def _look(self) -> None:
@@ -130,14 +140,21 @@ class Launcher:
             code = process.poll()
             if code is None or task in self.over:
                 continue
-            left = self.plan.restarts - self.starts[task] + 1
+            left = self.plan.restarts - self._deaths_before(task)
             if code in (0, _USAGE) or left <= 0:
                 self.over[task] = code
                 if code:
                     self.output.say(process.name, f"{_how(code)}; everything is stopped")
             else:
                 self.output.say(process.name, f"{_how(code)}; starting again ({left} left)")
+                self._deaths[task] += 1
                 self._start(task)
+
+    def _deaths_before(self, task: tuple[str, int]) -> int:
+        """How often a task has been started again without having lived for a while since."""
+        if time.monotonic() - self._since[task] >= self.plan.well:
+            self._deaths[task] = 0
+        return self._deaths.setdefault(task, 0)
 
     def _is_over(self) -> bool:
         if any(self.over.values()):
@@ -204,7 +221,7 @@ def add_parser(commands: Any) -> None:
     )
     launch.add_argument(
         "--restarts", metavar="N", type=_count, default=3,
-        help="how often each task that dies is started again (3)",
+        help="how often in a row each task that dies within a minute is started again (3)",
     )  # fmt: skip
     launch.add_argument(
         "--no-restart", dest="restarts", action="store_const", const=0, help="never start one again"
@@ -217,6 +234,7 @@ def add_parser(commands: Any) -> None:
         "--grace", metavar="SECONDS", type=float, default=_GRACE_SECONDS,
         help="how long a task may take to end after each of SIGINT, SIGTERM, SIGKILL (10)",
     )  # fmt: skip
+    credentials.add_arguments(launch)
     launch.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module")
     launch.add_argument("program", metavar="PROGRAM", help="a Python file")
     launch.add_argument("args", metavar="ARGS", nargs="...", help="the program's own")
@@ -243,7 +261,7 @@ def run(arguments: Any) -> int:
     command += _STANDARD_FLAGS if arguments.flags else ()
     plan = Plan(
         command, cluster, tasks_of(cluster, arguments.evaluator), arguments.restarts,
-        arguments.until == "chief", arguments.grace,
+        arguments.until == "chief", arguments.grace, credentials.environment_of(arguments),
     )  # fmt: skip
     launcher = Launcher(plan, Output([f"{job}/{i}" for job, i in plan.tasks]))
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cli import launch
+from weft.cli import credentials, launch
 
 _RUN_HELP = """\
 runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
@@ -91,6 +91,15 @@ def _add_server(commands: Any) -> None:
     server.add_argument("--cluster", metavar="SPEC", required=True, help=where)
     server.add_argument("--job", metavar="NAME", help="the job of this task")
     server.add_argument("--task", metavar="N", type=int, default=0, help="its number in the job")
+    credentials.add_arguments(server)
+    limits = server.add_argument_group("limits (default: what the WEFT_MAX_* switches say)")
+    limits.add_argument("--max-sessions", metavar="N", type=int, help="sessions at once")
+    for name, what in (
+        ("message", "one message"),
+        ("held", "tensors that wait for other tasks"),
+        ("graphs", "graphs"),
+    ):
+        limits.add_argument(f"--max-{name}", metavar="MB", type=int, help=f"memory for {what}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

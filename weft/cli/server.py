@@ -6,8 +6,12 @@ import json
 import sys
 from typing import Any
 
+from weft.cli.credentials import credentials_of
+from weft.cluster.limits import Limits
 from weft.cluster.server import Server
 from weft.core import errors
+
+_MEGABYTE = 1 << 20
 
 
 def parse_cluster(text: str) -> dict[str, Any]:
@@ -24,11 +28,26 @@ def parse_cluster(text: str) -> dict[str, Any]:
     return jobs
 
 
+def _limits(arguments: Any) -> Limits:
+    """What was said on the command line; for the rest, the environment."""
+    said: dict[str, int] = {}
+    if arguments.max_sessions is not None:
+        said["sessions"] = arguments.max_sessions
+    for name in ("message", "held", "graphs"):
+        megabytes = getattr(arguments, f"max_{name}")
+        if megabytes is not None:
+            said[name] = megabytes * _MEGABYTE
+    return Limits(**said)
+
+
 def run(arguments: Any) -> int:
     """Serves until the process is told to stop."""
     try:
         cluster = parse_cluster(arguments.cluster)
-        server = Server(cluster, job_name=arguments.job, task_index=arguments.task)
+        server = Server(
+            cluster, job_name=arguments.job, task_index=arguments.task,
+            credentials=credentials_of(arguments), limits=_limits(arguments),
+        )  # fmt: skip
     except (errors.OpError, ValueError, TypeError) as error:
         sys.stderr.write(f"weft server: {error}\n")
         return 2

@@ -18,9 +18,11 @@ def to_feed(tensor: Tensor, value: Any) -> Any:
     """`value` as an array of the tensor's type, whose shape the tensor may have."""
     dtype = tensor.dtype.base_dtype
     if type(value) is np.ndarray and value.dtype == dtype.np_storage:
-        array: Any = value
+        # The array stays the user's: what keeps a value beyond the step copies such views.
+        array: Any = value.view()
+        array.setflags(write=False)
         if dtype is dtypes.string:
-            array = _to_bytes(value)
+            array = _to_bytes(array)
     else:
         array = _convert(tensor, dtype, value)
     dims = tensor.dims

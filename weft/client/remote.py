@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.cluster import inprocess
+from weft.cluster import inprocess, security
 from weft.cluster.interfaces import Master, StepCall, StepResult
 from weft.cluster.wire import node_named
 from weft.core import errors
@@ -25,13 +25,14 @@ from weft.runtime.device import Device
 from weft.runtime.step import to_user
 
 PREFIX = "grpc://"
+_SECURE_PREFIX = "grpcs://"  # TLS, whatever else says so
 _NODE = re.compile(r"\[\[(?:\{\{)?node ([^\s\]}]+)(?:\}\})?[^\]]*\]\]")
 _MAX_NAMES = 4096
 
 
 def connect(target: str, config: Any = None) -> Master:
     """The master that a session's target stands for."""
-    if not target.startswith(PREFIX):
+    if not target.startswith((PREFIX, _SECURE_PREFIX)):
         raise errors.NotFoundError(
             None, None, "No session factory registered for the given session options: target"
             f" {target!r}. '' runs in this process, '{PREFIX}host:port' on a server",
@@ -42,7 +43,8 @@ def connect(target: str, config: Any = None) -> Master:
     from weft.cluster.grpc_transport import GrpcMaster
 
     limit = config.operation_timeout_in_ms if config is not None else 0
-    return GrpcMaster(target.removeprefix(PREFIX), limit / 1000 if limit else None)
+    identity = security.identity(None, config, tls=target.startswith(_SECURE_PREFIX))
+    return GrpcMaster(target.partition("//")[2], limit / 1000 if limit else None, identity)
 
 
 class RemoteRunner:
@@ -52,7 +54,7 @@ class RemoteRunner:
         from tensorboard.compat.proto.config_pb2 import ConfigProto
 
         self.graph = graph
-        self.config = config if config is not None else ConfigProto()
+        self.config = security.stripped(config) if config is not None else ConfigProto()
         self.target = target
         self.master = connect(target, config)
         self._is_local = inprocess.master_at(target) is not None

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.client import process_config
 from weft.client.feeds import to_feed
 from weft.client.fetches import Fetches, feed_items, structure_key
 from weft.client.tensor_handle import with_handles
@@ -35,11 +36,12 @@ class BaseSession:
         self._target = target.decode() if isinstance(target, bytes) else (target or "")
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        self._config = config
+        self._config = config = config if config is not None else process_config.current()
         self._closed = False
         self._lock = threading.Lock()
         self._runner = _runner(self._graph, config, self._target)
         self._fetches: dict[Any, Fetches] = {}
+        self._fed: set[tuple[Any, ...]] = set()
         self._partial_runs: dict[str, Any] = {}
         _open_sessions.add(self)
 
@@ -99,7 +101,7 @@ class BaseSession:
         """
         if self._closed:
             self._check_open()
-        if not self._graph.version:
+        if not self._graph._ops:
             raise RuntimeError(
                 "The Session graph is empty. Add operations to the graph before calling run()."
             )
@@ -129,21 +131,21 @@ class BaseSession:
         return handler
 
     def _feeds(self, feed_dict: Any) -> tuple[tuple[Tensor, ...], list[Any]]:
-        keys: list[Tensor] = []
-        values: list[Any] = []
-        graph = self._graph
-        for key, value in feed_dict.items():
-            if type(key) is Tensor:
-                pairs: Sequence[Any] = ((key, value),)
-            else:
-                pairs = feed_items(key, value)
-            for element, item in pairs:
-                tensor = self._feed_tensor(element)
-                if tensor in graph._unfeedable:
-                    raise ValueError(f"Tensor {tensor} may not be fed.")
-                keys.append(tensor)
-                values.append(to_feed(tensor, item))
-        return tuple(keys), values
+        """The tensors that are fed, and the arrays they are fed with."""
+        given = tuple(feed_dict)
+        if given in self._fed and not self._graph._unfeedable:
+            pairs: Any = feed_dict.items()
+            return given, [to_feed(tensor, value) for tensor, value in pairs]
+        pairs = [pair for key, value in feed_dict.items() for pair in _feed_pairs(key, value)]
+        tensors = tuple([self._feed_tensor(element) for element, _ in pairs])
+        for tensor in tensors:
+            if tensor in self._graph._unfeedable:
+                raise ValueError(f"Tensor {tensor} may not be fed.")
+        if tensors == given:  # nothing but tensors of this graph: they need no second look
+            if len(self._fed) >= _MAX_FETCHES:
+                self._fed.clear()
+            self._fed.add(given)
+        return tensors, [to_feed(t, v) for t, (_, v) in zip(tensors, pairs, strict=True)]
 
     def _feed_tensor(self, element: Any) -> Tensor:
         if type(element) is Tensor and element.op.graph is self._graph:
@@ -163,6 +165,8 @@ class BaseSession:
             raise TypeError("`feed_list` must be a list or tuple.")
         handler = self._handler(fetches)
         keys = tuple(self._feed_tensor(f) for f in feed_list or ())
+        if not keys and not accept_options:
+            return self._bare_call(handler)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             options, metadata = kwargs.pop("options", None), kwargs.pop("run_metadata", None)
@@ -176,6 +180,18 @@ class BaseSession:
                 handler.tensors, handler.targets, keys, values, options, metadata, handler
             )
             return handler.rebuild(results)
+
+        return call
+
+    def _bare_call(self, handler: Fetches) -> Callable[[], Any]:
+        """A callable without feeds or options: what queue runners call for every element."""
+        run, rebuild = self._runner.run, handler.rebuild
+        tensors, targets = handler.tensors, handler.targets
+
+        def call() -> Any:
+            if self._closed:
+                self._check_open()
+            return rebuild(run(tensors, targets, (), (), None, None, handler))
 
         return call
 
@@ -221,6 +237,10 @@ def _runner(graph: Graph, config: Any, target: str) -> Any:
 def _expand_key(key: Any) -> list[tuple[Any, Any]]:
     components = getattr(key, "_composite_components", None)
     return [(c, None) for c in components()] if components is not None else [(key, None)]
+
+
+def _feed_pairs(key: Any, value: Any) -> Sequence[Any]:
+    return ((key, value),) if type(key) is Tensor else feed_items(key, value)
 
 
 class Session(BaseSession):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import queue
 import random
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
-from weft.cluster import wire
-from weft.cluster.interfaces import GraphCall, GraphResult, Recording, StepResult, Watch, Worker
+from weft.cluster import outcome, wire
+from weft.cluster.interfaces import (
+    NOTHING,
+    GraphCall,
+    GraphResult,
+    Recording,
+    StepResult,
+    Watch,
+    Worker,
+)
 from weft.cluster.partition_def import WorkerGraph
 from weft.core import errors
 from weft.core.deferred import Deferred
@@ -21,8 +30,12 @@ from weft.runtime.running import RunningSteps
 _GRACE_SECONDS = 2.0
 
 
+# Not the generator that programs seed, nor one that a fork would copy: masters must not agree.
+_random = random.SystemRandom()
+
+
 def new_step_id() -> int:
-    return random.getrandbits(56)
+    return _random.getrandbits(56)
 
 
 @dataclass(frozen=True)
@@ -34,12 +47,15 @@ class Share:
     graph: WorkerGraph
     handle: str
 
+    @cached_property
+    def fetches(self) -> list[str]:
+        return [key for _, key in self.graph.fetches]
+
     def call(
         self, session: str, step_id: int, values: Sequence[Any], recording: Recording
     ) -> GraphCall:
         feeds = [(key, values[i]) for i, key in self.graph.feeds]
-        fetches = [key for _, key in self.graph.fetches]
-        return GraphCall(session, self.handle, step_id, feeds, fetches, recording)
+        return GraphCall(session, self.handle, step_id, feeds, self.fetches, recording)
 
 
 class DistributedStep:
@@ -70,6 +86,9 @@ class DistributedStep:
                 here = share.is_local and deadline is None
                 step.start(i, partial(share.worker.run_graph, call, here))
             results = step.wait(deadline)
+        except KeyboardInterrupt:
+            step.abandon()  # others need not go on
+            raise
         finally:
             running.remove(step)
         return self._result(results, recording)
@@ -80,7 +99,7 @@ class DistributedStep:
             made = dict(result.values)
             for position, key in share.graph.fetches:
                 values[position] = made[key]
-        metadata = _metadata(results) if recording != Recording() else None
+        metadata = _metadata(results) if recording is not NOTHING else None
         return StepResult(values, metadata)
 
 
@@ -96,11 +115,12 @@ class StepRun:
         self.leaves = leaves  # whether, when all goes well, workers hold things that must go
         self.results: list[Any] = [None] * len(shares)
         self.error: Exception | None = None
-        self.started = time.monotonic()
+        self.heard = time.monotonic()  # when it began, or its workers were last asked about it
         self._calls: list[Deferred] = []
         self._waiting = set(range(len(shares)))
         self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        # Whoever waits gets a sign when all have answered; after an error, for each that has.
+        self._signs: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def start(self, i: int, begin: Callable[[], Deferred]) -> None:
         with self._lock:
@@ -113,23 +133,25 @@ class StepRun:
         call.deliver_to(lambda result, error: self._answered(i, result, error))
 
     def _answered(self, i: int, result: Any, error: BaseException | None) -> None:
-        with self._changed:
+        with self._lock:
             self._waiting.discard(i)
             self.results[i] = result
             is_first = error is not None and self.error is None
             if error is not None and is_first:
                 self.error = _from(self.shares[i].graph.task, error)
-            self._changed.notify_all()
+            is_sign = self.error is not None or not self._waiting
+        if is_sign:
+            self._signs.put(None)
         if is_first:
             self._stop()
 
     def abort(self, error: errors.OpError) -> None:
         """Ends the step with `error` on all workers, unless it has failed or is over already."""
-        with self._changed:
+        with self._lock:
             if self.error is not None or not self._waiting:
                 return
             self.error = error
-            self._changed.notify_all()
+        self._signs.put(None)
         self._stop()
 
     def abandon(self) -> None:
@@ -144,22 +166,29 @@ class StepRun:
             call.cancel()
 
     def wait(self, deadline: float | None) -> list[Any]:
-        with self._changed:
-            in_time = self._changed.wait_for(
-                lambda: not self._waiting or self.error is not None,
-                None if deadline is None else max(0.0, deadline - time.monotonic()),
-            )
-        if not in_time:
+        while self._waiting and self.error is None and self._sign(deadline):
+            pass
+        if self._waiting and self.error is None:
             self.abort(
                 errors.DeadlineExceededError(None, None, "Timed out waiting for notification")
             )
         if self.error is not None:
-            with self._changed:
-                self._changed.wait_for(lambda: not self._waiting, _GRACE_SECONDS)
+            end = time.monotonic() + _GRACE_SECONDS
+            while self._waiting and self._sign(end):
+                pass
             raise self.error
         if self.leaves:
             self._clean_up()
         return self.results
+
+    def _sign(self, deadline: float | None) -> bool:
+        """Waits for the next sign; False when there was none in time."""
+        try:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            self._signs.get(timeout=left)
+        except queue.Empty:
+            return False
+        return True
 
     def _clean_up(self) -> None:
         for share in self.shares:
@@ -167,20 +196,18 @@ class StepRun:
 
     def check(self, limit: float) -> None:
         """Asks the workers that have not answered whether they are there; without waiting."""
+        now = time.monotonic()
+        if now - self.heard < limit:
+            return
         with self._lock:
-            asked = [self.shares[i] for i in self._waiting]
-        if time.monotonic() - self.started >= limit:
-            for share in asked:
-                status = share.worker.get_status(limit)
-                status.deliver_to(partial(self._checked, share.graph.task))
+            asked, self.heard = [self.shares[i] for i in self._waiting], now
+        for share in asked:
+            status = share.worker.get_status(limit)
+            status.deliver_to(partial(self._checked, share.graph.task))
 
     def _checked(self, task: str, devices: Any, error: BaseException | None) -> None:
         if isinstance(error, (errors.UnavailableError, errors.DeadlineExceededError)):
-            self.abort(
-                errors.UnavailableError(
-                    None, None, f"From {task}:\nThe worker does not answer: {error.message}"
-                )
-            )
+            self.abort(outcome.silent(task, error))
 
 
 def _from(task: str, error: BaseException) -> errors.OpError:
@@ -193,8 +220,9 @@ def _from(task: str, error: BaseException) -> errors.OpError:
 
 def _recording(options: Any) -> Recording:
     if options is None:
-        return Recording()
-    return Recording(options.trace_level > 0, bool(options.output_partition_graphs))
+        return NOTHING
+    asked = Recording(options.trace_level > 0, bool(options.output_partition_graphs))
+    return NOTHING if asked == NOTHING else asked
 
 
 def _metadata(results: Sequence[GraphResult]) -> Any:

@@ -3,26 +3,55 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.cluster import wire
-from weft.cluster.frames import CANCEL, ERROR, GREETING, REQUEST, RESPONSE, Channel, Closed, Frame
+from weft.cluster.frames import (
+    CANCEL,
+    ERROR,
+    REQUEST,
+    RESPONSE,
+    Channel,
+    Closed,
+    Frame,
+    Malformed,
+    greet,
+    read_greeting,
+)
 from weft.cluster.frames import error_of as _error_of
 from weft.cluster.interfaces import Caller
+from weft.cluster.limits import COMPLAINTS, Meters
+from weft.cluster.methods import status_of
+from weft.cluster.security import NOBODY, Identity
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.runtime.crew import Crew
 
 _CONNECT_SECONDS = 5.0
+_RETRY_SECONDS = 0.1
+_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 Method = Callable[[wire.Chunk, Caller], bytes | list[wire.Chunk]]
+
+
+PromptMethod = Callable[[wire.Chunk, Caller, Callable[..., None]], None]
+"""A method that never waits, so that it needs no thread but the one that receives.
+
+Its answer goes to a function, now or later: the pieces of a message, or None and an error.
+"""
+# What a thread that receives may send: were it more, two could wait for each other to receive.
+_MOST_SENT_AT_ONCE = 1 << 12
 
 
 class FrameCaller:
     """A `Caller` at the other end of a connection."""
+
+    peer = ""
 
     def __init__(self) -> None:
         self._actions: list[Callable[[], Any]] = []
@@ -47,10 +76,17 @@ class FrameCaller:
 class FrameServer:
     """Listens next to a gRPC server, with the same methods. `port` is any that is free."""
 
-    def __init__(self, host: str, methods: dict[str, Method]) -> None:
-        self._methods = methods
+    def __init__(
+        self, host: str, methods: dict[str, Method], identity: Identity = NOBODY,
+        meters: Meters | None = None, prompt: dict[str, PromptMethod] | None = None,
+    ) -> None:  # fmt: skip
+        self._methods, self._identity = methods, identity
+        self._prompt = prompt or {}
+        self._meters = meters or Meters()
         self._crew = Crew("weft-frames")
-        self._listener = socket.create_server((host, 0), backlog=128)
+        host = host.strip("[]")
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=128)
         self.port: int = self._listener.getsockname()[1]
         self._channels: set[Channel] = set()
         self._closed = False
@@ -61,24 +97,46 @@ class FrameServer:
     def _accept(self) -> None:
         while not self._closed:
             try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            self._crew.start(lambda c=connection: self._serve(c))  # type: ignore[misc]
+                connection, where = self._listener.accept()
+            except OSError as error:
+                if error.errno not in (*_OUT_OF_FILES, errno.ECONNABORTED) or self._closed:
+                    return
+                time.sleep(_RETRY_SECONDS)  # others may let go of theirs
+                continue
+            try:
+                self._meters.calls.take()
+            except errors.ResourceExhaustedError as error:
+                COMPLAINTS.say("connections", f"a connection from {where[0]}: {error.message}")
+                connection.close()
+                continue
+            self._crew.start(lambda c=connection, w=where: self._greet(c, w))  # type: ignore[misc]
 
-    def _serve(self, connection: socket.socket) -> None:
-        """All calls of one connection, each on a thread of its own."""
-        channel = Channel(connection)
+    def _greet(self, connection: socket.socket, where: Sequence[Any]) -> None:
+        """Serves whoever is one of us."""
+        try:
+            if self._identity.accepts(read_greeting(connection)):
+                self._serve(Channel(connection, self._meters.limits.message))
+            else:
+                why = "the token is none of the server's tokens"
+                COMPLAINTS.say(why, f"a connection from {where[0]} by frames: {why}")
+        except Malformed as error:
+            COMPLAINTS.say("frames", f"a connection from {where[0]} by frames: {error}")
+        except (Closed, OSError):
+            pass
+        except Exception as error:
+            COMPLAINTS.say("frames", f"a connection from {where[0]} by frames: {error!r}")
+        finally:
+            connection.close()
+            self._meters.calls.give_back()
+
+    def _serve(self, channel: Channel) -> None:
+        """All calls of one connection, each on a thread of its own if it may wait."""
         self._channels.add(channel)
         callers: dict[int, FrameCaller] = {}
         try:
-            if connection.recv(len(GREETING), socket.MSG_WAITALL) != GREETING:
-                return  # whoever that is, it is none of us
             channel.offer_memory()
             while not self._closed:
                 self._take(channel.receive(), channel, callers)
-        except (Closed, OSError):
-            pass
         finally:
             self._channels.discard(channel)
             channel.release()
@@ -87,10 +145,48 @@ class FrameServer:
 
     def _take(self, frame: Frame, channel: Channel, callers: dict[int, FrameCaller]) -> None:
         if frame.kind == REQUEST:
+            refused = frame.refused or self._admit()
+            if refused is not None:
+                channel.send_error(frame.call, *status_of(frame.name, refused))
+                return
             caller = callers[frame.call] = FrameCaller()
-            self._crew.start(lambda: self._answer(frame, channel, callers, caller))
-        elif frame.kind == CANCEL and frame.call in callers:
-            callers[frame.call].gone()
+            if frame.name in self._prompt:
+                self._answer_promptly(frame, channel, callers, caller)
+            else:
+                self._crew.start(lambda: self._answer(frame, channel, callers, caller))
+        elif frame.kind == CANCEL:
+            known = callers.get(frame.call)
+            if known is not None:
+                known.gone()
+
+    def _admit(self) -> errors.OpError | None:
+        """Why there can be no call more, if so."""
+        try:
+            self._meters.calls.take()
+        except errors.ResourceExhaustedError as error:
+            return error
+        return None
+
+    def _answer_promptly(
+        self, frame: Frame, channel: Channel, callers: dict[int, FrameCaller], caller: FrameCaller
+    ) -> None:
+        receiver = threading.get_ident()
+
+        def finish(answer: Any, error: BaseException | None = None) -> None:
+            callers.pop(frame.call, None)
+            self._meters.calls.give_back()
+            if not frame.call:
+                return  # nobody wants to know
+            if error is None and threading.get_ident() == receiver:
+                if wire.length(answer) > _MOST_SENT_AT_ONCE:
+                    self._crew.start(lambda: _respond(frame, channel, answer, None))
+                    return
+            _respond(frame, channel, answer, error)
+
+        try:
+            self._prompt[frame.name](frame.data, caller, finish)
+        except Exception as error:
+            finish(None, error)
 
     def _answer(
         self, frame: Frame, channel: Channel, callers: dict[int, FrameCaller], caller: FrameCaller
@@ -103,13 +199,15 @@ class FrameServer:
                 answer = method(frame.data, caller)
             except Exception as error:
                 callers.pop(frame.call, None)
-                channel.send_error(frame.call, *wire.to_status(error))
+                channel.send_error(frame.call, *status_of(frame.name, error))
                 return
             callers.pop(frame.call, None)
             chunks = [answer] if isinstance(answer, bytes) else answer
             channel.send(RESPONSE, frame.call, "", chunks)
         except Closed:
             pass  # nobody waits for it any more
+        finally:
+            self._meters.calls.give_back()
 
     def close(self) -> None:
         self._closed = True
@@ -121,14 +219,22 @@ class FrameServer:
         self._crew.close()
 
 
+def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException | None) -> None:
+    with contextlib.suppress(Closed):  # nobody waits for it any more
+        if error is not None:
+            channel.send_error(frame.call, *status_of(frame.name, error))
+        else:
+            channel.send(RESPONSE, frame.call, "", answer)
+
+
 class FrameConnection:
     """Calls to one server. When the connection breaks, all calls under way fail."""
 
-    def __init__(self, host: str, port: int, where: str) -> None:
+    def __init__(self, host: str, port: int, where: str, token: bytes = b"") -> None:
         self.where = where
         self._connection = socket.create_connection((host, port), _CONNECT_SECONDS)
         self._connection.settimeout(None)
-        self._connection.sendall(GREETING)
+        greet(self._connection, token)
         self._channel = Channel(self._connection)
         self._calls: dict[int, tuple[Deferred, Callable[[Any], Any]]] = {}
         self._numbers = itertools.count(1)
@@ -153,6 +259,14 @@ class FrameConnection:
             self._end(str(error))
         return result
 
+    def post(self, name: str, message: Sequence[wire.Chunk]) -> None:
+        """Calls a method that has no answer. UnavailableError if there is no connection."""
+        try:
+            self._channel.send(REQUEST, 0, name, message)
+        except Closed as error:
+            self._end(str(error))
+            raise self._gone(str(error)) from None
+
     def _cancel(self, number: int) -> None:
         with self._lock:
             known = self._calls.pop(number, None)
@@ -176,24 +290,27 @@ class FrameConnection:
             self._end(str(error))
         self._channel.release()
 
-    def _end(self, why: str) -> None:
+    def _end(self, why: str, error: errors.OpError | None = None) -> None:
         with self._lock:
             self.is_open = False
             calls, self._calls = list(self._calls.values()), {}
         self._channel.close()
         for result, _ in calls:
-            result.fail(self._gone(why))
+            result.fail(error or self._gone(why))
 
     def _gone(self, why: str) -> errors.OpError:
         return errors.UnavailableError(None, None, f"{self.where}: {why}")
 
     def close(self) -> None:
-        self._end("closed")
+        """Whoever still waits for an answer has been told not to, by us."""
+        self._end("closed", errors.CancelledError(None, None, f"{self.where}: closed"))
 
 
 def _settle(result: Deferred, decode: Callable[[Any], Any], frame: Frame) -> None:
     try:
-        if frame.kind == ERROR:
+        if frame.refused is not None:
+            result.fail(frame.refused)
+        elif frame.kind == ERROR:
             result.fail(wire.from_status(*_error_of(frame.data)))
         else:
             result.complete(decode(frame.data))

@@ -18,14 +18,19 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from weft.cluster import shared_memory
+from weft.cluster.keepalive import keep_alive
+from weft.cluster.limits import message_limit, too_large
 from weft.cluster.wire import Chunk, length
-from weft.core import flags
+from weft.core import errors, flags
 
 REQUEST, RESPONSE, ERROR, CANCEL = range(4)
 # About shared memory, and between the channels alone. With SHARED, a frame has a place, not data.
 _OFFER, _ACCEPT, _RELEASE, _FORGET = range(4, 8)
 _SHARED = 16
-GREETING = b"weft frames 2\n"
+GREETING = b"weft frames 3\n"
+_TOKEN = struct.Struct("<H")  # length of the token, which comes after the greeting
+_GREETING_SECONDS = 10.0
+_TIME = struct.Struct("ll")  # of C: seconds and microseconds
 _HEAD = struct.Struct("<BHQQ")  # kind, length of the name, call, length of the message
 _CODE = struct.Struct("<I")
 _SMALL = 1 << 16
@@ -40,19 +45,60 @@ class Frame(NamedTuple):
     call: int
     name: str
     data: Chunk
+    refused: errors.OpError | None = None  # why the message was not even read
 
 
 class Closed(Exception):
     """The other end is gone."""
 
 
-class Channel:
-    """One end of a socket. Frames may be sent from any thread; one thread receives."""
+class Malformed(Closed):
+    """The other end speaks another language."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+
+def greet(connection: socket.socket, token: bytes) -> None:
+    connection.sendall(GREETING + _TOKEN.pack(len(token)) + token)
+
+
+def read_greeting(connection: socket.socket) -> bytes:
+    """The token of whoever has connected; it must not keep us waiting for it."""
+    connection.settimeout(_GREETING_SECONDS)
+    if _exactly(connection, len(GREETING)) != GREETING:
+        raise Malformed("no greeting")
+    token = _exactly(connection, *_TOKEN.unpack(_exactly(connection, _TOKEN.size)))
+    connection.settimeout(None)
+    return token
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        more = connection.recv(size - len(found))
+        if not more:
+            raise Closed("Socket closed")
+        found += more
+    return found
+
+
+def _set_up(connection: socket.socket) -> None:
+    """Frames go at once; a peer that is gone without a word, or stands still, is given up."""
+    keep_alive(connection)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        connection.setsockopt(socket.SOL_SOCKET, option, _TIME.pack(flags.STALL.value, 0))
+
+
+class Channel:
+    """One end of a socket. Frames may be sent from any thread; one thread receives.
+
+    A message of more than `most` bytes is not received; its frame says so.
+    """
+
+    def __init__(self, connection: socket.socket, most: int | None = None) -> None:
+        _set_up(connection)
         self._socket = connection
+        self._most = most if most is not None else message_limit()
         self._input = cast(io.BufferedReader, connection.makefile("rb", _SMALL))
         self._lock = threading.Lock()
         self._offer: shared_memory.Offer | None = None
@@ -110,17 +156,41 @@ class Channel:
         """The next frame. `Closed` when there will be none."""
         try:
             while True:
-                kind, label, call, size = _HEAD.unpack(self._read(_HEAD.size))
+                kind, label, call, size = _HEAD.unpack(self._read(_HEAD.size, True))
                 name = bytes(self._read(label)).decode() if label else ""
+                if size > self._most:
+                    return self._refuse(kind, call, name, size)
                 data = self._read(size) if size else b""
                 if kind & _SHARED and self._views is not None:
-                    place = shared_memory.Place.unpack(data)
-                    return Frame(kind - _SHARED, call, name, self._views.open(place))
+                    return self._shared(kind - _SHARED, call, name, data)
                 if kind <= CANCEL:
                     return Frame(kind, call, name, data)
                 self._settle(kind, call, data)
-        except (OSError, ValueError, MemoryError, struct.error) as error:
+        except OSError as error:
             raise Closed(str(error)) from None
+        except (ValueError, MemoryError, struct.error) as error:
+            raise Malformed(str(error)) from None
+
+    def _refuse(self, kind: int, call: int, name: str, size: int) -> Frame:
+        """A frame whose message is too large: it is skipped."""
+        if kind > CANCEL:
+            raise Malformed(f"A frame of kind {kind} and {size} bytes")
+        scratch, left = memoryview(bytearray(_SMALL)), size
+        while left:
+            count = self._input.readinto(scratch[: min(left, _SMALL)])
+            if not count:
+                raise Closed("Socket closed")
+            left -= count
+        return Frame(kind, call, name, b"", too_large(size, self._most))
+
+    def _shared(self, kind: int, call: int, name: str, data: Chunk) -> Frame:
+        """A frame whose message is in memory of the other end."""
+        place = shared_memory.Place.unpack(data)
+        assert self._views is not None
+        view = self._views.open(place)
+        if place.size > self._most:
+            return Frame(kind, call, name, b"", too_large(place.size, self._most))
+        return Frame(kind, call, name, view)
 
     def _settle(self, kind: int, serial: int, data: Chunk) -> None:
         """A frame about shared memory."""
@@ -135,13 +205,16 @@ class Channel:
         elif kind == _FORGET and self._views is not None:
             self._views.forget(serial)
         else:
-            raise Closed(f"A frame of kind {kind}")
+            raise Malformed(f"A frame of kind {kind}")
 
-    def _read(self, size: int) -> Chunk:
+    def _read(self, size: int, is_first: bool = False) -> Chunk:
+        """So many bytes; those of a frame that has begun must not be long in coming."""
         if size <= _SMALL:
-            data: bytes = self._input.read(size)
-            if len(data) < size:
-                raise Closed("Socket closed")
+            data = self._input.read(size)
+            while data is None and is_first:
+                data = self._input.read(size)  # nothing was said for a while
+            if data is None or len(data) < size:
+                return self._rest(data or b"", size)
             return data
         view: memoryview = np.empty(size, np.uint8).data
         at = 0
@@ -151,6 +224,14 @@ class Channel:
                 raise Closed("Socket closed")
             at += count
         return view
+
+    def _rest(self, data: bytes, size: int) -> bytes:
+        while len(data) < size:
+            more = self._input.read(size - len(data))
+            if not more:
+                raise Closed("Socket closed" if more == b"" else "Nothing came for too long")
+            data += more
+        return data
 
     def close(self) -> None:
         """Both ends see that; who is receiving stops."""

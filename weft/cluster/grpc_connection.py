@@ -9,21 +9,51 @@ from typing import Any
 import grpc
 
 from weft.cluster import wire
+from weft.cluster.diagnosis import diagnose
 from weft.cluster.frame_transport import FrameConnection
-from weft.cluster.methods import HOLD, SERVICE, Message
+from weft.cluster.limits import message_limit
+from weft.cluster.methods import HOLD, HOLD_WORKER, SERVICE, Message
+from weft.cluster.security import NOBODY, Identity
 from weft.core import errors, flags
 from weft.core.deferred import Deferred
 
-# No limit on messages; a peer that comes back is found again soon; channels share nothing.
+# A peer that comes back is found again soon; channels share nothing.
 CHANNEL_OPTIONS = (
     ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5000),  # so long a connection may take to be made
     ("grpc.max_reconnect_backoff_ms", 1000),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.enable_http_proxy", 0),
 )
+
+
+_LONGEST = (1 << 31) - 1  # that gRPC can be told of; beyond, there is no limit but its own
+_DIAGNOSE_SECONDS = 1.0
+_TOO_MANY_CALLS = "Concurrent RPC limit exceeded!"  # as gRPC says it
+
+
+_DAY = 24 * 60 * 60 * 1000  # milliseconds
+
+
+def keepalive_options(is_server: bool = False) -> tuple[tuple[str, int], ...]:
+    """A server asks silent clients for a sign of life.
+
+    Clients do not: TensorFlow's servers take that for an attack. But by saying that they would ask
+    once a day, they make gRPC close connections on which nothing gets through any more.
+    """
+    limit = 1000 * int(flags.HEALTH.value)
+    return (
+        ("grpc.keepalive_time_ms", limit if is_server else _DAY),
+        ("grpc.keepalive_timeout_ms", limit),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+    )
+
+
+def received_up_to(size: int) -> tuple[str, int]:
+    """The option that limits messages."""
+    return "grpc.max_receive_message_length", size if size <= _LONGEST else -1
 
 
 def to_error(failure: Any, where: str) -> errors.OpError:
@@ -33,16 +63,25 @@ def to_error(failure: Any, where: str) -> errors.OpError:
         return errors.UnavailableError(None, None, f"{where}: {details}")
     if code is grpc.StatusCode.UNKNOWN and details == "Stream removed":
         return errors.UnavailableError(None, None, f"{where}: {details}")
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in details:
+        details += f": {flags.MAX_MESSAGE.name}, at the receiving end, sets the limit"
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and details == _TOO_MANY_CALLS:
+        details = f"{where} has too many calls at once: {flags.MAX_CALLS.name} there is the limit"
     return wire.from_status(code.value[0], details)
 
 
 class Connection:
     """The methods of one service at one address, with messages as bytes."""
 
-    def __init__(self, address: str, service: str, called: str = "") -> None:
+    def __init__(
+        self, address: str, service: str, called: str = "", identity: Identity = NOBODY
+    ) -> None:
         self.where = f"{called} at {address}" if called else address
         self.service = service
-        self.channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        self._address, self._identity, self._metadata = address, identity, identity.metadata
+        options = (*CHANNEL_OPTIONS, *keepalive_options(), received_up_to(message_limit()))
+        self.channel = identity.channel(address, options)
+        self._has_worked = False
         self._methods: dict[str, Any] = {}
 
     def _method(self, name: str) -> Any:
@@ -52,13 +91,30 @@ class Connection:
             self._methods[name] = method
         return method
 
+    def _error(self, failure: Any) -> errors.OpError:
+        """The error of a failed call; of the first one on a connection, the real reason."""
+        code = failure.code()
+        if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+            wrong = self._diagnosis(failure.details() or "")
+            return wrong or to_error(failure, self.where)
+        self._has_worked = self._has_worked or code is not grpc.StatusCode.CANCELLED
+        return to_error(failure, self.where)
+
+    def _diagnosis(self, details: str = "") -> errors.OpError | None:
+        """UnauthenticatedError if the two ends do not trust each other, and never have."""
+        if self._has_worked or "Connection refused" in details:
+            return None
+        wrong = diagnose(self._address, self._identity)
+        return errors.UnauthenticatedError(None, None, f"{self.where}: {wrong}") if wrong else None
+
     def start(
         self, name: str, request: Message, decode: Callable[[bytes], Any],
         timeout: float | None = None,
     ) -> Deferred:  # fmt: skip
         """Calls a method; `decode(response)` is the result, when it comes."""
+        data = wire.joined(request)
         try:
-            call = self._method(name).future(wire.joined(request), timeout=timeout)
+            call = self._method(name).future(data, timeout=timeout, metadata=self._metadata)
         except ValueError as error:  # the channel is closed
             result = Deferred()
             result.fail(errors.CancelledError(None, None, f"{self.where}: {error}"))
@@ -68,9 +124,10 @@ class Connection:
         def done(finished: Any) -> None:
             try:
                 if finished.code() is grpc.StatusCode.OK:
+                    self._has_worked = True
                     result.complete(decode(finished.result()))
                 else:
-                    result.fail(to_error(finished, self.where))
+                    result.fail(self._error(finished))
             except Exception as error:
                 result.fail(error)
 
@@ -78,42 +135,55 @@ class Connection:
         return result
 
     def call(
-        self, name: str, request: Message, timeout: float | None = None, probe: bytes | None = None,
+        self, name: str, request: Message, timeout: float | None = None,
         patience: float | None = None,
     ) -> bytes:  # fmt: skip
         """Calls a method and blocks until there is an answer.
 
-        With `probe`, a ListDevices request, whoever keeps us waiting is asked for a sign of life;
-        with `patience`, a server that is not there yet is waited for, so many seconds.
+        With `patience`, a server that is not there yet is waited for, so many seconds. Without any
+        limit, whoever keeps us waiting is asked for a sign of life.
         """
         limit = timeout or patience
         wait = patience is not None and timeout is None
         data = wire.joined(request)
-        call = self._method(name).future(data, timeout=limit, wait_for_ready=wait)
+        call = self._method(name).future(
+            data, timeout=limit, wait_for_ready=wait, metadata=self._metadata
+        )
+        pause = flags.HEALTH.value if limit is None else _DIAGNOSE_SECONDS if wait else None
         try:
             while True:
                 try:
-                    response: bytes = call.result(None if probe is None else flags.HEALTH.value)
+                    response: bytes = call.result(pause)
+                    self._has_worked = True
                     return response
                 except grpc.FutureTimeoutError:
-                    assert probe is not None
-                    self.check(probe)
+                    self._look_after(limit)
         except grpc.RpcError as error:
-            raise to_error(error, self.where) from None
+            raise self._error(error) from None
         except grpc.FutureCancelledError:
             raise errors.CancelledError(None, None, f"{self.where}: {name}") from None
         except BaseException:
             call.cancel()  # a keyboard interrupt: whoever works on the answer may stop
             raise
 
-    def hold(self, session: str) -> Any:
-        """A call that is never answered: as long as it is open, the session has a client."""
-        return self.channel.unary_stream(HOLD)(session.encode())
+    def _look_after(self, limit: float | None) -> None:
+        """An error if there is no use in waiting any longer."""
+        if limit is None:
+            self.check()
+        elif (wrong := self._diagnosis()) is not None:
+            raise wrong
 
-    def check(self, probe: bytes) -> None:
-        """UnavailableError if the master gives no sign of life."""
+    def hold(self, session: str) -> Any:
+        """A call that is never answered: as long as it is open, the session has an owner."""
+        path = HOLD if self.service == "Master" else HOLD_WORKER
+        return self.channel.unary_stream(path)(session.encode(), metadata=self._metadata)
+
+    def check(self) -> None:
+        """UnavailableError if the server gives no sign of life."""
         try:
-            self._method("ListDevices")(probe, timeout=flags.HEALTH.value)
+            # Every server has a worker, which can always say that.
+            method = self.channel.unary_unary(SERVICE.format("Worker", "GetStatus"))
+            method(b"", timeout=flags.HEALTH.value, metadata=self._metadata)
         except grpc.RpcError as error:
             if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
                 raise errors.UnavailableError(
@@ -125,11 +195,15 @@ class Connection:
 
 
 class Frames:
-    """The connection by frames to a server that gRPC has found, if there is one."""
+    """The connection by frames to a server that gRPC has found, if there is one.
 
-    def __init__(self, address: str, where: str) -> None:
-        self._host = address.rpartition(":")[0] or "localhost"
-        self._where = where
+    Frames are not encrypted: where TLS is wanted, there is none.
+    """
+
+    def __init__(self, address: str, where: str, identity: Identity = NOBODY) -> None:
+        self._host = address.rpartition(":")[0].strip("[]") or "localhost"
+        self._where, self._token = where, identity.token
+        self._is_wanted = not identity.uses_tls
         self._known: FrameConnection | None = None
         self._asked = self._closed = False
         self._lock = threading.Lock()
@@ -146,7 +220,7 @@ class Frames:
             if self._asked and not broken:
                 return False
             self._known, self._asked = None, True
-            return flags.FRAMES.value and not self._closed
+            return flags.FRAMES.value and self._is_wanted and not self._closed
 
     def connect(self, port: int) -> None:
         """Connects, in a thread of its own, if the server has told a port."""
@@ -157,8 +231,10 @@ class Frames:
         threading.Thread(target=self.connect_now, args=(port,), daemon=True).start()
 
     def connect_now(self, port: int) -> None:
+        if not self._is_wanted:
+            return
         try:
-            made = FrameConnection(self._host, port, self._where)
+            made = FrameConnection(self._host, port, self._where, self._token)
         except OSError:
             return  # something is between us; gRPC gets through
         with self._lock:

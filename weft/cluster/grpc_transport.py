@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.cluster import outcome, wire
+from weft.cluster import outcome, parcels, wire
 from weft.cluster.grpc_connection import Connection, Frames
 from weft.cluster.interfaces import (
+    NOTHING,
+    Failed,
     GraphCall,
     GraphResult,
     Master,
@@ -17,7 +20,8 @@ from weft.cluster.interfaces import (
     Worker,
 )
 from weft.cluster.methods import SERVICE, Message, to_device
-from weft.core import flags
+from weft.cluster.security import NOBODY, Identity
+from weft.core import errors, flags
 from weft.core.deferred import Deferred
 from weft.protos.cluster import message
 from weft.runtime.device import Device
@@ -33,9 +37,10 @@ def _nothing(response: Any) -> None:
 class GrpcWorker(Worker):
     """The worker at `address`, which is `task` of the cluster."""
 
-    def __init__(self, task: str, address: str) -> None:
-        self._connection = Connection(address, "Worker", task)
-        self._frames = Frames(address, self._connection.where)
+    def __init__(self, task: str, address: str, identity: Identity = NOBODY) -> None:
+        self._connection = Connection(address, "Worker", task, identity)
+        self._frames = Frames(address, self._connection.where, identity)
+        self._presence: dict[str, Any] = {}
 
     def _start(self, name: str, decode: Decode = _nothing, **fields: Any) -> Deferred:
         return self._send(name, message(f"{name}Request")(**fields).SerializeToString(), decode)
@@ -62,10 +67,16 @@ class GrpcWorker(Worker):
         fields: dict[str, Any] = {"session_handle": session, "isolate_session_state": isolate}
         if cluster is not None:
             fields["server_def"] = cluster.SerializeToString()
+        with contextlib.suppress(ValueError):  # closed: the call says so
+            self._presence[session] = self._connection.hold(session)
         return self._start("CreateWorkerSession", **fields)
 
     def delete_worker_session(self, session: str) -> Deferred:
-        return self._start("DeleteWorkerSession", session_handle=session)
+        result = self._start("DeleteWorkerSession", session_handle=session)
+        presence = self._presence.pop(session, None)
+        if presence is not None:
+            presence.cancel()
+        return result
 
     def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
         return self._start(
@@ -84,6 +95,9 @@ class GrpcWorker(Worker):
         )  # fmt: skip
 
     def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
+        frames = self._frames.connection
+        if frames is not None and not call.partial and call.recording is NOTHING:
+            return frames.start(_RUN, run_parcel(call), _run_result)
         request = message("RunGraphRequest")(
             session_handle=call.session, graph_handle=call.graph, step_id=call.step_id,
             recv_key=call.fetches, is_partial=call.partial, is_last_partial_run=call.last,
@@ -101,6 +115,26 @@ class GrpcWorker(Worker):
 
         return self._start("RecvTensor", decode, step_id=step_id, rendezvous_key=key)
 
+    def push_tensors(
+        self, step_id: int, keys: Sequence[str], values: Sequence[Any], failed: Failed
+    ) -> None:
+        parcel = parcels.pack(step_id, (), keys, values)
+        frames = self._frames.connection
+        if frames is not None:
+            frames.post(_PUSH, parcel)
+            return
+        self._push(parcel, failed, is_first=True)
+
+    def _push(self, parcel: Message, failed: Failed, is_first: bool) -> None:
+        def done(nothing: Any, error: BaseException | None) -> None:
+            if isinstance(error, errors.UnavailableError) and is_first:
+                # A connection from before a cut: another can be made. Twice does no harm.
+                self._push(parcel, failed, is_first=False)
+            elif isinstance(error, Exception):
+                failed(error)
+
+        self._send("PushTensors", parcel, _nothing).deliver_to(done)
+
     def cleanup_graph(self, step_id: int) -> Deferred:
         return self._start("CleanupGraph", step_id=step_id)
 
@@ -110,6 +144,23 @@ class GrpcWorker(Worker):
     def close(self) -> None:
         self._frames.close()
         self._connection.close()
+
+
+_RUN, _PUSH = SERVICE.format("Worker", "Run"), SERVICE.format("Worker", "PushTensors")
+
+
+def run_parcel(call: GraphCall) -> list[wire.Chunk]:
+    """The request of a whole step, as weft's workers take it."""
+    route = call.session, call.graph, tuple(call.fetches)
+    keys = [key for key, _ in call.feeds]
+    return parcels.pack(call.step_id, route, keys, [value for _, value in call.feeds])
+
+
+def _run_result(data: wire.Chunk) -> GraphResult:
+    if not data:
+        return GraphResult([])
+    parcel = parcels.unpack(data)
+    return GraphResult(list(zip(parcel.keys, parcel.values, strict=True)))
 
 
 def _graph_result(data: wire.Chunk) -> GraphResult:
@@ -128,10 +179,12 @@ def _graph_result(data: wire.Chunk) -> GraphResult:
 class GrpcMaster(Master):
     """The master at `address`. With `patience`, it is waited for so many seconds."""
 
-    def __init__(self, address: str, patience: float | None = None) -> None:
+    def __init__(
+        self, address: str, patience: float | None = None, identity: Identity = NOBODY
+    ) -> None:
         self._patience = patience
-        self._connection = Connection(address, "Master", "the master")
-        self._frames = Frames(address, self._connection.where)
+        self._connection = Connection(address, "Master", "the master", identity)
+        self._frames = Frames(address, self._connection.where, identity)
         self._presence: dict[str, Any] = {}
 
     def _call(self, name: str, timeout: float | None = None, **fields: Any) -> Any:
@@ -174,22 +227,21 @@ class GrpcMaster(Master):
         if call.options is not None:
             request.options = call.options.SerializeToString()
         data = wire.with_named(request.SerializeToString(), 2, call.feeds)
-        rest, views = wire.split(self._run("RunStep", data, call.session), 1)
+        rest, views = wire.split(self._run("RunStep", data), 1)
         response = message("RunStepResponse").FromString(rest)
         if response.status_code:
             raise wire.from_status(response.status_code, response.status_error_message)
         made = dict(wire.read_named(views))
         return StepResult([made[name] for name in call.fetches], _metadata(response.metadata))
 
-    def _run(self, name: str, request: list[wire.Chunk], session: str) -> wire.Chunk:
+    def _run(self, name: str, request: list[wire.Chunk]) -> wire.Chunk:
         """A call that may take long: meanwhile the master is asked for signs of life."""
-        probe: bytes = message("ListDevicesRequest")(session_handle=session).SerializeToString()
         frames = self._frames.connection
         if frames is None:
-            return self._connection.call(name, request, probe=probe)
+            return self._connection.call(name, request)
         result = frames.start(SERVICE.format("Master", name), request, lambda data: data)
         answer: wire.Chunk = outcome.wait_watching(
-            result, flags.HEALTH.value, lambda: self._connection.check(probe)
+            result, flags.HEALTH.value, self._connection.check
         )
         return answer
 
@@ -205,7 +257,7 @@ class GrpcMaster(Master):
     ) -> StepResult:
         request = message("RunCallableRequest")(session_handle=session, handle=handle)
         data = wire.with_tensors(request.SerializeToString(), 3, feeds)
-        rest, views = wire.split(self._run("RunCallable", data, session), 1)
+        rest, views = wire.split(self._run("RunCallable", data), 1)
         response = message("RunCallableResponse").FromString(rest)
         return StepResult([wire.read_tensor(v) for v in views], _metadata(response.metadata))
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 
 from weft.cluster.interfaces import Master, Worker
+from weft.cluster.security import NOBODY, Identity
 from weft.core import errors
 
 _masters: dict[str, Master] = {}
@@ -26,16 +27,21 @@ def unregister(target: str, master: Master) -> None:
 
 def master_at(target: str) -> Master | None:
     """The master that listens at `target`, if it is in this process."""
-    return _masters.get(target)
+    return _masters.get(target.replace("grpcs://", "grpc://", 1))
 
 
 class Peers:
-    """How the tasks of a cluster are reached: this process's own at once, others over gRPC."""
+    """How the tasks of a cluster are reached: this process's own at once, others over gRPC.
+
+    To those, this process shows its `identity`.
+    """
 
     def __init__(
-        self, home: str, addresses: Mapping[str, str], is_servers_own: bool = True
-    ) -> None:
+        self, home: str, addresses: Mapping[str, str], is_servers_own: bool = True,
+        identity: Identity = NOBODY,
+    ) -> None:  # fmt: skip
         self.home, self.addresses, self.is_servers_own = home, addresses, is_servers_own
+        self.identity = identity
         self._workers: dict[str, Worker] = {}
         self._closed = False
         self._lock = threading.Lock()
@@ -56,12 +62,12 @@ class Peers:
             if self._closed:
                 raise errors.CancelledError(None, None, f"The server of {self.home} has stopped")
             if task not in self._workers:
-                self._workers[task] = GrpcWorker(task, self.addresses[task])
+                self._workers[task] = GrpcWorker(task, self.addresses[task], self.identity)
             return self._workers[task]
 
     def renamed(self, home: str, addresses: Mapping[str, str]) -> Peers:
         """Another cluster that this process is a task of, under the name `home`."""
-        other = Peers(home, addresses, is_servers_own=False)
+        other = Peers(home, addresses, is_servers_own=False, identity=self.identity)
         other.add(home, self(self.home))
         return other
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 from weft.core.deferred import Deferred
 from weft.runtime.device import Device
@@ -19,8 +19,16 @@ Watch = Callable[[Callable[[], None]], object]
 """Takes what is to be called when whoever asked goes away before there is an answer."""
 
 
+Failed = Callable[[Exception], None]
+"""Is told, later, that something could not be done that nobody waits for."""
+
+
 class Caller(Protocol):
     """Who waits for the answer to one call that came from another process."""
+
+    @property
+    def peer(self) -> str:
+        """From where it called, as gRPC says; "" for one of weft's, which tells when it goes."""
 
     def on_gone(self, action: Callable[[], Any]) -> None:
         """`action` is called if the caller goes, or loses interest, before it has an answer."""
@@ -54,8 +62,10 @@ class Recording:
     partition_graphs: bool = False
 
 
-@dataclass(frozen=True)
-class GraphCall:
+NOTHING = Recording()
+
+
+class GraphCall(NamedTuple):
     """One step of a registered graph. `feeds` and `fetches` are rendezvous keys.
 
     A `partial` call starts the step, or goes on with it; the `last` one waits until it is over.
@@ -66,18 +76,17 @@ class GraphCall:
     step_id: int
     feeds: Sequence[tuple[str, Any]] = ()
     fetches: Sequence[str] = ()
-    recording: Recording = Recording()
+    recording: Recording = NOTHING
     partial: bool = False
     last: bool = False
 
 
-@dataclass(frozen=True)
-class GraphResult:
+class GraphResult(NamedTuple):
     """`values` by rendezvous key. `step_stats` is a StepStats message or None."""
 
     values: list[tuple[str, Any]]
     step_stats: Any = None
-    partition_graphs: list[Any] = field(default_factory=list)
+    partition_graphs: Sequence[Any] = ()
 
 
 class Worker(ABC):
@@ -123,7 +132,8 @@ class Worker(ABC):
         """Runs one step of a graph; gives a `GraphResult`.
 
         An error ends the step on this worker, and fails who waits for its tensors; the caller
-        tells the other workers. With `here`, it may run on the calling thread before it returns.
+        tells the other workers. With `here`, it may run on the calling thread before it returns;
+        otherwise only a step that is over at once does.
         """
 
     @abstractmethod
@@ -132,6 +142,15 @@ class Worker(ABC):
 
         It is given out once. AbortedError when the sending device lives another life than the one
         the key is about.
+        """
+
+    @abstractmethod
+    def push_tensors(
+        self, step_id: int, keys: Sequence[str], values: Sequence[Any], failed: Failed
+    ) -> None:
+        """Hands over values of a step that the worker's graph says are pushed to it.
+
+        Only to workers that clean up; what they have no use for they drop.
         """
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
@@ -9,20 +10,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.cluster import outcome
+from weft.cluster.clients import Clients
 from weft.cluster.definitions import server_def, task_addresses
 from weft.cluster.inprocess import Peers
 from weft.cluster.interfaces import Master, StepCall, StepResult, Watch
+from weft.cluster.limits import Meters
 from weft.cluster.master_session import MasterSession
 from weft.cluster.members import STATUS_SECONDS, devices_of, passes
 from weft.core import errors, flags
+from weft.runtime import report
 from weft.runtime.device import Device
+
+_LOOKS = 4  # how often we look after others in the time that they have to give a sign of life
 
 
 class LocalMaster(Master):
     """A master in this process. `peers` are the tasks of its cluster, and how to reach them."""
 
-    def __init__(self, peers: Peers, config: Any) -> None:
-        self.peers, self.config = peers, config
+    def __init__(self, peers: Peers, config: Any, meters: Meters | None = None) -> None:
+        self.peers, self.config, self.meters = peers, config, meters or Meters()
+        self.clients = Clients()
         self._sessions: dict[str, MasterSession] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -39,6 +46,8 @@ class LocalMaster(Master):
         try:
             devices = devices_of(peers, merged.device_filters, deadline, not peers.is_servers_own)
             session = MasterSession(secrets.token_hex(8), peers, devices, merged)
+            self.meters.sessions.take_for(session)
+            self.meters.graphs.take_for(session, graph_def.ByteSize())
             version = session.extend(graph_def)
             self._join(session, deadline)
         except errors.OpError:
@@ -57,7 +66,7 @@ class LocalMaster(Master):
         if not cluster.job:
             return self.peers
         addresses = task_addresses(cluster)
-        mine = target.removeprefix("grpc://")
+        mine = target.partition("//")[2]
         home = next((task for task, address in addresses.items() if address == mine), None)
         if home is None:
             raise errors.InvalidArgumentError(
@@ -79,18 +88,27 @@ class LocalMaster(Master):
             for task, worker in session.workers.items()
         ]
         try:
-            for call in calls:
-                outcome.wait(call, deadline)
+            for call, (task, worker) in zip(calls, session.workers.items(), strict=True):
+                outcome.wait_for_worker(call, worker, task, deadline)
         except errors.OpError:
             session.close()
             raise
 
     def _look_after(self) -> None:
-        """Finds out when a worker that a step waits for is there no more."""
+        """Finds out when a worker that a step waits for, or a client, is there no more."""
         limit = float(flags.HEALTH.value)
-        while not self._closed.wait(limit):
+        while not self._closed.wait(limit / _LOOKS):
             for session in list(self._sessions.values()):
                 session.check(limit)
+            self._collect()
+
+    def _collect(self) -> None:
+        """Closes the sessions of clients that have vanished."""
+        limits = float(flags.ABANDONED.value), float(flags.IDLE.value)
+        for session in self.clients.gone(time.monotonic(), *limits):
+            report.say(1, f"Session {session} has no client any more and is closed".__str__)
+            with contextlib.suppress(errors.OpError):
+                self.close_session(session)
 
     def _session(self, handle: str) -> MasterSession:
         found = self._sessions.get(handle)
@@ -101,7 +119,9 @@ class LocalMaster(Master):
         return found
 
     def extend_session(self, session: str, graph_def: Any, version: int) -> int:
-        return self._session(session).extend(graph_def, version)
+        found = self._session(session)
+        self.meters.graphs.take_for(found, graph_def.ByteSize())
+        return found.extend(graph_def, version)
 
     def list_devices(self, session: str) -> tuple[list[Device], list[Device]]:
         if session:
@@ -142,6 +162,7 @@ class LocalMaster(Master):
         found = self._session(session)
         with self._lock:
             self._sessions.pop(session, None)
+        self.clients.forget(session)
         found.close()
 
     def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from weft.cluster import wire
-from weft.cluster.interfaces import Caller, Master, StepCall, StepResult
+from weft.cluster.interfaces import Caller, StepCall, StepResult
+from weft.cluster.master import LocalMaster
 from weft.cluster.methods import Handler, Message, from_device, methods_of, pack, parse
 
 
@@ -17,12 +19,16 @@ class MasterMethods:
         " MakeCallable RunCallable ReleaseCallable"
     )
 
-    def __init__(self, master: Master) -> None:
-        self.master = master
+    def __init__(self, master: LocalMaster) -> None:
+        self.master, self.clients = master, master.clients
         self.frame_port = 0  # where the same methods can be called by frames
 
     def methods(self) -> dict[str, Handler]:
         return methods_of("Master", self, self.NAMES)
+
+    def _heard(self, session: str, caller: Caller) -> None:
+        if caller.peer:
+            self.clients.called(session, caller.peer, time.monotonic())
 
     def _CreateSession(self, data: wire.Chunk, caller: Caller) -> bytes:
         from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -32,6 +38,7 @@ class MasterMethods:
         graph_def = GraphDef.FromString(request.graph_def)
         config = ConfigProto.FromString(request.config)
         handle, version = self.master.create_session(graph_def, config, request.target)
+        self.clients.called(handle, caller.peer, time.monotonic(), is_new=True)
         return pack(
             "CreateSession",
             session_handle=handle,
@@ -43,6 +50,7 @@ class MasterMethods:
         from tensorboard.compat.proto.graph_pb2 import GraphDef
 
         request = parse("ExtendSession", data)
+        self._heard(request.session_handle, caller)
         graph_def = GraphDef.FromString(request.graph_def)
         version = self.master.extend_session(
             request.session_handle, graph_def, request.current_graph_version
@@ -51,6 +59,7 @@ class MasterMethods:
 
     def _PartialRunSetup(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = parse("PartialRunSetup", data)
+        self._heard(request.session_handle, caller)
         handle = self.master.partial_run_setup(
             request.session_handle, list(request.feed), list(request.fetch), list(request.target)
         )
@@ -59,6 +68,7 @@ class MasterMethods:
     def _RunStep(self, data: wire.Chunk, caller: Caller) -> Message:
         rest, views = wire.split(data, 2)
         request = parse("RunStep", rest)
+        self._heard(request.session_handle, caller)
         call = StepCall(
             request.session_handle, wire.read_named(views), list(request.fetch),
             list(request.target), _run_options(request.options), request.partial_run_handle,
@@ -94,6 +104,7 @@ class MasterMethods:
         from tensorboard.compat.proto.config_pb2 import CallableOptions
 
         request = parse("MakeCallable", data)
+        self._heard(request.session_handle, caller)
         options = CallableOptions.FromString(request.options)
         return pack(
             "MakeCallable", handle=self.master.make_callable(request.session_handle, options)
@@ -102,6 +113,7 @@ class MasterMethods:
     def _RunCallable(self, data: wire.Chunk, caller: Caller) -> Message:
         rest, views = wire.split(data, 3)
         request = parse("RunCallable", rest)
+        self._heard(request.session_handle, caller)
         feeds = [wire.read_tensor(view) for view in views]
         result = self.master.run_callable(
             request.session_handle, request.handle, feeds, caller.on_gone
@@ -111,6 +123,7 @@ class MasterMethods:
 
     def _ReleaseCallable(self, data: wire.Chunk, caller: Caller) -> bytes:
         request = parse("ReleaseCallable", data)
+        self._heard(request.session_handle, caller)
         self.master.release_callable(request.session_handle, request.handle)
         return b""
 

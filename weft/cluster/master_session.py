@@ -19,7 +19,7 @@ from weft.cluster.partial_steps import PartialSteps
 from weft.cluster.partition_def import WorkerGraph, by_task
 from weft.core import errors
 from weft.graph.graph import Graph
-from weft.graph.importer import extend
+from weft.graph.importer import MALFORMED, extend
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.partition import PartitionOptions
@@ -69,7 +69,7 @@ class MasterSession:
             start = self.graph.version
             try:
                 extend(self.graph, graph_def)
-            except (ValueError, TypeError) as error:
+            except MALFORMED as error:
                 raise errors.InvalidArgumentError(None, None, str(error)) from None
             for op in self.graph.get_operations()[start:]:
                 op._stack = ()
@@ -108,9 +108,10 @@ class MasterSession:
 
     def run(self, call: StepCall, watch: Watch | None = None) -> StepResult:
         names = tuple(name for name, _ in call.feeds)
-        step = self._step(names, tuple(call.fetches), tuple(call.targets))
+        deadline = self._deadline(call.options)
+        step = self._step(names, tuple(call.fetches), tuple(call.targets), deadline)
         values = [value for _, value in call.feeds]
-        return step.run(values, call.options, self._deadline(call.options), self.running, watch)
+        return step.run(values, call.options, deadline, self.running, watch)
 
     def _deadline(self, options: Any) -> float | None:
         limit = options.timeout_in_ms if options is not None else 0
@@ -118,23 +119,25 @@ class MasterSession:
         return time.monotonic() + limit / 1000 if limit > 0 else None
 
     def _step(
-        self, feeds: tuple[str, ...], fetches: tuple[str, ...], targets: tuple[str, ...]
-    ) -> DistributedStep:
+        self, feeds: tuple[str, ...], fetches: tuple[str, ...], targets: tuple[str, ...],
+        deadline: float | None = None,
+    ) -> DistributedStep:  # fmt: skip
         key = feeds, fetches, targets
         step = self._steps.get(key)
         if step is None:
             with self._lock:
                 step = self._steps.get(key)
                 if step is None:
-                    step = self._register(feeds, fetches, targets)
+                    step = self._register(feeds, fetches, targets, deadline)
                     if len(self._steps) >= _MAX_STEPS:
                         self._release(self._steps.pop(next(iter(self._steps))))
                     self._steps[key] = step
         return step
 
     def _register(
-        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
-    ) -> DistributedStep:
+        self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str],
+        deadline: float | None,
+    ) -> DistributedStep:  # fmt: skip
         if len(set(feeds)) != len(feeds):
             raise errors.InvalidArgumentError(None, None, "A tensor is fed twice")
         graphs = self.partitions(feeds, fetches, targets)
@@ -144,7 +147,10 @@ class MasterSession:
             worker.register_graph(self.handle, graph.graph_def, options)
             for worker, graph in zip(workers, graphs, strict=True)
         ]
-        handles = [outcome.wait(call) for call in calls]
+        handles = [
+            outcome.wait_for_worker(call, worker, graph.task, deadline)
+            for call, worker, graph in zip(calls, workers, graphs, strict=True)
+        ]
         shares = [
             Share(worker, graph.task == self.home, graph, handle)
             for worker, graph, handle in zip(workers, graphs, handles, strict=True)
@@ -162,7 +168,8 @@ class MasterSession:
         parts = split(graph, self.options, dump.observer(), self.place)
         for part in parts:
             part.device = part.device or self.devices[0].name
-        return by_task(parts, self.graph, feeds, fetches, self.incarnations)
+        pushing = {task for task, worker in self.workers.items() if worker.cleans_up}
+        return by_task(parts, self.graph, feeds, fetches, self.incarnations, pushing)
 
     def _release(self, step: DistributedStep) -> None:
         for share in step.shares:

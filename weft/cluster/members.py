@@ -49,10 +49,10 @@ class _Members:
     def ask(self, tasks: Sequence[str], deadline: float) -> list[list[Device]]:
         told: set[str] = set()
         while True:
+            # All of them again: while one is waited for, another may have begun a new life.
             self.missing = {}
-            asked = [t for t in tasks if t not in self.known]
-            calls = [self.peers(task).get_status(STATUS_SECONDS) for task in asked]
-            for task, call in zip(asked, calls, strict=True):
+            calls = [self.peers(task).get_status(STATUS_SECONDS) for task in tasks]
+            for task, call in zip(tasks, calls, strict=True):
                 self._settle(task, call)
             if not self.missing:
                 return [self.known[task] for task in tasks]

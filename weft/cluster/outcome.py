@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from weft.core import errors
+from weft.cluster.interfaces import Worker
+from weft.core import errors, flags
 from weft.core.deferred import Deferred
 
 
@@ -28,16 +29,24 @@ def attempt(function: Callable[[], Any]) -> Deferred:
     return result
 
 
-def wait_watching(result: Deferred, seconds: float, check: Callable[[], None]) -> Any:
-    """Blocks until the result is there; after so many seconds, again and again, calls `check`."""
+def wait_watching(
+    result: Deferred, seconds: float, check: Callable[[], None], deadline: float | None = None
+) -> Any:
+    """Blocks until the result is there; after so many seconds, again and again, calls `check`.
+
+    DeadlineExceededError at `deadline` (time.monotonic).
+    """
     arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
     result.deliver_to(lambda *pair: arrived.put(pair))
     try:
         while True:
+            left = seconds if deadline is None else max(0.0, deadline - time.monotonic())
             try:
-                value, error = arrived.get(timeout=seconds)
+                value, error = arrived.get(timeout=min(seconds, left))
                 break
             except queue.Empty:
+                if left <= seconds and deadline is not None:
+                    raise _too_late() from None
                 check()
     except BaseException:
         result.cancel()
@@ -45,6 +54,32 @@ def wait_watching(result: Deferred, seconds: float, check: Callable[[], None]) -
     if error is not None:
         raise error
     return value
+
+
+def _too_late() -> errors.OpError:
+    return errors.DeadlineExceededError(None, None, "Timed out waiting for notification")
+
+
+def wait_for_worker(
+    result: Deferred, worker: Worker, task: str, deadline: float | None = None
+) -> Any:
+    """Blocks until a worker has answered; UnavailableError if it gives no sign of life."""
+    limit = float(flags.HEALTH.value)
+
+    def check() -> None:
+        try:
+            wait(worker.get_status(limit), time.monotonic() + limit)
+        except (errors.UnavailableError, errors.DeadlineExceededError) as error:
+            raise silent(task, error) from None
+
+    return wait_watching(result, limit, check, deadline)
+
+
+def silent(task: str, error: errors.OpError) -> errors.OpError:
+    """The error of a step that a worker took part in which does not answer."""
+    return errors.UnavailableError(
+        None, None, f"From {task}:\nThe worker does not answer: {error.message}"
+    )
 
 
 def wait(result: Deferred, deadline: float | None = None) -> Any:
@@ -56,9 +91,7 @@ def wait(result: Deferred, deadline: float | None = None) -> Any:
         value, error = arrived.get(timeout=left)
     except queue.Empty:
         result.cancel()
-        raise errors.DeadlineExceededError(
-            None, None, "Timed out waiting for notification"
-        ) from None
+        raise _too_late() from None
     except BaseException:
         result.cancel()  # a keyboard interrupt: nobody wants the result any more
         raise

@@ -6,10 +6,12 @@ the worker finds there under which key the client's values come and go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.core import dtypes
+from weft.graph import shape_fn as s
 from weft.graph.function import write_library
 from weft.graph.graph import Graph
 from weft.graph.graph_def import attr_to_proto, new_graph_def
@@ -17,6 +19,12 @@ from weft.ops.transfer import RECV, SEND, key
 from weft.passes.client_graph import Edge, Node
 from weft.passes.partition import Partition
 from weft.runtime import dump
+
+PUSH = "_push"
+"""The attribute of both ends of a transfer whose value goes unasked."""
+
+# Of tensors that are pushed; larger ones wait until there is use for them.
+_MOST_PUSHED = 1 << 20
 
 
 @dataclass
@@ -35,20 +43,44 @@ def by_task(
     feeds: Sequence[str],
     fetches: Sequence[str],
     incarnations: Mapping[str, int],
+    pushing: Collection[str] = (),
 ) -> list[WorkerGraph]:
-    """One graph per task that has a part in the step."""
+    """One graph per task that has a part in the step. The tasks `pushing` can do that."""
     tasks: dict[str, list[Partition]] = {}
     for part in parts:
-        tasks.setdefault(part.device.partition("/device:")[0], []).append(part)
+        tasks.setdefault(task_of(part.device), []).append(part)
+    pushed = {
+        key(node.attrs)
+        for part in parts
+        for node in part.graph.nodes
+        if node.definition.transfer == "recv" and _is_pushed(node, pushing)
+    }
     return [
-        _Writer(task, graph, incarnations).write(mine, feeds, fetches)
+        _Writer(task, graph, incarnations, pushed).write(mine, feeds, fetches)
         for task, mine in tasks.items()
     ]
 
 
+def task_of(device: str) -> str:
+    return device.partition("/device:")[0]
+
+
+def _is_pushed(recv: Node, pushing: Collection[str]) -> bool:
+    """Small tensors outside of loops and branches are, between tasks that are up to it."""
+    ends = task_of(recv.attrs["send_device"]), task_of(recv.attrs["recv_device"])
+    if ends[0] == ends[1] or not set(ends) <= set(pushing) or "_may_be_dead" in recv.attrs:
+        return False
+    size, dtype = s.size(recv.dims[0]), recv.dtypes[0]
+    if size is None or dtype in (dtypes.string, dtypes.variant):
+        return False  # who knows how much that is
+    return size * dtype.size <= _MOST_PUSHED
+
+
 class _Writer:
-    def __init__(self, task: str, graph: Graph, incarnations: Mapping[str, int]) -> None:
-        self.graph, self.incarnations = graph, incarnations
+    def __init__(
+        self, task: str, graph: Graph, incarnations: Mapping[str, int], pushed: Collection[str]
+    ) -> None:
+        self.graph, self.incarnations, self.pushed = graph, incarnations, pushed
         self.made = WorkerGraph(task, new_graph_def())
         self.names: dict[Node, str] = {}
         self.taken: set[str] = set()
@@ -93,6 +125,8 @@ class _Writer:
         entry.input.extend(self._text(edge) for edge in node.inputs)
         entry.input.extend(f"^{self.names[c]}" for c in node.controls)
         dump.fill_attrs(entry, node)
+        if node.definition.transfer and key(node.attrs) in self.pushed:
+            entry.attr[PUSH].b = True
         if node.definition.transfer == "recv":
             entry.attr["_output_shapes"].CopyFrom(attr_to_proto(node.dims, "list(shape)"))
 

@@ -6,11 +6,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weft.cluster.flow import ROOT, Flow
 from weft.cluster.interfaces import GraphCall, GraphResult
+from weft.cluster.partition_def import PUSH
+from weft.cluster.remote_rendezvous import Pushes
 from weft.cluster.worker_steps import WorkerStep
 from weft.core import errors
 from weft.graph.graph import Graph
-from weft.graph.importer import add_nodes
+from weft.graph.importer import MALFORMED, add_nodes
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.transfer import key
@@ -19,8 +22,10 @@ from weft.passes.partition import Partition
 from weft.passes.pipeline import Options, prepare
 from weft.runtime import dump
 from weft.runtime.crew import Crew
+from weft.runtime.interpret import Observer
 from weft.runtime.partitioned import PartitionedPlan
-from weft.runtime.plan import DataflowPlan, make_plan
+from weft.runtime.plan import DataflowPlan, Plan, make_plan
+from weft.runtime.region import Region
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.step import located_fetch
 from weft.runtime.trace import StepTrace
@@ -30,7 +35,7 @@ _UNOPTIMIZED = Options(fold=False, cse=False, simplify=False)
 
 def transfer_key(op: Operation) -> str:
     """The rendezvous key of a transfer outside of loops."""
-    return f"{key(op.attrs)};0:0"
+    return key(op.attrs) + ROOT
 
 
 class RegisteredGraph:
@@ -52,6 +57,8 @@ class RegisteredGraph:
         self.has_transfers = any(
             node.definition.transfer for graph in self.plan.graphs for node in graph.nodes
         )
+        self.pushes = _pushes(self.operations)
+        self.flow = Flow.of(self.plan) if self.has_transfers else None
         self._partial: Any = None
         self._lock = threading.Lock()
 
@@ -80,32 +87,58 @@ class RegisteredGraph:
 
     # ---- whole steps ----
 
-    def run(self, call: GraphCall, step: WorkerStep) -> GraphResult:
-        """One step, on the calling thread."""
-        given = dict(call.feeds)
+    def is_quick(self) -> bool:
+        """Whether a step is over at once: it has shown that, and it never waits."""
+        plan = self.plan
+        return type(plan) is Plan and all(
+            isinstance(unit, Region) and unit.entries and unit.is_tiny() for unit in plan.units
+        )
+
+    def run(self, call: GraphCall, step: WorkerStep | None = None) -> GraphResult:
+        """One step, on the calling thread. Quick ones need to know nothing of it."""
+        feeds = self._fed(call.feeds) if self.feed_keys else ()
+        stats = None
+        if call.recording.timeline:
+            assert step is not None
+            trace = StepTrace()
+            values = self.plan.run_observed(
+                feeds, _observer(trace), None, step.running, step.rendezvous
+            )
+            stats = _step_stats(trace)
+        else:
+            values = self._run(feeds, step)
+        if step is not None:
+            step.rendezvous.flush()
+        return GraphResult(self._fetched(call.fetches, values), stats, self._graphs(call))
+
+    def _run(self, feeds: Sequence[Any], step: WorkerStep | None) -> Sequence[Any]:
+        values: Sequence[Any]
+        if step is None:
+            values = self.plan.run(feeds)
+        elif self.flow is not None:
+            values = self.flow.run(feeds, step.running, step.rendezvous)
+        else:
+            rendezvous = step.rendezvous if self.has_transfers else None
+            values = self.plan.run(feeds, None, step.running, rendezvous)
+        return values
+
+    def _fed(self, feeds: Sequence[tuple[str, Any]]) -> list[Any]:
+        given = dict(feeds)
         try:
-            feeds = [given[name] for name in self.feed_keys]
+            return [given[name] for name in self.feed_keys]
         except KeyError as missing:
             raise errors.InvalidArgumentError(
                 None, None, f"Nothing was fed for {missing}"
             ) from None
-        rendezvous = step.rendezvous if self.has_transfers else None
-        stats = None
-        if call.recording.timeline:
-            trace = StepTrace()
 
-            def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
-                trace(node, outputs, start, end)
-
-            values = self.plan.run_observed(feeds, observe, None, step.running, rendezvous)
-            stats = _step_stats(trace)
-        else:
-            values = self.plan.run(feeds, None, step.running, rendezvous)
+    def _fetched(self, keys: Sequence[str], values: Sequence[Any]) -> list[tuple[str, Any]]:
+        if not keys:
+            return []
         try:
             made = {k: _read(value) for k, value in zip(self.fetch_keys, values, strict=True)}
         except errors.FailedPreconditionError as error:
             raise located_fetch(error, self.plan.graph, values) from None
-        return GraphResult([(name, made[name]) for name in call.fetches], stats, self._graphs(call))
+        return [(name, made[name]) for name in keys]
 
     def _graphs(self, call: GraphCall) -> list[Any]:
         if not call.recording.partition_graphs:
@@ -134,7 +167,7 @@ def _operations(graph_def: Any) -> list[Operation]:
     graph = Graph()
     try:
         add_nodes(graph, graph_def)
-    except (ValueError, TypeError) as error:
+    except MALFORMED as error:
         raise errors.InvalidArgumentError(None, None, str(error)) from None
     operations = graph.get_operations()
     for op in operations:
@@ -158,8 +191,28 @@ def _ends(operations: list[Operation], without: set[Operation]) -> list[Operatio
     return [op for op in operations if op not in used and op not in without]
 
 
+def _pushes(operations: Sequence[Operation]) -> Pushes:
+    """What the master says is pushed to other tasks, and by them."""
+    ends = [op for op in operations if op.definition.transfer and op.attrs.get(PUSH)]
+    return Pushes(
+        {
+            transfer_key(op): op.attrs["recv_device"].partition("/device:")[0]
+            for op in ends
+            if op.definition.transfer == "send"
+        },
+        frozenset(transfer_key(op) for op in ends if op.definition.transfer == "recv"),
+    )
+
+
 def _read(value: Any) -> Any:
     return value.read() if isinstance(value, Variable) else value
+
+
+def _observer(trace: StepTrace) -> Observer:
+    def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
+        trace(node, outputs, start, end)
+
+    return observe
 
 
 def _step_stats(trace: StepTrace) -> Any:

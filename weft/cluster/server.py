@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from weft.cluster import inprocess
+from weft.cluster import inprocess, security
 from weft.cluster.definitions import make_server_def, task_addresses, task_name
 from weft.cluster.frame_transport import FrameServer
+from weft.cluster.limits import Limits, Meters
 from weft.cluster.master import LocalMaster
 from weft.cluster.master_methods import MasterMethods
+from weft.cluster.methods import HOLD, HOLD_WORKER
+from weft.cluster.security import Credentials
 from weft.cluster.worker import LocalWorker
 from weft.cluster.worker_methods import WorkerMethods
 from weft.core import errors, flags
 
 LOOPBACK = "localhost"
 _STOP_SECONDS = 1.0
+_HANDSHAKE_MS = 20_000
 
 
 class Server:
@@ -29,15 +33,24 @@ class Server:
         protocol: str | None = None,
         config: Any = None,
         start: bool = True,
+        *,
+        credentials: Credentials | None = None,
+        limits: Limits | None = None,
     ) -> None:
         """`server_or_cluster_def` is a ServerDef, ClusterDef, ClusterSpec or dictionary.
 
         The other arguments override what a ServerDef says. Without `job_name` and `task_index`
-        the cluster must have one task.
+        the cluster must have one task. Without `credentials`, those in the config count, or else
+        the environment's.
         """
         self._server_def = make_server_def(
             server_or_cluster_def, job_name, task_index, protocol, config
         )
+        config = self._server_def.default_session_config
+        self._identity = security.identity(credentials, config)
+        self._identity.check_server()
+        config.CopyFrom(security.stripped(config))
+        self._meters = Meters(limits)
         self._lock = threading.Lock()
         self._state = "new"
         self._stopped = threading.Event()
@@ -47,38 +60,59 @@ class Server:
             self.start()
 
     @staticmethod
-    def create_local_server(config: Any = None, start: bool = True) -> Server:
+    def create_local_server(
+        config: Any = None,
+        start: bool = True,
+        *,
+        credentials: Credentials | None = None,
+        limits: Limits | None = None,
+    ) -> Server:
         """A cluster of one task in this process, at a port that is free."""
         from tensorboard.compat.proto.cluster_pb2 import ClusterDef
 
         cluster = ClusterDef()
         cluster.job.add(name="local").tasks[0] = f"{LOOPBACK}:0"
-        return Server(cluster, protocol="grpc", config=config, start=start)
+        return Server(
+            cluster, protocol="grpc", config=config, start=start, credentials=credentials,
+            limits=limits,
+        )  # fmt: skip
 
     def _bind(self) -> None:
         import grpc
 
-        from weft.cluster.grpc_connection import CHANNEL_OPTIONS
+        from weft.cluster.grpc_connection import CHANNEL_OPTIONS, keepalive_options, received_up_to
         from weft.cluster.grpc_service import Presence, Service, Threads
 
         definition = self._server_def
         addresses = task_addresses(definition.cluster)
         self.task = task_name(definition.job_name, definition.task_index)
-        self._peers = inprocess.Peers(self.task, addresses)
+        self._peers = inprocess.Peers(self.task, addresses, identity=self._identity)
         config = definition.default_session_config
-        self.worker = LocalWorker(self._peers, config)
+        self.worker = LocalWorker(self._peers, config, self._meters)
         self._peers.add(self.task, self.worker)
-        self.master = LocalMaster(self._peers, config)
+        self.master = LocalMaster(self._peers, config, self._meters)
         self._threads = Threads()
-        options = [*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0)]
-        self._server = grpc.server(self._threads, options=options)
+        limits = self._meters.limits
+        options = [
+            *CHANNEL_OPTIONS, *keepalive_options(is_server=True), ("grpc.so_reuseport", 0),
+            ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS), received_up_to(limits.message),
+        ]  # fmt: skip
+        self._server = grpc.server(
+            self._threads, options=options, maximum_concurrent_rpcs=limits.calls
+        )
         owners = WorkerMethods(self.worker), MasterMethods(self.master)
         methods = {**owners[0].methods(), **owners[1].methods()}
-        self._presence = Presence(self.master)
-        self._server.add_generic_rpc_handlers((Service(methods, self._presence),))
+        self._presences = {
+            HOLD: Presence(self.master.clients.forget, self.master.close_session),
+            HOLD_WORKER: Presence(lambda session: None, self.worker.delete_worker_session),
+        }
+        self._service = Service(methods, self._presences, self._identity)
+        self._server.add_generic_rpc_handlers((self._service,))
         host, port = self._listen(addresses[self.task])
-        if flags.FRAMES:
-            self._frames = FrameServer(host, methods)
+        if flags.FRAMES and not self._identity.uses_tls:  # frames are not encrypted
+            self._frames = FrameServer(
+                host, methods, self._identity, self._meters, owners[0].prompt()
+            )
             for owner in owners:
                 owner.frame_port = self._frames.port
         addresses[self.task] = f"{host}:{port}"
@@ -88,7 +122,7 @@ class Server:
         host, _, port = address.rpartition(":")
         host = host or LOOPBACK
         try:
-            bound = self._server.add_insecure_port(f"{host}:{port}")
+            bound = self._identity.listen(self._server, f"{host}:{port}")
         except RuntimeError:
             bound = 0
         if not bound:
@@ -143,13 +177,15 @@ class Server:
         inprocess.unregister(self._target, self.master)
         self.master.close()
         self.worker.close()
-        self._presence.close()
+        for presence in self._presences.values():
+            presence.close()
         self._server.stop(_STOP_SECONDS).wait()
         self._release()
         self._stopped.set()
 
     def _release(self) -> None:
         self._peers.close()
+        self._service.close()
         self._threads.close()
         if self._frames is not None:
             self._frames.close()

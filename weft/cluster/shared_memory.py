@@ -22,12 +22,17 @@ import numpy as np
 
 from weft.cluster.wire import Chunk, length
 
+if sys.platform == "linux":
+    import fcntl
+
 IS_POSSIBLE = sys.platform == "linux" and hasattr(os, "memfd_create")
 SMALLEST = 1 << 18  # below this, a socket is as good
 # Of one pool; what does not fit goes by the socket. Every segment takes open files at both ends.
 _MOST_BYTES = 1 << 31
 _MOST_SEGMENTS = 32
 _MOST_UNUSED = 1 << 28
+_MOST_VIEWS = 2 * _MOST_SEGMENTS
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL if IS_POSSIBLE else 0
 _TOKEN_BYTES = 16
 _OFFER = struct.Struct(f"<QQ{_TOKEN_BYTES}s")
 _PLACE = struct.Struct("<QQQQ")
@@ -50,13 +55,22 @@ class Place:
         return cls(*_PLACE.unpack(data))
 
 
+def _nameless() -> int:
+    """A file in memory that no other user can open."""
+    fd = os.memfd_create("weft", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.fchmod(fd, 0o600)
+    return fd
+
+
 class Segment:
     """Memory of this process that others can open."""
 
     def __init__(self, serial: int, capacity: int) -> None:
         self.serial, self.capacity = serial, capacity
-        self.fd = os.memfd_create("weft")
+        self.fd = _nameless()
         os.ftruncate(self.fd, capacity)
+        # Whoever maps it cannot be hurt: memory that shrinks kills its readers.
+        fcntl.fcntl(self.fd, fcntl.F_ADD_SEALS, _SEALS)
         self._map = mmap.mmap(self.fd, capacity)
         self.bytes = np.frombuffer(self._map, np.uint8)
 
@@ -153,6 +167,8 @@ class Views:
         """The message. Its segment is released when nothing refers to the view any more."""
         known = self._maps.get(place.serial)
         if known is None:
+            if len(self._maps) >= _MOST_VIEWS:
+                raise ValueError("Too many segments of shared memory")
             known = _opened(self._pid, place.fd, place.capacity)
             self._maps[place.serial] = known
         lent = np.frombuffer(known, np.uint8, place.size)
@@ -167,6 +183,8 @@ class Views:
 
 def _opened(pid: int, fd: int, capacity: int) -> mmap.mmap:
     with _opened_file(pid, fd) as number:
+        if not fcntl.fcntl(number, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK:
+            raise ValueError("Shared memory that could shrink")
         return mmap.mmap(number, capacity, prot=mmap.PROT_READ)
 
 
@@ -184,7 +202,7 @@ class Offer:
 
     def __init__(self) -> None:
         self._token = secrets.token_bytes(_TOKEN_BYTES)
-        self._fd: int | None = os.memfd_create("weft")
+        self._fd: int | None = _nameless()
         os.write(self._fd, self._token)
         self.message = _OFFER.pack(os.getpid(), self._fd, self._token)
 

@@ -7,11 +7,13 @@ all on its way in: it is a view into the bytes that arrived.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from weft.core import dtypes, errors
 from weft.graph.tensor_proto import proto_to_array
@@ -42,40 +44,55 @@ def head(field: int, length: int) -> bytes:
 
 def _read_varint(data: memoryview, at: int) -> tuple[int, int]:
     value = shift = 0
-    while True:
+    while shift < 70:
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, at
         shift += 7
+    raise _malformed()
 
 
 def fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
     """(number, where it starts, value) of each field: a number, or a view of bytes."""
     at, end = 0, len(data)
-    while at < end:
-        start = at
-        tag, at = _read_varint(data, at)
-        kind = tag & 7
-        value: Any
-        if kind == _BYTES:
-            length, at = _read_varint(data, at)
-            value, at = data[at : at + length], at + length
-        elif kind == _VARINT:
-            value, at = _read_varint(data, at)
-        elif kind in (_FIXED64, _FIXED32):
-            length = 8 if kind == _FIXED64 else 4
-            value, at = int.from_bytes(data[at : at + length], "little"), at + length
-        else:
-            raise _malformed()
-        if at > end:
-            raise _malformed()
-        yield tag >> 3, start, value
+    try:
+        while at < end:
+            start = at
+            tag, at = _read_varint(data, at)
+            kind = tag & 7
+            value: Any
+            if kind == _BYTES:
+                length, at = _read_varint(data, at)
+                value, at = data[at : at + length], at + length
+            elif kind == _VARINT:
+                value, at = _read_varint(data, at)
+            elif kind in (_FIXED64, _FIXED32):
+                length = 8 if kind == _FIXED64 else 4
+                value, at = int.from_bytes(data[at : at + length], "little"), at + length
+            else:
+                raise _malformed()
+            if at > end:
+                raise _malformed()
+            yield tag >> 3, start, value
+    except IndexError:
+        raise _malformed() from None
 
 
-def _malformed() -> errors.OpError:
-    return errors.InvalidArgumentError(None, None, "A message could not be parsed")
+class Malformed(errors.InvalidArgumentError):
+    """A message that is none."""
+
+
+def _malformed() -> Malformed:
+    return Malformed(None, None, "A message could not be parsed")
+
+
+def _view(value: Any) -> memoryview:
+    """A field of bytes, which a number in its place is not."""
+    if type(value) is not memoryview:
+        raise _malformed()
+    return value
 
 
 def split(data: Chunk, number: int) -> tuple[bytes, list[memoryview]]:
@@ -84,16 +101,13 @@ def split(data: Chunk, number: int) -> tuple[bytes, list[memoryview]]:
     taken: list[memoryview] = []
     rest: list[memoryview] = []
     skipping, start = False, 0
-    try:
-        for field, at, value in fields(view):
-            if (field == number) != skipping:
-                if not skipping:
-                    rest.append(view[start:at])
-                skipping, start = not skipping, at
-            if skipping:
-                taken.append(value)
-    except IndexError:
-        raise _malformed() from None
+    for field, at, value in fields(view):
+        if (field == number) != skipping:
+            if not skipping:
+                rest.append(view[start:at])
+            skipping, start = not skipping, at
+        if skipping:
+            taken.append(_view(value))
     if not taken:
         return bytes(data), taken
     if not skipping:
@@ -163,8 +177,8 @@ def read_tensor(data: memoryview) -> np.ndarray:
         if dtype is dtypes.string:
             return _read_strings(content, shape)
         array = np.frombuffer(content, dtype=dtype.np_storage).reshape(shape)
-    except (IndexError, ValueError) as error:
-        raise errors.InvalidArgumentError(None, None, f"Cannot parse a tensor: {error}") from None
+    except (IndexError, ValueError, TypeError, OverflowError) as error:
+        raise Malformed(None, None, f"Cannot parse a tensor: {error}") from None
     return array if array.flags.aligned else array.copy()
 
 
@@ -178,6 +192,8 @@ def _read_shape(data: memoryview) -> tuple[int, ...]:
 
 def _read_strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
     """TensorFlow's packed strings: all lengths, then all the bytes."""
+    if math.prod(shape) > len(data):
+        raise ValueError(f"there cannot be {list(shape)} strings in {len(data)} bytes")
     array = np.empty(shape, object)
     flat, lengths, at = array.reshape(-1), [], 0
     for _ in range(flat.size):
@@ -191,7 +207,11 @@ def _read_strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
 def _parsed(data: memoryview) -> np.ndarray:
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
-    return proto_to_array(TensorProto.FromString(bytes(data)))
+    try:
+        proto = TensorProto.FromString(bytes(data))
+    except DecodeError as error:
+        raise Malformed(None, None, f"Cannot parse a tensor: {error}") from None
+    return proto_to_array(proto)
 
 
 # ---- tensors in messages ----------------------------------------------------------------------
@@ -219,9 +239,9 @@ def read_named(views: Iterable[memoryview]) -> list[tuple[str, np.ndarray]]:
         name, tensor = "", memoryview(b"")
         for field, _, value in fields(view):
             if field == 1:
-                name = bytes(value).decode()
+                name = bytes(_view(value)).decode()
             elif field == 2:
-                tensor = value
+                tensor = _view(value)
         found.append((name, read_tensor(tensor)))
     return found
 
@@ -252,7 +272,7 @@ def read_received(data: Chunk) -> tuple[np.ndarray, bool]:
     tensor, dead = memoryview(b""), False
     for field, _, value in fields(memoryview(data)):
         if field == 1:
-            tensor = value
+            tensor = _view(value)
         elif field == 2:
             dead = bool(value)
     return (np.zeros(0, np.float32) if dead else read_tensor(tensor)), dead

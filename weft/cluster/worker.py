@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 import threading
@@ -11,7 +12,8 @@ from typing import Any
 from weft.cluster import outcome
 from weft.cluster.definitions import task_addresses, task_name
 from weft.cluster.inprocess import Peers
-from weft.cluster.interfaces import GraphCall, GraphResult, Worker
+from weft.cluster.interfaces import NOTHING, Failed, GraphCall, GraphResult, Worker
+from weft.cluster.limits import Meters
 from weft.cluster.registered import RegisteredGraph
 from weft.cluster.state import WorkerSession
 from weft.cluster.worker_steps import WorkerStep, WorkerSteps
@@ -33,15 +35,15 @@ class LocalWorker(Worker):
 
     cleans_up = True
 
-    def __init__(self, peers: Peers, config: Any = None) -> None:
-        self.task, self.peers = peers.home, peers
+    def __init__(self, peers: Peers, config: Any = None, meters: Meters | None = None) -> None:
+        self.task, self.peers, self.meters = peers.home, peers, meters or Meters()
         self.devices: list[Device] = [
             dataclasses.replace(device, incarnation=new_incarnation())
             for device in local_devices(config, self.task)
         ]
         self.stores = {d.name: ResourceStore(d.handle) for d in self.devices}
         self.crew = Crew("weft-worker")
-        self.steps = WorkerSteps(peers)
+        self.steps = WorkerSteps(peers, self.meters)
         # By kind and number: sessions may know the task by another name.
         self._incarnations = {_short(d.name): d.incarnation for d in self.devices}
         # Masters that make no sessions on workers share this one.
@@ -66,12 +68,16 @@ class LocalWorker(Worker):
                 raise errors.AlreadyExistsError(
                     None, None, f"The worker has a session {session!r} already"
                 )
-            self._sessions[session] = WorkerSession(self.stores, isolate, peers)
+            made = WorkerSession(self.stores, isolate, peers)
+            self.meters.worker_sessions.take_for(made)
+            self._sessions[session] = made
 
     def delete_worker_session(self, session: str) -> Deferred:
         with self._lock:
             gone = self._sessions.pop(session, None) if session else None
         if gone is not None:
+            why = errors.CancelledError(None, None, f"Session {session} was closed on {self.task}")
+            self.steps.end_all(session, why)
             gone.clear()
         return outcome.known(None)
 
@@ -95,7 +101,10 @@ class LocalWorker(Worker):
 
         owner = self.session(session)
         passes = options_from(ConfigProto(graph_options=options))
-        return owner.add(RegisteredGraph(graph_def, owner.stores, passes, self.crew))
+        size = graph_def.ByteSize()
+        graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
+        self.meters.graphs.take_for(graph, size)
+        return owner.add(graph)
 
     def deregister_graph(self, session: str, graph: str) -> Deferred:
         return outcome.attempt(lambda: self.session(session).remove(graph))
@@ -103,10 +112,13 @@ class LocalWorker(Worker):
     # ---- steps ----
 
     def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
-        if here:
-            return outcome.attempt(lambda: self._run(call))
         result = Deferred(lambda: self.steps.end(call.step_id, _cancelled(call.step_id)))
-        self.crew.start(lambda: self._run_into(result, call))
+        if self._run_promptly(call, result):
+            pass
+        elif here:
+            self._run_into(result, call)
+        else:
+            self.crew.start(lambda: self._run_into(result, call))
         return result
 
     def _run_into(self, result: Deferred, call: GraphCall) -> None:
@@ -115,19 +127,36 @@ class LocalWorker(Worker):
         except Exception as error:
             result.fail(error)
 
-    def _run(self, call: GraphCall) -> GraphResult:
-        session = self.session(call.session)
-        graph: RegisteredGraph = session.graph(call.graph)
+    def _run_promptly(self, call: GraphCall, result: Deferred) -> bool:
+        """Runs a step that is over sooner than a thread would wake up; whether it is such a one."""
+        if call.recording is not NOTHING or call.partial:
+            return False
+        try:
+            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+            if not graph.is_quick():
+                return False
+            result.complete(graph.run(call))
+        except Exception as error:
+            result.fail(error)
+        return True
+
+    def _begin(self, call: GraphCall, graph: RegisteredGraph) -> WorkerStep:
         step = self.steps.open(call.step_id)
-        step.rendezvous.peers = session.peers
+        step.session = call.session
+        step.rendezvous.begin(self.session(call.session).peers, graph.pushes)
+        return step
+
+    def _run(self, call: GraphCall) -> GraphResult:
+        graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+        step = self._begin(call, graph)
         try:
             if call.partial:
                 return self._run_partial(graph, step, call)
             result = graph.run(call, step)
+            self.steps.finish(call.step_id, step)
         except Exception as error:
             self.steps.end(call.step_id, _as_status(error))
             raise
-        step.rendezvous.when_taken(lambda: self.steps.end(call.step_id))
         return result
 
     def _run_partial(
@@ -149,6 +178,7 @@ class LocalWorker(Worker):
         """All of a partial run; what it needs and makes goes through the rendezvous."""
         try:
             plan.run([], None, step.running, step.rendezvous)
+            step.rendezvous.flush()
             step.partial.complete(None)
         except Exception as error:
             step.partial.fail(error)
@@ -166,6 +196,12 @@ class LocalWorker(Worker):
             result.fail(error)
             return result
         return found if isinstance(found, Deferred) else outcome.known(found)
+
+    def push_tensors(
+        self, step_id: int, keys: Sequence[str], values: Sequence[Any], failed: Failed
+    ) -> None:
+        with contextlib.suppress(errors.OpError):  # the step is over: nobody wants them
+            self.steps.arrive(step_id, keys, values)
 
     def _check_incarnation(self, key: str) -> None:
         device, _, rest = key.partition(";")

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from weft.cluster import outcome, wire
+from weft.cluster import outcome, parcels, wire
 from weft.cluster.interfaces import Caller, GraphCall, Recording, Worker
-from weft.cluster.methods import Handler, Message, from_device, methods_of, pack, parse
+from weft.cluster.methods import (
+    Handler,
+    Message,
+    PromptHandler,
+    from_device,
+    methods_of,
+    pack,
+    parse,
+    prompt_methods_of,
+)
 from weft.core.deferred import Deferred
 from weft.protos.cluster import message
 from weft.runtime.frames import DEAD
+
+Answer = Callable[..., None]
 
 
 class WorkerMethods:
@@ -17,8 +30,10 @@ class WorkerMethods:
 
     NAMES = (
         "GetStatus CreateWorkerSession DeleteWorkerSession RegisterGraph DeregisterGraph RunGraph"
-        " CleanupGraph CleanupAll RecvTensor Logging Tracing MarkRecvFinished"
+        " CleanupGraph CleanupAll RecvTensor Logging Tracing MarkRecvFinished PushTensors"
     )
+
+    PROMPT = "Run PushTensors"
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
@@ -26,6 +41,10 @@ class WorkerMethods:
 
     def methods(self) -> dict[str, Handler]:
         return methods_of("Worker", self, self.NAMES)
+
+    def prompt(self) -> dict[str, PromptHandler]:
+        """The methods that weft's own processes call in every step; none of them waits."""
+        return prompt_methods_of("Worker", self, self.PROMPT)
 
     def _GetStatus(self, data: wire.Chunk, caller: Caller) -> bytes:
         devices = outcome.wait(self.worker.get_status())
@@ -90,6 +109,22 @@ class WorkerMethods:
         response.partition_graph.extend(g.SerializeToString() for g in result.partition_graphs)
         return wire.with_named(response.SerializeToString(), 1, result.values)
 
+    def _prompt_Run(self, data: wire.Chunk, caller: Caller, answer: Answer) -> None:
+        """A whole step, asked for by a weft master."""
+        number, (session, graph, fetches), keys, values = parcels.unpack(data)
+        feeds = list(zip(keys, values, strict=True))
+        result = self.worker.run_graph(GraphCall(session, graph, number, feeds, fetches))
+        caller.on_gone(lambda: self.worker.cleanup_graph(number))
+        result.deliver_to(partial(_answer, answer))
+
+    def _prompt_PushTensors(self, data: wire.Chunk, caller: Caller, answer: Answer) -> None:
+        answer([self._PushTensors(data, caller)])
+
+    def _PushTensors(self, data: wire.Chunk, caller: Caller) -> bytes:
+        parcel = parcels.unpack(data)
+        self.worker.push_tensors(parcel.number, parcel.keys, parcel.values, _ignore)
+        return b""
+
     def _RecvTensor(self, data: wire.Chunk, caller: Caller) -> Message:
         request = parse("RecvTensor", data)
         result: Deferred = self.worker.recv_tensor(request.step_id, request.rendezvous_key)
@@ -113,6 +148,23 @@ class WorkerMethods:
 
     def _MarkRecvFinished(self, data: wire.Chunk, caller: Caller) -> bytes:
         return b""  # we keep nothing to be acknowledged
+
+
+def _ignore(error: Exception) -> None:
+    """What is pushed to this process itself cannot fail."""
+
+
+def _answer(answer: Answer, result: Any, error: BaseException | None) -> None:
+    if error is not None:
+        answer(None, error)
+        return
+    try:
+        pairs = result.values
+        message = parcels.pack(0, (), *zip(*pairs, strict=True)) if pairs else []
+    except Exception as problem:
+        answer(None, problem)
+    else:
+        answer(message)
 
 
 def _session(request: Any) -> str:

@@ -20,6 +20,7 @@ PARTS = (
     "slim",
     "summary",
     "training",
+    "util",
 )
 
 

@@ -1,9 +1,9 @@
 """tf.contrib.legacy_seq2seq: unrolled models, re-exported from where they are made."""
 
-from weft.rnn.legacy_seq2seq import attention_decoder as attention_decoder
+from weft.rnn.legacy_attention import attention_decoder as attention_decoder
+from weft.rnn.legacy_attention import embedding_attention_decoder as embedding_attention_decoder
+from weft.rnn.legacy_attention import embedding_attention_seq2seq as embedding_attention_seq2seq
 from weft.rnn.legacy_seq2seq import basic_rnn_seq2seq as basic_rnn_seq2seq
-from weft.rnn.legacy_seq2seq import embedding_attention_decoder as embedding_attention_decoder
-from weft.rnn.legacy_seq2seq import embedding_attention_seq2seq as embedding_attention_seq2seq
 from weft.rnn.legacy_seq2seq import embedding_rnn_decoder as embedding_rnn_decoder
 from weft.rnn.legacy_seq2seq import embedding_rnn_seq2seq as embedding_rnn_seq2seq
 from weft.rnn.legacy_seq2seq import embedding_tied_rnn_seq2seq as embedding_tied_rnn_seq2seq

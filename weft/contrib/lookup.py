@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.tensor import Tensor
-from weft.ops import lookup
+from weft.ops import lookup_vocabulary
 from weft.ops.lookup import FastHashSpec as FastHashSpec
 from weft.ops.lookup import HasherSpec as HasherSpec
 from weft.ops.lookup import HashTable as HashTable
@@ -14,8 +14,6 @@ from weft.ops.lookup import IdTableWithHashBuckets as IdTableWithHashBuckets
 from weft.ops.lookup import InitializableLookupTableBase as InitializableLookupTableBase
 from weft.ops.lookup import LookupInterface as LookupInterface
 from weft.ops.lookup import StrongHashSpec as StrongHashSpec
-from weft.ops.lookup import index_table_from_file as index_table_from_file
-from weft.ops.lookup import index_to_string_table_from_file as index_to_string_table_from_file
 from weft.ops.lookup import tables_initializer as tables_initializer
 from weft.ops.lookup_init import KeyValueTensorInitializer as KeyValueTensorInitializer
 from weft.ops.lookup_init import TableInitializerBase as TableInitializerBase
@@ -23,6 +21,10 @@ from weft.ops.lookup_init import TextFileIdTableInitializer as TextFileIdTableIn
 from weft.ops.lookup_init import TextFileIndex as TextFileIndex
 from weft.ops.lookup_init import TextFileInitializer as TextFileInitializer
 from weft.ops.lookup_init import TextFileStringTableInitializer as TextFileStringTableInitializer
+from weft.ops.lookup_vocabulary import index_table_from_file as index_table_from_file
+from weft.ops.lookup_vocabulary import (
+    index_to_string_table_from_file as index_to_string_table_from_file,
+)
 from weft.train.mutable_tables import MutableDenseHashTable as MutableDenseHashTable
 from weft.train.mutable_tables import MutableHashTable as MutableHashTable
 
@@ -38,7 +40,7 @@ def index_table_from_tensor(
     """The table from the elements of `mapping` to their positions."""
     if mapping is None:
         raise ValueError("mapping must be specified.")
-    return lookup.index_table_from_tensor(
+    return lookup_vocabulary.index_table_from_tensor(
         mapping, num_oov_buckets, default_value, hasher_spec, dtype, name
     )
 
@@ -49,7 +51,7 @@ def index_to_string_table_from_tensor(
     """The table from positions to the elements of `mapping`."""
     if mapping is None:
         raise ValueError("mapping must be specified.")
-    return lookup.index_to_string_table_from_tensor(mapping, default_value, name)
+    return lookup_vocabulary.index_to_string_table_from_tensor(mapping, default_value, name)
 
 
 def string_to_index_table_from_file(

@@ -18,9 +18,8 @@ from weft.ops.updates import assign_add
 Metric = tuple[Any, Any]
 
 
-def _streaming(name: str, of: str) -> Callable[..., Metric]:
-    """The metric `of`, called with predictions before labels."""
-    metric = getattr(metrics, of)
+def _streaming(metric: Callable[..., Metric], name: str | None = None) -> Callable[..., Metric]:
+    """`metric`, called with predictions before labels; `name` where it is not the metric's."""
     parameters = list(inspect.signature(metric).parameters.values())
     if [p.name for p in parameters[:2]] == ["labels", "predictions"]:
         parameters[:2] = [parameters[1], parameters[0]]
@@ -29,62 +28,42 @@ def _streaming(name: str, of: str) -> Callable[..., Metric]:
     def streaming(*args: Any, **kwargs: Any) -> Metric:
         return metric(**signature.bind(*args, **kwargs).arguments)
 
-    streaming.__name__ = streaming.__qualname__ = name
-    streaming.__doc__ = f"tf.metrics.{of} with predictions first."
+    streaming.__name__ = streaming.__qualname__ = f"streaming_{name or metric.__name__}"
+    streaming.__doc__ = f"tf.metrics.{metric.__name__} with predictions first."
     streaming.__signature__ = signature  # type: ignore[attr-defined]
     return streaming
 
 
-streaming_accuracy = _streaming("streaming_accuracy", "accuracy")
-streaming_auc = _streaming("streaming_auc", "auc")
-streaming_false_negatives = _streaming("streaming_false_negatives", "false_negatives")
-streaming_false_negatives_at_thresholds = _streaming(
-    "streaming_false_negatives_at_thresholds", "false_negatives_at_thresholds"
-)
-streaming_false_positives = _streaming("streaming_false_positives", "false_positives")
-streaming_false_positives_at_thresholds = _streaming(
-    "streaming_false_positives_at_thresholds", "false_positives_at_thresholds"
-)
-streaming_mean = _streaming("streaming_mean", "mean")
-streaming_mean_absolute_error = _streaming("streaming_mean_absolute_error", "mean_absolute_error")
-streaming_mean_cosine_distance = _streaming(
-    "streaming_mean_cosine_distance", "mean_cosine_distance"
-)
-streaming_mean_iou = _streaming("streaming_mean_iou", "mean_iou")
-streaming_mean_relative_error = _streaming("streaming_mean_relative_error", "mean_relative_error")
-streaming_mean_squared_error = _streaming("streaming_mean_squared_error", "mean_squared_error")
-streaming_mean_tensor = _streaming("streaming_mean_tensor", "mean_tensor")
-streaming_percentage_less = _streaming("streaming_percentage_less", "percentage_below")
-streaming_precision = _streaming("streaming_precision", "precision")
-streaming_precision_at_thresholds = _streaming(
-    "streaming_precision_at_thresholds", "precision_at_thresholds"
-)
-streaming_recall = _streaming("streaming_recall", "recall")
-streaming_recall_at_thresholds = _streaming(
-    "streaming_recall_at_thresholds", "recall_at_thresholds"
-)
-streaming_root_mean_squared_error = _streaming(
-    "streaming_root_mean_squared_error", "root_mean_squared_error"
-)
-streaming_sensitivity_at_specificity = _streaming(
-    "streaming_sensitivity_at_specificity", "sensitivity_at_specificity"
-)
-streaming_specificity_at_sensitivity = _streaming(
-    "streaming_specificity_at_sensitivity", "specificity_at_sensitivity"
-)
+streaming_accuracy = _streaming(metrics.accuracy)
+streaming_auc = _streaming(metrics.auc)
+streaming_false_negatives = _streaming(metrics.false_negatives)
+streaming_false_negatives_at_thresholds = _streaming(metrics.false_negatives_at_thresholds)
+streaming_false_positives = _streaming(metrics.false_positives)
+streaming_false_positives_at_thresholds = _streaming(metrics.false_positives_at_thresholds)
+streaming_mean = _streaming(metrics.mean)
+streaming_mean_absolute_error = _streaming(metrics.mean_absolute_error)
+streaming_mean_cosine_distance = _streaming(metrics.mean_cosine_distance)
+streaming_mean_iou = _streaming(metrics.mean_iou)
+streaming_mean_relative_error = _streaming(metrics.mean_relative_error)
+streaming_mean_squared_error = _streaming(metrics.mean_squared_error)
+streaming_mean_tensor = _streaming(metrics.mean_tensor)
+streaming_percentage_less = _streaming(metrics.percentage_below, "percentage_less")
+streaming_precision = _streaming(metrics.precision)
+streaming_precision_at_thresholds = _streaming(metrics.precision_at_thresholds)
+streaming_recall = _streaming(metrics.recall)
+streaming_recall_at_thresholds = _streaming(metrics.recall_at_thresholds)
+streaming_root_mean_squared_error = _streaming(metrics.root_mean_squared_error)
+streaming_sensitivity_at_specificity = _streaming(metrics.sensitivity_at_specificity)
+streaming_specificity_at_sensitivity = _streaming(metrics.specificity_at_sensitivity)
 streaming_sparse_average_precision_at_k = _streaming(
-    "streaming_sparse_average_precision_at_k", "average_precision_at_k"
+    metrics.average_precision_at_k, "sparse_average_precision_at_k"
 )
-streaming_sparse_precision_at_k = _streaming("streaming_sparse_precision_at_k", "precision_at_k")
-streaming_sparse_recall_at_k = _streaming("streaming_sparse_recall_at_k", "recall_at_k")
-streaming_true_negatives = _streaming("streaming_true_negatives", "true_negatives")
-streaming_true_negatives_at_thresholds = _streaming(
-    "streaming_true_negatives_at_thresholds", "true_negatives_at_thresholds"
-)
-streaming_true_positives = _streaming("streaming_true_positives", "true_positives")
-streaming_true_positives_at_thresholds = _streaming(
-    "streaming_true_positives_at_thresholds", "true_positives_at_thresholds"
-)
+streaming_sparse_precision_at_k = _streaming(metrics.precision_at_k, "sparse_precision_at_k")
+streaming_sparse_recall_at_k = _streaming(metrics.recall_at_k, "sparse_recall_at_k")
+streaming_true_negatives = _streaming(metrics.true_negatives)
+streaming_true_negatives_at_thresholds = _streaming(metrics.true_negatives_at_thresholds)
+streaming_true_positives = _streaming(metrics.true_positives)
+streaming_true_positives_at_thresholds = _streaming(metrics.true_positives_at_thresholds)
 
 
 def streaming_recall_at_k(

@@ -136,6 +136,66 @@ HEALTH = _int(
     "After how many seconds a process that others wait for is asked whether it is there; one that "
     "gives no answer for as long again is given up, and the step fails.",
 )
+ABANDONED = _int(
+    "WEFT_ABANDONED",
+    60,
+    "After how many seconds without a connection to its client a session is closed. This is about "
+    "clients of TensorFlow's; weft's tell when they go.",
+)
+IDLE = _int(
+    "WEFT_IDLE",
+    0,
+    "After how many seconds without a call the session of a client of TensorFlow's is closed; 0: "
+    "never.",
+)
+
+TLS = _bool(
+    "WEFT_TLS",
+    False,
+    "Speak TLS to servers, also where neither a CA nor a certificate is given: the certificates of "
+    "servers must then be signed by one of the CAs that gRPC knows.",
+)
+TLS_CERT = _str("WEFT_TLS_CERT", "", "File (PEM) with the certificate of this process.")
+TLS_KEY = _str("WEFT_TLS_KEY", "", "File (PEM) with the key of that certificate.")
+TLS_CA = _str(
+    "WEFT_TLS_CA", "", "File (PEM) with the CA that must have signed the certificates of others."
+)
+TLS_NAME = _str(
+    "WEFT_TLS_NAME",
+    "",
+    "The name that the certificates of servers are for, if it is not the host in their address.",
+)
+TLS_CLIENTS = _bool(
+    "WEFT_TLS_CLIENTS", False, "Servers want a certificate of whoever connects (mutual TLS)."
+)
+TOKEN_FILE = _str(
+    "WEFT_TOKEN_FILE",
+    "",
+    "File with the tokens that a server accepts, one a line; the first is sent to other servers.",
+)
+MAX_MESSAGE = _int(
+    "WEFT_MAX_MESSAGE", 0, "Largest message, in MB, that is received; 0: half of the memory."
+)
+MAX_SESSIONS = _int("WEFT_MAX_SESSIONS", 1000, "How many sessions a server has at once.")
+MAX_CALLS = _int(
+    "WEFT_MAX_CALLS", 10_000, "How many calls, connections and open steps a server has at once."
+)
+MAX_HELD = _int(
+    "WEFT_MAX_HELD",
+    0,
+    "How many MB of tensors a server holds that steps have sent to other tasks and that nobody has "
+    "taken yet; 0: half of the memory.",
+)
+MAX_GRAPHS = _int(
+    "WEFT_MAX_GRAPHS",
+    0,
+    "How many MB of graphs a server holds, as they were sent; 0: a quarter of the memory.",
+)
+STALL = _int(
+    "WEFT_STALL",
+    60,
+    "After how many seconds without progress a connection is given up in the middle of a message.",
+)
 
 
 def cache_directory() -> str | None:

@@ -153,7 +153,7 @@ def _from_numpy(array: np.ndarray, wanted: DType | None) -> np.ndarray:
 def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
     try:
         if wanted is None or wanted is dtypes.string:
-            array = np.array(values)
+            array = _plain(values)
             if array.dtype.kind in "SUO" or (wanted is not None and not array.size):
                 array = _to_bytes(np.array(values, dtype=object))
         else:
@@ -171,6 +171,13 @@ def _from_python(values: Any, wanted: DType | None) -> np.ndarray:
     return array
 
 
+def _plain(values: Any) -> np.ndarray:
+    try:
+        return np.array(values)
+    except UnicodeDecodeError:  # text beside bytes that are no ASCII text
+        return np.array(values, dtype=object)
+
+
 def _of_type(values: Any, wanted: DType) -> np.ndarray:
     try:
         return np.array(values, dtype=wanted.np_storage)
@@ -180,7 +187,7 @@ def _of_type(values: Any, wanted: DType) -> np.ndarray:
 
 
 def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray:
-    """`array` in `shape`; with fewer elements, the last one is repeated."""
+    """`array` in `shape`; with fewer elements, the last one is repeated. Not to be written to."""
     dims = tuple(int(d) for d in dims_of(shape) or () if d is not None)
     wanted = int(np.prod(dims, dtype=np.int64))
     if array.size == wanted:
@@ -191,6 +198,8 @@ def shaped(array: np.ndarray, shape: Any, allow_fill: bool = True) -> np.ndarray
         )
     if not allow_fill or array.size == 0:
         raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), dims)  # one element in memory, too
     flat = array.ravel()
     filled = np.empty(wanted, dtype=array.dtype)
     filled[: flat.size] = flat

@@ -121,6 +121,10 @@ def add_nodes(graph: Graph, graph_def: Any) -> dict[str, Operation]:
     return importer.made
 
 
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError)
+"""What reading a graph that makes no sense, as nobody but others would send it, may raise."""
+
+
 def extend(graph: Graph, graph_def: Any) -> dict[str, Operation]:
     """As `add_nodes`; the nodes may use those that the graph has already."""
     importer = _Importer(graph, graph_def, "", {})

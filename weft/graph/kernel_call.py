@@ -57,9 +57,14 @@ def list_length(arg: ArgDef, attrs: dict[str, Any]) -> int:
     return len(attrs[arg.type_list_attr or ""])
 
 
+def flat_args(definition: OpDef, attrs: dict[str, Any]) -> list[ArgDef]:
+    """The argument that each flat input belongs to."""
+    flat: list[ArgDef] = []
+    for arg in definition.input_args:
+        flat += [arg] * (list_length(arg, attrs) if arg.is_list else 1)
+    return flat
+
+
 def flat_arg_names(definition: OpDef, attrs: dict[str, Any]) -> list[str]:
     """The argument name of each flat input."""
-    names: list[str] = []
-    for arg in definition.input_args:
-        names += [arg.name] * (list_length(arg, attrs) if arg.is_list else 1)
-    return names
+    return [arg.name for arg in flat_args(definition, attrs)]

@@ -93,6 +93,8 @@ class OpDef:
         self.calls: str | None = None
         # Another kernel, for tracing, of an op whose `runs_on` is the host.
         self.traced_kernel: Callable[..., Any] | None = None
+        # For a node whose inputs but the first are constants: what it does to the first.
+        self.prepare: Callable[[Any], Callable[[Any], Any] | None] | None = None
         self.static_rule: Callable[[Any], frozenset[str]] | None = None
         self.static: frozenset[str] = frozenset()
         self.random: Callable[..., int] | None = None
@@ -139,6 +141,8 @@ class OpDef:
         self.single_output = len(self.output_args) == 1 and not self.output_args[0].is_list
         self.has_list_input = any(arg.is_list for arg in self.input_args)
         self.has_ref_input = any(arg.is_ref for arg in self.input_args)
+        # A reference that it hands on may be any of those it was given.
+        self.picks_reference = any(arg.is_ref and arg.is_list for arg in self.input_args)
         self.has_list_output = any(arg.is_list for arg in self.output_args)
         # Attr names in the fixed order that NodeDefs and fresh nodes list them in.
         self.attr_order = tuple(sorted(self.attrs))
@@ -184,6 +188,15 @@ class OpDef:
         """Decorator: the kernel that stands in for this one while a region is traced."""
         self.traced_kernel = kernel
         return kernel
+
+    def prepared(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Decorator: `function(c)` may give a shorter way to do what the kernel does with NumPy.
+
+        It gets the node's `attr`s and the `value`s of its inputs, which but for the first are
+        constants, and returns a function of the first input, or None.
+        """
+        self.prepare = function
+        return function
 
     def gradient(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: `function(op, *grads)` returns one gradient (or None) per input."""

@@ -22,6 +22,12 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return seeds if seeds != (0, 0) else (0, _MAX_INT32)
 
 
+def seed_attrs(op_seed: int | None) -> dict[str, int]:
+    """The attrs `seed` and `seed2` of an op made now; zeros when neither seed was set."""
+    seed, seed2 = get_seed(op_seed)
+    return {"seed": seed or 0, "seed2": seed2 or 0}
+
+
 def set_random_seed(seed: int | None) -> None:
     """Sets the default graph's seed, from which ops made later derive theirs."""
     get_default_graph().seed = seed

@@ -182,8 +182,7 @@ class Tensor:
             return int(value)
         raise TypeError(f"'Tensor' object cannot be interpreted as an integer ({self.name})")
 
-    def __hash__(self) -> int:
-        return id(self) >> 4
+    __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
         # TensorFlow 1 compares tensors by identity, so that they can be keys of dictionaries.

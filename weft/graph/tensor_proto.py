@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
 from weft.graph.constant import shaped, to_array
 
@@ -29,7 +30,10 @@ _AS_BYTES = frozenset(
 
 
 def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
-    """The message as TensorFlow writes it: single elements are never written as bytes."""
+    """The message as TensorFlow writes it: single elements are never written as bytes.
+
+    An array that repeats one element in memory is written as that element.
+    """
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
     dtype = (dtype or dtypes.as_dtype(array.dtype)).base_dtype
@@ -37,6 +41,8 @@ def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
     message.tensor_shape.SetInParent()
     for extent in array.shape:
         message.tensor_shape.dim.add().size = extent
+    if array.size > 1 and not any(array.strides):
+        array = array[(slice(0, 1),) * array.ndim]
     if dtype is dtypes.string:
         message.string_val.extend(array.ravel().tolist())
     elif array.size == 1 or dtype.name not in _AS_BYTES:
@@ -59,6 +65,7 @@ def proto_to_array(message: Any) -> np.ndarray:
     """The array a TensorProto stands for; a short value list repeats its last element."""
     dtype = dtypes.as_dtype(message.dtype)
     shape = tuple(d.size for d in message.tensor_shape.dim)
+    _check_size(shape, dtype)
     if message.tensor_content:
         array = np.frombuffer(message.tensor_content, dtype=dtype.np_storage)
         return array.reshape(shape).copy()
@@ -70,6 +77,18 @@ def proto_to_array(message: Any) -> np.ndarray:
         filler = b"" if dtype is dtypes.string else 0
         return np.full(shape, filler, dtype=dtype.np_storage)
     return shaped(flat, shape)
+
+
+def _check_size(shape: tuple[int, ...], dtype: DType) -> None:
+    """A few bytes may ask for any number of elements: no more than there could ever be."""
+    if min(shape, default=0) < 0:
+        raise ValueError(f"Shape {list(shape)} of a tensor has negative dimensions")
+    size = math.prod(shape) * np.dtype(dtype.np_storage).itemsize
+    if size > machine.memory():
+        raise errors.ResourceExhaustedError(
+            None, None, f"A tensor of shape {list(shape)} and type {dtype.name} takes {size} bytes,"
+            f" more than the {machine.memory()} bytes of memory that the machine has",
+        )  # fmt: skip
 
 
 def _from_field(values: list[Any], dtype: DType) -> np.ndarray:
@@ -109,4 +128,5 @@ def make_tensor_proto(
 
 def make_ndarray(tensor: Any) -> np.ndarray:
     """The NumPy array that a TensorProto holds."""
-    return proto_to_array(tensor)
+    array = proto_to_array(tensor)
+    return array if array.flags.writeable else array.copy()

@@ -31,7 +31,7 @@ from weft.io.tensor_slice import (
 from weft.protos.checkpoint import BundleEntryProto, BundleHeaderProto
 
 VERSION = 1
-_CHUNK = 1 << 24
+_CHUNK = 1 << 18  # what the checksum has read is in the cache still when it is written
 
 
 def index_path(prefix: str) -> str:

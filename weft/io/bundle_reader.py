@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import math
+import mmap
+import os
 import sys
 from typing import Any, BinaryIO
 
@@ -11,7 +15,7 @@ from google_crc32c import extend as crc32c_extend
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.io.bundle import VERSION, data_path, index_path, lengths_crc, read_index
-from weft.io.filesystem import system_of, translated
+from weft.io.filesystem import LOCAL, system_of, translated
 from weft.io.table import read_varint, unmask
 from weft.io.tensor_slice import (
     Shape,
@@ -27,6 +31,8 @@ from weft.io.tensor_slice import (
 from weft.protos.checkpoint import BundleEntryProto
 
 _BIG_ENDIAN = 1
+# XLA uses an array of the host where it lies if it begins at a multiple of this.
+_ALIGNMENT = 64
 
 
 def bundle_exists(prefix: str) -> bool:
@@ -49,12 +55,14 @@ class BundleReader:
                 f"{VERSION} for TensorFlow, at {prefix}.  Please upgrade TensorFlow.",
             )
         self._files: dict[int, BinaryIO] = {}
+        self._maps: dict[int, np.ndarray] = {}
         self._swaps = (self.header.endianness == _BIG_ENDIAN) != (sys.byteorder == "big")
 
     def close(self) -> None:
         for file in self._files.values():
             file.close()
         self._files.clear()
+        self._maps.clear()
 
     def __enter__(self) -> BundleReader:
         return self
@@ -89,6 +97,44 @@ class BundleReader:
         return dtypes.as_dtype(entry.dtype), _shape(entry)
 
     # ---- values ----
+
+    @property
+    def is_local(self) -> bool:
+        return system_of(self.prefix)[0] is LOCAL
+
+    def verify(self, key: bytes, slice_: TensorSlice | None = None) -> None:
+        """Compares the checksum of what `read` would read, where it lies in a local file."""
+        entry = self.entry(key)
+        shape = _shape(entry)
+        if not entry.slices:
+            self._verify(key, entry)
+        for each in map(from_proto, entry.slices):
+            if slice_ is None or overlap(shape, each, slice_) is not None:
+                part = slice_key(key, each)
+                self._verify(part, self.entry(part), key)
+
+    def _verify(self, key: bytes, entry: Any, name: bytes | None = None) -> None:
+        if dtypes.as_dtype(entry.dtype) is dtypes.string:
+            self._value(key, entry, name)
+            return
+        label = _text(name or key)
+        self._check(entry, crc32c_extend(0, self._mapped(entry, label)), label)
+
+    def _mapped(self, entry: Any, label: str) -> np.ndarray:
+        """The bytes of an entry where the system has them; for local files."""
+        file, path = self._file(entry.shard_id)
+        size = os.fstat(file.fileno()).st_size
+        if size < entry.offset + entry.size:
+            raise self._too_short(entry, label, path, max(0, size - entry.offset))
+        if not entry.size:
+            return np.empty(0, np.uint8)
+        if entry.shard_id not in self._maps:
+            with translated(path):
+                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+                if hasattr(mapped, "madvise"):
+                    mapped.madvise(mmap.MADV_WILLNEED)
+            self._maps[entry.shard_id] = np.frombuffer(mapped, np.uint8)
+        return self._maps[entry.shard_id][entry.offset : entry.offset + entry.size]
 
     def read(self, key: bytes, slice_: TensorSlice | None = None) -> np.ndarray:
         """A tensor, or a slice of it, put together from the parts that were stored."""
@@ -138,12 +184,13 @@ class BundleReader:
         label = _text(name or key)
         if dtype is dtypes.string:
             return self._strings(entry, shape, label)
-        result = np.empty(shape, dtype.np_storage)
-        if entry.size != result.nbytes:
+        expected = math.prod(shape) * dtype.np_storage.itemsize
+        if entry.size != expected:
             raise self._broken(
                 f"Invalid size in bundle entry: key {label}; stored size {entry.size}; expected "
-                f"size {result.nbytes}"
+                f"size {expected}"
             )
+        result = _aligned(shape, dtype.np_storage)
         flat = result.reshape(-1).view(np.uint8)
         self._fill(entry, flat, label)
         self._check(entry, crc32c_extend(0, flat), label)
@@ -160,12 +207,7 @@ class BundleReader:
             while done < flat.size:
                 count = file.readinto(target[done:])  # type: ignore[attr-defined]
                 if not count:
-                    raise errors.DataLossError(
-                        None,
-                        None,
-                        f"{path} ends within tensor {label}: {entry.size} bytes at "
-                        f"{entry.offset} were wanted, {done} are there",
-                    )
+                    raise self._too_short(entry, label, path, done)
                 done += count
 
     def _strings(self, entry: Any, shape: Shape, label: str) -> np.ndarray:
@@ -209,8 +251,20 @@ class BundleReader:
         file = self._files.get(shard)
         if file is None:
             system, where = system_of(path)
-            file = self._files[shard] = system.open(where, "rb")
+            file = system.open(where, "rb")
+            if isinstance(file, io.BufferedReader):
+                # What is read goes straight into arrays.
+                file = file.detach()  # type: ignore[assignment]
+            self._files[shard] = file
         return file, path
+
+    def _too_short(self, entry: Any, label: str, path: str, found: int) -> errors.DataLossError:
+        return errors.DataLossError(
+            None,
+            None,
+            f"{path} ends within tensor {label}: {entry.size} bytes at {entry.offset} were wanted, "
+            f"{found} are there",
+        )
 
     def _broken(self, why: str) -> errors.DataLossError:
         return errors.DataLossError(None, None, f"TensorBundle at {self.prefix}: {why}")
@@ -218,6 +272,14 @@ class BundleReader:
 
 def _shape(entry: Any) -> Shape:
     return tuple(dim.size for dim in entry.shape.dim)
+
+
+def _aligned(shape: Shape, dtype: np.dtype) -> np.ndarray:
+    """An array to be filled that a program can use without copying it."""
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.empty(size + _ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % _ALIGNMENT
+    return raw[start : start + size].view(dtype).reshape(shape)
 
 
 def _indices(slice_: TensorSlice) -> tuple[slice, ...]:

@@ -17,7 +17,6 @@ import google_crc32c
 from weft.core import compat, errors
 from weft.io.file_io import open_binary
 
-_HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 _MASK = 0xA282EAD8
@@ -174,6 +173,8 @@ class RecordReader:
         if offset:
             self.file.read(offset) if compression else self.file.seek(offset)
         self._block, self._position = b"", 0
+        # What comes before a record, and its length: records of one length share it.
+        self._head, self._length = _header(0), 0
 
     def read(self) -> bytes | None:
         """The next record, or None at the end. DataLossError if the file is damaged there."""
@@ -184,9 +185,12 @@ class RecordReader:
                 if not block:
                     return None
                 raise self._lost("truncated")
-        length, crc = _HEADER.unpack_from(block, start)
-        if _masked(_crc32c(block[start : start + 8])) != crc:
+        if block[start : start + 12] != self._head:
+            self._head = block[start : start + 12]
+            self._length = _LENGTH.unpack_from(self._head)[0]
+        if self._head != _header(self._length):
             raise self._lost("corrupted")
+        length = self._length
         size = length + 16
         if len(block) - start < size:
             block, start = self._refill(size), 0

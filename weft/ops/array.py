@@ -15,25 +15,8 @@ from weft.ops.array_fill import (  # noqa: F401
     zeros,
     zeros_like,
 )
-from weft.ops.array_join import (  # noqa: F401
-    autopack,
-    concat,
-    parallel_stack,
-    split,
-    stack,
-    unstack,
-)
-from weft.ops.array_pad import (  # noqa: F401
-    meshgrid,
-    pad,
-    pad_with,
-    repeat,
-    reverse,
-    reverse_sequence,
-    reverse_v2,
-    roll,
-    tile,
-)
+from weft.ops.array_join import autopack, concat, parallel_stack, stack  # noqa: F401
+from weft.ops.array_pad import pad, pad_with  # noqa: F401
 from weft.ops.array_pass import (  # noqa: F401
     check_numerics,
     ensure_shape,
@@ -45,6 +28,13 @@ from weft.ops.array_pass import (  # noqa: F401
     prevent_gradient,
     sparse_placeholder,
     stop_gradient,
+)
+from weft.ops.array_repeat import meshgrid, repeat, tile  # noqa: F401
+from weft.ops.array_reverse import (  # noqa: F401
+    reverse,
+    reverse_sequence,
+    reverse_v2,
+    roll,
 )
 from weft.ops.array_sets import (  # noqa: F401
     listdiff,
@@ -69,6 +59,7 @@ from weft.ops.array_shape import (  # noqa: F401
     squeezed_dims,
     transpose,
 )
+from weft.ops.array_split import split, unstack  # noqa: F401
 from weft.ops.kernels import (  # noqa: F401
     as_array,
     blank,

@@ -1,4 +1,4 @@
-"""Several arrays into one and back: concatenating, stacking, splitting."""
+"""Several arrays into one: concatenating and stacking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.core import dtypes, nest
 from weft.core.dtypes import DType
-from weft.core.shapes import Dimension, TensorShape
+from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import constant, convert_to_tensor
@@ -22,7 +22,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array_fill import fill
 from weft.ops.array_pass import identity
 from weft.ops.array_shape import expand_dims, rank, shape, shape_n, squeeze
-from weft.ops.kernels import as_array, divide, invalid, is_tensor_like, piece
+from weft.ops.kernels import as_array, invalid, is_tensor_like
 
 
 def _joined(c: ShapeContext, axis_input: int, first: int, last: int) -> Dims:
@@ -137,7 +137,7 @@ def _split_like(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
         sizes = shape_n(values)
     if len(sizes) > _MANY_PIECES:
         lengths = squeeze(raw.Slice(stack(sizes, axis=1), stack([axis, 0]), [1, -1]))
-        return split(grad, lengths, axis)
+        return raw.SplitV(grad, lengths, axis, num_split=len(sizes), name="split")
     offsets = raw.ConcatOffset(axis, sizes)
     return [raw.Slice(grad, begin, dims) for begin, dims in zip(offsets, sizes, strict=True)]
 
@@ -222,7 +222,7 @@ def concat_offset_(xp: Any, concat_dim: Any, shape: list[Any]) -> list[Any]:
     return offsets
 
 
-def _stacking_axis(c: ShapeContext, count: int) -> int:
+def stacking_axis(c: ShapeContext, count: int) -> int:
     axis = c.attr("axis")
     if not -count <= axis < count:
         raise ValueError(f"Invalid axis: {axis}; must be in [{-count},{count})")
@@ -238,7 +238,7 @@ def _stacked(c: ShapeContext) -> Dims:
             raise ValueError(f"{error}\n\tFrom merging shape {i} with other shapes.") from None
     if dims is None:
         return None
-    axis = _stacking_axis(c, len(dims) + 1)
+    axis = stacking_axis(c, len(dims) + 1)
     return (*dims[:axis], c.num_inputs, *dims[axis:])
 
 
@@ -266,174 +266,7 @@ def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
 
 @pack_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    return unstack(grad, num=op.attrs["N"], axis=op.attrs["axis"])
-
-
-def _unstacked(c: ShapeContext) -> list[Dims]:
-    dims = c.dims(0)
-    if dims is None:
-        return [None] * c.num_outputs
-    axis = _stacking_axis(c, len(dims))
-    if dims[axis] not in (None, c.num_outputs):
-        raise ValueError(f"Dimension must be {c.num_outputs} but is {dims[axis]}")
-    return [(*dims[:axis], *dims[axis + 1 :])] * c.num_outputs
-
-
-@op(
-    "Unpack",
-    inputs="value: T",
-    outputs="output: num * T",
-    attrs="num: int >= 0, T: type, axis: int = 0",
-    shape=_unstacked,
-)
-def unpack_(xp: Any, value: Any, *, num: int, axis: int) -> list[Any]:
-    if not -value.ndim <= axis < value.ndim:
-        raise invalid(f"axis = {axis} not in [{-value.ndim}, {value.ndim})")
-    axis %= value.ndim
-    if value.shape[axis] != num:
-        raise invalid(f"Input shape axis {axis} must equal {num}, got shape {s.show(value.shape)}")
-    dims = value.shape[:axis] + value.shape[axis + 1 :]
-    return [xp.reshape(piece(value, axis, i, i + 1), dims) for i in range(num)]
-
-
-@unpack_.gradient
-def _(op: Operation, *grads: Any) -> Any:
-    return stack(grads, axis=op.attrs["axis"])
-
-
-def _split_axis(c: ShapeContext, axis_input: int, dims: Dims) -> int | None:
-    s.with_rank(c.dims(axis_input), 0)
-    value = c.value(axis_input)
-    if value is None:
-        return None
-    axis = int(value)
-    if axis < 0:
-        if dims is None:
-            return None
-        if axis < -len(dims):
-            raise ValueError(f"axis must be in [{-len(dims)}, {len(dims)}), got {axis}")
-        axis += len(dims)
-    s.with_rank_at_least(dims, axis + 1)
-    return axis
-
-
-def _split_evenly(c: ShapeContext) -> list[Dims]:
-    dims = c.dims(1)
-    axis = _split_axis(c, 0, dims)
-    if dims is None:
-        return [None] * c.num_outputs
-    if axis is None:
-        return [(None,) * len(dims)] * c.num_outputs
-    try:
-        part = divide(dims[axis], c.num_outputs)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}\n\tNumber of ways to split should evenly divide the split dimension"
-        ) from None
-    return [(*dims[:axis], part, *dims[axis + 1 :])] * c.num_outputs
-
-
-def _checked_split_axis(x: Any, split_dim: Any) -> int:
-    if np.size(split_dim) != 1:
-        raise invalid("split_dim_tensor must have exactly one element.")
-    axis = int(np.ravel(split_dim)[0])
-    if not -x.ndim <= axis < x.ndim:
-        raise invalid(
-            f"-input rank(-{x.ndim}) <= split_dim < input rank ({x.ndim}), but got {axis}"
-        )
-    return axis % x.ndim
-
-
-@op(
-    "Split",
-    inputs="split_dim: int32, value: T",
-    outputs="output: num_split * T",
-    attrs="num_split: int >= 1, T: type",
-    shape=_split_evenly,
-    static="split_dim",
-)
-def split_(xp: Any, split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
-    axis = _checked_split_axis(value, split_dim)
-    length = value.shape[axis]
-    if length % num_split:
-        raise invalid(
-            "Number of ways to split should evenly divide the split dimension, but got split_dim"
-            f" {axis} (size = {length}) and num_split {num_split}"
-        )
-    part = length // num_split
-    return [piece(value, axis, i * part, (i + 1) * part) for i in range(num_split)]
-
-
-@split_.gradient
-def _(op: Operation, *grads: Any) -> Any:
-    return None, concat(list(grads), op.inputs[0])
-
-
-def _split_by_sizes(c: ShapeContext) -> list[Dims]:
-    dims = c.dims(0)
-    axis = _split_axis(c, 2, dims)
-    if dims is None:
-        return [None] * c.num_outputs
-    if not dims:
-        raise ValueError("Can't split scalars")
-    if axis is None:
-        return [(None,) * len(dims)] * c.num_outputs
-    value = c.value(1)
-    if value is None:
-        return [(*dims[:axis], None, *dims[axis + 1 :])] * c.num_outputs
-    asked = [int(n) for n in np.ravel(value)]
-    if len(asked) != c.num_outputs:
-        raise ValueError("Length of size_splits should be equal to num_outputs")
-    if asked.count(-1) > 1:
-        raise ValueError("size_splits can only have one -1")
-    total, length = sum(n for n in asked if n != -1), dims[axis]
-    rest = None if length is None else length - total
-    sizes = [rest if n == -1 else n for n in asked]
-    for i, n in enumerate(sizes):
-        if n is not None and n < 0:
-            raise ValueError(f"Split size at index {i} must be >= 0. Got: {n}")
-    if (rest and -1 not in asked) or (rest is not None and rest < 0):
-        pieces = ",".join(map(str, asked))
-        raise ValueError(f"can't split axis of size {length} into pieces of size [{pieces}]")
-    return [(*dims[:axis], n, *dims[axis + 1 :]) for n in sizes]
-
-
-@op(
-    "SplitV",
-    inputs="value: T, size_splits: Tlen, split_dim: int32",
-    outputs="output: num_split * T",
-    attrs="num_split: int >= 1, T: type, Tlen: {int32, int64} = int64",
-    shape=_split_by_sizes,
-    static="size_splits, split_dim",
-)
-def split_v_(xp: Any, value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> list[Any]:
-    if np.ndim(size_splits) != 1 or len(size_splits) != num_split:
-        raise invalid(
-            "size of the split_tensor must be 1-D and have the same elements as outputs got"
-            f" {np.ndim(size_splits)} -D and {np.size(size_splits)} elements"
-        )
-    axis = _checked_split_axis(value, split_dim)
-    sizes = [int(n) for n in size_splits]
-    length, total = value.shape[axis], sum(n for n in sizes if n != -1)
-    if sizes.count(-1) > 1:
-        raise invalid("There can only be one -1 in the input.")
-    if total > length or (total < length and -1 not in sizes):
-        raise invalid(
-            "Determined shape must either match input shape along split_dim exactly if fully"
-            " specified, or be less than the size of the input along split_dim if not fully"
-            f" specified. Got: {total}"
-        )
-    sizes = [length - total if n == -1 else n for n in sizes]
-    for i, n in enumerate(sizes):
-        if n < 0:
-            raise invalid(f"Split size at index {i} must be >= 0. Got: {n}")
-    ends = np.cumsum(sizes)
-    return [piece(value, axis, int(end) - n, int(end)) for n, end in zip(sizes, ends, strict=True)]
-
-
-@split_v_.gradient
-def _(op: Operation, *grads: Any) -> Any:
-    return concat(list(grads), op.inputs[2]), None, None
+    return raw.Unpack(grad, num=op.attrs["N"], axis=op.attrs["axis"], name="unstack")
 
 
 def _stacked_rows(c: ShapeContext) -> Dims:
@@ -546,42 +379,3 @@ def _pack_nested(values: Any, dtype: DType, name: str) -> Any:
             for i, x in enumerate(elements)
         ]
         return pack_(elements, name=scope)
-
-
-def unstack(
-    value: Any, num: int | None = None, axis: int = 0, name: str | None = "unstack"
-) -> list[Tensor]:
-    """The slices of `value` along dimension `axis`, without that dimension."""
-    if num is None:
-        value = convert_to_tensor(value)
-        if value.dims is not None:
-            count = len(value.dims)
-            if not -count <= axis < count:
-                raise ValueError(f"axis = {axis} not in [{-count}, {count})")
-            num = value.dims[axis]
-        if num is None:
-            raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return unpack_(value, num=num, axis=axis, name=name)
-
-
-def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
-    num: int | None = None,
-    name: str | None = "split",
-) -> list[Tensor]:
-    """Pieces of `value` along `axis`: so many equal ones, or pieces of the given sizes."""
-    if isinstance(num_or_size_splits, int | np.integer | Dimension):
-        return split_(axis, value, num_split=int(num_or_size_splits), name=name)
-    sizes = convert_to_tensor(num_or_size_splits)
-    if sizes.dims == ():
-        raise ValueError(
-            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
-            f"Argument provided: {num_or_size_splits}"
-        )
-    if num is None:
-        num = sizes.dims[0] if sizes.dims else None
-        if num is None:
-            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
-    return split_v_(value, sizes, axis, num_split=num, name=name)

@@ -228,6 +228,23 @@ def reshape_(xp: Any, tensor: Any, shape: Any) -> Any:
     return xp.reshape(tensor, tuple(sizes))
 
 
+@reshape_.prepared
+def _(c: Any) -> Any:
+    shape, kernel = c.value(1), reshape_.kernel
+    assert kernel is not None
+    sizes = tuple(shape.tolist()) if shape.ndim == 1 else (-1, -1)
+    if min(sizes, default=0) < -1 or sizes.count(-1) > 1 or c.attr("T") is dtypes.string:
+        return None
+
+    def call(tensor: Any) -> Any:
+        try:
+            return tensor.reshape(sizes)
+        except ValueError:
+            return kernel(np, tensor, shape)
+
+    return call
+
+
 @reshape_.gradient
 def _(op: Operation, grad: Any) -> Any:
     return reshape(grad, shape(op.inputs[0])), None

@@ -17,10 +17,10 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
-from weft.ops.elementwise import literal
+from weft.ops.declare import literal
 from weft.ops.matmul import batch_mat_mul_v2
-from weft.ops.nn import softmax_
 from weft.ops.reduce import wide
+from weft.ops.softmax import softmax_
 
 Array = Any
 HALF = ("float16", "bfloat16")

@@ -18,7 +18,7 @@ from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array import invalid, reshape, size, stack, transpose
-from weft.ops.elementwise import cast_to, literal
+from weft.ops.declare import cast_to, literal
 from weft.ops.window_shapes import channels_first
 
 Array = Any

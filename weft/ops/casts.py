@@ -17,7 +17,7 @@ from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import IndexedSlices, SparseTensor
 from weft.ops.array import zeros_like
 from weft.ops.broadcast import check_broadcast, unbroadcast
-from weft.ops.elementwise import cast_to, public
+from weft.ops.declare import cast_to, public
 from weft.ops.kernels import invalid
 
 Array = Any
@@ -59,6 +59,17 @@ def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> A
         too_far = xp.abs(result.astype(x.dtype)) > xp.abs(x)
         result = xp.where(too_far, xp.nextafter(result, xp.zeros_like(result)), result)
     return result
+
+
+@cast_op.prepared
+def _(c: Any) -> Any:
+    source, target = c.attr("SrcT"), c.attr("DstT")
+    plain = not (source.is_complex or c.attr("Truncate") or target is dtypes.bool)
+    numbers = dtypes.string not in (source, target)
+    if not (plain and numbers) or (target.np_storage.kind in "iu" and target.size < 4):
+        return None
+    dtype = target.np_storage
+    return lambda x: x.astype(dtype)
 
 
 @cast_op.gradient
@@ -265,39 +276,24 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
         return cast(value, dtype, name=name)
 
 
-def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """`x` as float32."""
-    return cast(x, dtypes.float32, name=name)
+def _to(function: str, dtype: DType, default_name: str) -> Callable[..., Any]:
+    """The cast to `dtype` as a function of its own."""
+
+    def to(x: Any, name: str = default_name) -> Any:
+        return cast(x, dtype, name=name)
+
+    to.__name__ = to.__qualname__ = function
+    to.__doc__ = f"`x` as {dtype.name}."
+    return to
 
 
-def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """`x` as float64."""
-    return cast(x, dtypes.float64, name=name)
-
-
-def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """`x` as int32."""
-    return cast(x, dtypes.int32, name=name)
-
-
-def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """`x` as int64."""
-    return cast(x, dtypes.int64, name=name)
-
-
-def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
-    """`x` as bfloat16."""
-    return cast(x, dtypes.bfloat16, name=name)
-
-
-def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
-    """`x` as complex64."""
-    return cast(x, dtypes.complex64, name=name)
-
-
-def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
-    """`x` as complex128."""
-    return cast(x, dtypes.complex128, name=name)
+to_float = _to("to_float", dtypes.float32, "ToFloat")
+to_double = _to("to_double", dtypes.float64, "ToDouble")
+to_int32 = _to("to_int32", dtypes.int32, "ToInt32")
+to_int64 = _to("to_int64", dtypes.int64, "ToInt64")
+to_bfloat16 = _to("to_bfloat16", dtypes.bfloat16, "ToBFloat16")
+to_complex64 = _to("to_complex64", dtypes.complex64, "ToComplex64")
+to_complex128 = _to("to_complex128", dtypes.complex128, "ToComplex128")
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:

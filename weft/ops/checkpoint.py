@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,12 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.io.bundle import BundleWriter, merge_bundles
 from weft.io.bundle_reader import BundleReader
 from weft.io.filesystem import system_of
-from weft.io.tensor_slice import full_slice, parse_shape_and_slice, shape_text
+from weft.io.tensor_slice import TensorSlice, full_slice, parse_shape_and_slice, shape_text
 from weft.ops.reader_objects import string_scalar
 from weft.ops.slice_files import SliceFileReader, open_checkpoint, write_slices
 
 Array = Any
+Reader = BundleReader | SliceFileReader
 _FILES: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
 
 
@@ -193,19 +194,28 @@ def _restored_dims(c: ShapeContext) -> list[Dims]:
 def restore_v2(
     xp: Any, prefix: Array, tensor_names: Array, shape_and_slices: Array, *, dtypes: list[DType]
 ) -> list[np.ndarray]:
+    with opened(prefix, tensor_names, shape_and_slices, dtypes) as (reader, wanted):
+        values = {i: reader.read(name, slice_) for i, name, slice_ in wanted}
+    return [values[i] for i in range(len(values))]
+
+
+# Which output a tensor is for, its name, the slice of it that is wanted.
+Wanted = tuple[int, bytes, TensorSlice | None]
+
+
+@contextlib.contextmanager
+def opened(
+    prefix: Array, tensor_names: Array, shape_and_slices: Array, dtypes: list[DType]
+) -> Iterator[tuple[Reader, list[Wanted]]]:
+    """The checkpoint and what is wanted of it, in the order of names; types and shapes checked."""
     names, specs = _strings(tensor_names), _strings(shape_and_slices)
     if len(names) != len(dtypes):
         raise _invalid(f"Got {len(names)} tensor names, but {len(dtypes)} expected dtypes.")
     _check_names(tensor_names, shape_and_slices)
     with open_checkpoint(_path(prefix, "Input prefix should have a single element")) as reader:
         _check_dtypes(reader, names, dtypes)
-        values: dict[int, np.ndarray] = {}
-        for i in sorted(range(len(names)), key=names.__getitem__):
-            values[i] = _restore(reader, names[i], specs[i])
-    return [values[i] for i in range(len(names))]
-
-
-Reader = BundleReader | SliceFileReader
+        order = sorted(range(len(names)), key=names.__getitem__)
+        yield reader, [(i, names[i], _wanted_slice(reader, names[i], specs[i])) for i in order]
 
 
 def _check_dtypes(reader: Reader, names: Sequence[bytes], wanted: Sequence[DType]) -> None:
@@ -229,9 +239,9 @@ def _short(dtype: DType) -> str:
     return _SHORT.get(dtype.base_dtype.name, dtype.base_dtype.name)
 
 
-def _restore(reader: Reader, name: bytes, spec: bytes) -> np.ndarray:
+def _wanted_slice(reader: Reader, name: bytes, spec: bytes) -> TensorSlice | None:
     if not spec:
-        return reader.read(name)
+        return None
     wanted, slice_, _ = parse_shape_and_slice(spec.decode())
     _, shape = reader.dtype_and_shape(name)
     if wanted != shape:
@@ -239,7 +249,7 @@ def _restore(reader: Reader, name: bytes, spec: bytes) -> np.ndarray:
             f"tensor_name = {name.decode()}; shape in shape_and_slice spec {shape_text(wanted)} "
             f"does not match the shape stored in checkpoint: {shape_text(shape)}"
         )
-    return reader.read(name, slice_)
+    return slice_
 
 
 def _restored_from_slices(pattern: Array, name: Array, spec: bytes, dtype: DType) -> np.ndarray:
@@ -252,7 +262,7 @@ def _restored_from_slices(pattern: Array, name: Array, spec: bytes, dtype: DType
                 f"Expected to restore a tensor of type {_short(dtype)}, got a tensor of type "
                 f"{_short(found)} instead: tensor_name = {key.decode()}"
             )
-        return _restore(reader, key, spec)
+        return reader.read(key, _wanted_slice(reader, key, spec))
 
 
 def _restored_slice_dims(c: ShapeContext) -> Dims:

@@ -53,6 +53,32 @@ def _(op: Any, grad: Any) -> Any:
     return None, raw.Select(condition, grad, nothing), raw.Select(condition, nothing, grad)
 
 
+def _ref_select_shape(c: s.ShapeContext) -> s.Dims:
+    s.with_rank(c.dims(0), 0)
+    dims = [c.dims(i) for i in range(1, c.num_inputs)]
+    return dims[0] if s.known(dims[0]) and all(d == dims[0] for d in dims) else None
+
+
+@op(
+    "RefSelect",
+    inputs="index: int32, inputs: ref(N * T)",
+    outputs="output: ref(T)",
+    attrs="T: type, N: int >= 1",
+    shape=_ref_select_shape,
+    runs_on="host",
+    reads_only=True,
+)
+def ref_select(xp: Any, index: Array, inputs: list[Any]) -> Any:
+    if index.ndim:
+        raise invalid(f"Index must be a scalar, but it has shape {s.show(index.shape)}")
+    for cell in inputs:
+        if not cell.initialized:
+            cell.read()  # says so
+    if not 0 <= index < len(inputs):
+        raise invalid(f"Index must be in the range [0, {len(inputs)}) but got {int(index)}")
+    return inputs[int(index)]
+
+
 @op(
     "SelectV2",
     inputs="condition: bool, t: T, e: T",

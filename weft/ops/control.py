@@ -6,6 +6,7 @@ import builtins
 import itertools
 import sys
 import threading
+import traceback
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -305,6 +306,10 @@ def _for_python(value: Any) -> Any:
 
 def _from_python(token: str, i: int, value: Any, wanted: DType) -> np.ndarray:
     array = to_array(value) if wanted is dtypes.string else np.asarray(value)
+    if array.dtype.names:
+        raise errors.InternalError(None, None, "Unsupported numpy data type")
+    if wanted is not dtypes.string and array.dtype == object:
+        raise errors.InternalError(None, None, f"Unsupported object type {type(value).__name__}")
     found = dtypes.as_dtype(array.dtype)
     if found != wanted:
         if not isinstance(value, (np.ndarray, np.generic)):
@@ -328,7 +333,8 @@ def _translated(error: Exception) -> Exception:
         NotImplementedError: errors.UnimplementedError,
     }
     kind = next((k for base, k in table.items() if isinstance(error, base)), errors.UnknownError)
-    return kind(None, None, f"{type(error).__name__}: {error}")
+    where = "".join(traceback.format_exception(error))
+    return kind(None, None, f"{type(error).__name__}: {error}\n{where}")
 
 
 _PY_FUNC = "input: list(Tin)"
@@ -367,6 +373,8 @@ def py_func(
     types = [dtypes.as_dtype(t) for t in ([Tout] if single else Tout)]
     kind = py_func_op if stateful else py_func_stateless_op
     result = kind(list(inp), token=token, Tout=types, name=name)
+    if not types:
+        return result if stateful else []
     return result[0] if single and isinstance(result, list) else result
 
 

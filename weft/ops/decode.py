@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import builtins
+import functools
 import re
 import zlib
 from typing import Any
@@ -43,15 +44,25 @@ def decode_raw_(xp: Any, bytes: Any, *, out_type: DType, little_endian: bool) ->
                 "DecodeRaw requires input strings to all be the same size, but element"
                 f" {i} has size {length} != {len(each)}"
             )
-    dtype = np.dtype(out_type.np_storage)
-    if length % dtype.itemsize:
+    stored, dtype = _stored(out_type, little_endian)
+    count, rest = divmod(length, dtype.itemsize)
+    if rest:
         raise invalid(
             f"Input to DecodeRaw has length {length} that is not a multiple of {dtype.itemsize},"
             f" the size of {_TYPE_NAMES.get(out_type.name, out_type.name)}"
         )
+    flat = np.frombuffer(strings[0] if len(strings) == 1 else b"".join(strings), stored)
+    if stored is not dtype:
+        flat = flat.astype(dtype)
+    return flat.reshape((*np.shape(bytes), count))
+
+
+@functools.cache
+def _stored(out_type: DType, little_endian: bool) -> tuple[np.dtype, np.dtype]:
+    """How the bytes are to be read, and the type of the result; one object if these are equal."""
+    dtype = np.dtype(out_type.np_storage)
     stored = dtype.newbyteorder("<" if little_endian else ">")
-    flat = np.frombuffer(b"".join(strings), stored).astype(dtype)
-    return flat.reshape((*np.shape(bytes), length // dtype.itemsize))
+    return (dtype if stored == dtype else stored), dtype
 
 
 def decode_raw(

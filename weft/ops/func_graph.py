@@ -17,20 +17,16 @@ from weft.graph.graph import Graph, GraphKeys, control_dependencies, device, get
 from weft.graph.op_def import OpDef, raw
 from weft.graph.operation import Attrs, Operation
 from weft.graph.tensor import Tensor
+from weft.ops.get_variable import STORE_KEY, _get_default_variable_store, get_variable_scope
 from weft.ops.resource_variable import ResourceVariable
-from weft.ops.variable_scope import (
-    _STORE_KEY,
-    _get_default_variable_store,
-    get_variable_scope,
-    variable_scope,
-)
+from weft.ops.variable_scope import variable_scope
 
 _SHARED: tuple[Any, ...] = (
     GraphKeys.GLOBAL_VARIABLES,
     GraphKeys.LOCAL_VARIABLES,
     GraphKeys.MODEL_VARIABLES,
     GraphKeys.TRAINABLE_VARIABLES,
-    _STORE_KEY,
+    STORE_KEY,
 )
 
 

@@ -38,7 +38,7 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     if xp is np:
         if np.minimum.reduce(indices, axis=None, initial=0) >= 0:  # NumPy would count from the end
             try:
-                return params.take(indices, axis)
+                return as_array(params.take(indices, axis))
             except IndexError:
                 pass
         _check_gather(indices, params.shape[axis])

@@ -12,7 +12,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops import philox
-from weft.ops.candidate_sampling import Words
+from weft.ops.candidate_distributions import Words
 from weft.ops.kernels import invalid
 
 F = np.float32

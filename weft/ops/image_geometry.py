@@ -10,7 +10,6 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.tensor import Tensor
 from weft.ops import array, control, math
-from weft.ops.blocks import extract_image_patches
 from weft.ops.case import case
 from weft.ops.cond import cond
 from weft.ops.image_check import (
@@ -20,6 +19,7 @@ from weft.ops.image_check import (
     require,
 )
 from weft.ops.kernels import is_tensor_like
+from weft.ops.patches import extract_image_patches
 from weft.ops.random import random_uniform
 from weft.ops.strided import slice as slice_images
 

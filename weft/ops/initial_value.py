@@ -1,4 +1,4 @@
-"""Initial values that read other variables.
+"""Initial values: where they are computed, and what they are if they read other variables.
 
 So that variables initialized from one another can be initialized in one step, in any order, an
 initial value reads the *initialized value* of every variable it depends on: its value if it has
@@ -9,12 +9,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.graph import GraphKeys, Tensor
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+from weft.graph.graph import GraphKeys, Tensor, get_default_graph
 from weft.graph.op_def import raw
 
 # Reads of resource variables, and tests for initialization, are left as they are.
 _LEFT_ALONE = {"IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If"}
 _VARIABLES = {"Variable", "VariableV2", "VarHandleOp"}
+
+
+def initializer_scope(scope: str) -> Any:
+    """New nodes are placed with the variable whose name scope is `scope`."""
+    group = AttrValue(list=AttrValue.ListValue(s=[f"loc:@{scope.rstrip('/')}".encode()]))
+    return get_default_graph()._attr_scope({"_class": group})
+
+
+def check_outside_control_flow(initial: Tensor, name: str) -> None:
+    if initial.op._get_control_flow_context() is not None:
+        raise ValueError(
+            f"Initializer for variable {name} is from inside a control-flow construct, such as a "
+            "loop or conditional. When creating a variable inside a loop or conditional, use a "
+            "lambda as the initializer."
+        )
 
 
 def guard_initial_value(name: str, initial_value: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from weft.graph.graph import add_to_collection, control_dependencies, get_collec
 from weft.graph.keys import GraphKeys
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
-from weft.ops import array, nn_impl
+from weft.ops import array, cross_entropy, nn_impl
 from weft.ops import math as math_ops
 from weft.ops.confusion_matrix import remove_squeezable_dimensions, squeeze_if
 from weft.ops.select import where
@@ -318,7 +318,9 @@ def sigmoid_cross_entropy(
     labels, logits = _as_logits(multi_class_labels, logits)
     if label_smoothing > 0:
         labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-    return nn_impl.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+    return cross_entropy.sigmoid_cross_entropy_with_logits(
+        labels=labels, logits=logits, name="xentropy"
+    )
 
 
 @_loss("softmax_cross_entropy_loss")
@@ -331,7 +333,7 @@ def softmax_cross_entropy(
         classes = math_ops.cast(array.shape(labels)[-1], logits.dtype)
         labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
     labels = array.stop_gradient(labels, name="labels_stop_gradient")
-    return nn_impl.softmax_cross_entropy_with_logits_v2(
+    return cross_entropy.softmax_cross_entropy_with_logits_v2(
         labels=labels, logits=logits, name="xentropy"
     )
 
@@ -350,7 +352,7 @@ def sparse_softmax_cross_entropy(
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", values) as scope:
         labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
         weights = _squeezed_weights(weights, labels)
-        losses = nn_impl.sparse_softmax_cross_entropy_with_logits(
+        losses = cross_entropy.sparse_softmax_cross_entropy_with_logits(
             labels=labels, logits=logits, name="xentropy"
         )
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

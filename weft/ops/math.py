@@ -20,6 +20,7 @@ from weft.graph.slices import (
     convert_to_tensor_or_indexed_slices,
 )
 from weft.ops import array, choose  # noqa: F401  (choose registers its ops)
+from weft.ops.arg_extremes import arg_max, arg_min, argmax, argmin  # noqa: F401
 from weft.ops.bins import (  # noqa: F401
     bincount,
     bucketize,
@@ -43,6 +44,8 @@ from weft.ops.casts import (  # noqa: F401
     to_int32,
     to_int64,
 )
+from weft.ops.cumulative import cumprod, cumsum, cumulative_logsumexp  # noqa: F401
+from weft.ops.einsum import einsum  # noqa: F401
 from weft.ops.elementwise import (  # noqa: F401
     add,
     add_v2,
@@ -77,21 +80,13 @@ from weft.ops.elementwise import (  # noqa: F401
 )
 from weft.ops.matmul import (  # noqa: F401
     cross,
-    einsum,
     matmul,
     matvec,
     sparse_matmul,
     tensordot,
 )
 from weft.ops.reduce import (  # noqa: F401
-    arg_max,
-    arg_min,
-    argmax,
-    argmin,
     count_nonzero,
-    cumprod,
-    cumsum,
-    cumulative_logsumexp,
     reduce_all,
     reduce_any,
     reduce_euclidean_norm,
@@ -111,9 +106,6 @@ from weft.ops.segment import (  # noqa: F401
     segment_min,
     segment_prod,
     segment_sum,
-    sparse_segment_mean,
-    sparse_segment_sqrt_n,
-    sparse_segment_sum,
     unsorted_segment_max,
     unsorted_segment_mean,
     unsorted_segment_min,
@@ -121,6 +113,7 @@ from weft.ops.segment import (  # noqa: F401
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
+from weft.ops.segment_sparse import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum  # noqa: F401
 from weft.ops.sequence import (  # noqa: F401
     lin_space,
     linspace,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.graph import shape_fn as s
@@ -88,68 +88,49 @@ def _(op: Operation, grad: Any) -> Any:
     )
 
 
-def _check_gradient(input: Array, window: Window, out_backprop: Array) -> None:
-    if out_backprop.shape != (input.shape[0], *window.output, input.shape[3]):
-        raise invalid("out_backprop has incompatible size.")
-
-
-@op(
-    "Dilation2DBackpropInput",
-    inputs="input: T, filter: T, out_backprop: T",
-    outputs="in_backprop: T",
-    attrs=_ATTRS,
-    shape=s.unchanged,
-    xla=True,
-)
-def dilation2d_backprop_input_(
-    xp: Any,
-    input: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: list[int],
-    rates: list[int],
-    padding: str,
-) -> Array:
-    window = _window(input, filter, strides, rates, padding)
-    _check_gradient(input, window, out_backprop)
-    if 0 in input.shape or 0 in out_backprop.shape:
-        return xp.zeros(input.shape, input.dtype)
-    _, where = first_largest(_raised(input, filter, window), window)
+def _to_input(xp: Any, where: Array, g: Array, window: Window, input: Array, _: Array) -> Array:
     numbers = {tap: n for n, tap in enumerate(window.taps)}
 
     def term(tap: tuple[int, ...], where: Array, g: Array) -> Array:
         return xp.where(where == numbers[tap], g, g.dtype.type(0))
 
-    return spread([where, out_backprop], window, term, fills=[-1, 0])
+    return spread([where, g], window, term, fills=[-1, 0])
 
 
-@op(
-    "Dilation2DBackpropFilter",
-    inputs="input: T, filter: T, out_backprop: T",
-    outputs="filter_backprop: T",
-    attrs=_ATTRS,
-    shape=lambda c: c.dims(1),
-    xla=True,
-)
-def dilation2d_backprop_filter_(
-    xp: Any,
-    input: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: list[int],
-    rates: list[int],
-    padding: str,
-) -> Array:
-    window = _window(input, filter, strides, rates, padding)
-    _check_gradient(input, window, out_backprop)
-    if 0 in input.shape or 0 in out_backprop.shape:
-        return xp.zeros(filter.shape, filter.dtype)
-    _, where = first_largest(_raised(input, filter, window), window)
-    zero = out_backprop.dtype.type(0)
+def _to_filter(xp: Any, where: Array, g: Array, window: Window, _: Array, filter: Array) -> Array:
+    zero = g.dtype.type(0)
     sums = [
-        xp.sum(xp.where(where == number, out_backprop, zero), axis=(0, 1, 2))
+        xp.sum(xp.where(where == number, g, zero), axis=(0, 1, 2))
         for number, _ in enumerate(window.taps)
     ]
     return xp.stack(sums).reshape(filter.shape).astype(filter.dtype)
+
+
+def _declare_gradient(name: str, output: str, of: int, compute: Callable[..., Array]) -> None:
+    """The gradient for input `of`; `compute` gets which tap was the largest under each window."""
+
+    def kernel(
+        xp: Any, input: Array, filter: Array, out_backprop: Array, *, strides: list[int],
+        rates: list[int], padding: str,
+    ) -> Array:  # fmt: skip
+        window = _window(input, filter, strides, rates, padding)
+        if out_backprop.shape != (input.shape[0], *window.output, input.shape[3]):
+            raise invalid("out_backprop has incompatible size.")
+        wanted = (input, filter)[of]
+        if 0 in input.shape or 0 in out_backprop.shape:
+            return xp.zeros(wanted.shape, wanted.dtype)
+        _, where = first_largest(_raised(input, filter, window), window)
+        return compute(xp, where, out_backprop, window, input, filter)
+
+    op(
+        name,
+        inputs="input: T, filter: T, out_backprop: T",
+        outputs=f"{output}: T",
+        attrs=_ATTRS,
+        shape=lambda c: c.dims(of),
+        xla=True,
+    )(kernel)
+
+
+_declare_gradient("Dilation2DBackpropInput", "in_backprop", 0, _to_input)
+_declare_gradient("Dilation2DBackpropFilter", "filter_backprop", 1, _to_filter)

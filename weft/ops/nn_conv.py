@@ -11,7 +11,8 @@ from typing import Any
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array import concat, deprecated_alias, expand_dims, squeeze
-from weft.ops.array_pad import reverse
+from weft.ops.array_reverse import reverse
+from weft.ops.declare import public
 
 Ones = (1, 1, 1, 1)
 
@@ -114,17 +115,9 @@ def conv2d_backprop_filter(
     """The gradient of `conv2d` for its filter."""
     padding, explicit = _paddings(padding)
     return raw.Conv2DBackpropFilter(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        explicit_paddings=explicit,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
+        input, filter_sizes, out_backprop, strides, padding, use_cudnn_on_gpu, explicit,
+        data_format, list(dilations), name=name,
+    )  # fmt: skip
 
 
 def conv2d_backprop_input(
@@ -143,17 +136,9 @@ def conv2d_backprop_input(
     filter = deprecated_alias("filters", filters, "filter", filter)
     padding, explicit = _paddings(padding)
     return raw.Conv2DBackpropInput(
-        input_sizes,
-        filter,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        explicit_paddings=explicit,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
+        input_sizes, filter, out_backprop, strides, padding, use_cudnn_on_gpu, explicit,
+        data_format, list(dilations), name=name,
+    )  # fmt: skip
 
 
 def conv2d_transpose(
@@ -277,29 +262,12 @@ def conv3d(
     return raw.Conv3D(input, filter, strides=strides, padding=padding, name=name, **attrs)
 
 
-def conv3d_backprop_filter_v2(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: str,
-    data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1),
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of `conv3d` for its filter."""
-    return raw.Conv3DBackpropFilterV2(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
-
-
+conv3d_backprop_filter_v2 = public(
+    "conv3d_backprop_filter_v2",
+    "Conv3DBackpropFilterV2",
+    "The gradient of `conv3d` for its filter.",
+    "input, filter_sizes, out_backprop, strides, padding, data_format, dilations",
+)
 conv3d_backprop_filter = conv3d_backprop_filter_v2
 
 
@@ -384,52 +352,18 @@ def depthwise_conv2d_native(
     )
 
 
-def depthwise_conv2d_native_backprop_input(
-    input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: str,
-    data_format: str = "NHWC",
-    dilations: Any = Ones,
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of `depthwise_conv2d_native` for its input."""
-    return raw.DepthwiseConv2dNativeBackpropInput(
-        input_sizes,
-        filter,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
-
-
-def depthwise_conv2d_native_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: str,
-    data_format: str = "NHWC",
-    dilations: Any = Ones,
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of `depthwise_conv2d_native` for its filter."""
-    return raw.DepthwiseConv2dNativeBackpropFilter(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
-
-
+depthwise_conv2d_native_backprop_input = public(
+    "depthwise_conv2d_native_backprop_input",
+    "DepthwiseConv2dNativeBackpropInput",
+    "The gradient of `depthwise_conv2d_native` for its input.",
+    "input_sizes, filter, out_backprop, strides, padding, data_format, dilations",
+)
+depthwise_conv2d_native_backprop_filter = public(
+    "depthwise_conv2d_native_backprop_filter",
+    "DepthwiseConv2dNativeBackpropFilter",
+    "The gradient of `depthwise_conv2d_native` for its filter.",
+    "input, filter_sizes, out_backprop, strides, padding, data_format, dilations",
+)
 depthwise_conv2d_backprop_input = depthwise_conv2d_native_backprop_input
 depthwise_conv2d_backprop_filter = depthwise_conv2d_native_backprop_filter
 

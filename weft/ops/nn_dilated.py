@@ -339,21 +339,33 @@ def depthwise_conv2d(
     with name_scope(name, "depthwise", [input, filter]) as name:
         input = convert_to_tensor(input, name="tensor_in")
         filter = convert_to_tensor(filter, name="filter_in")
-        attrs = given(data_format=data_format)
+        return _depthwise(input, filter, strides, padding, rate, data_format, name)
 
-        def op(x: Any, _: int, padding: str) -> Tensor:
-            return raw.DepthwiseConv2dNative(
-                x, filter, strides=strides, padding=padding, name=name, **attrs
-            )
 
-        return with_space_to_batch(
-            input,
-            [1, 1] if rate is None else rate,
-            padding,
-            op,
-            filter_shape=shape(filter),
-            data_format=data_format,
+def _depthwise(
+    input: Tensor,
+    filter: Tensor,
+    strides: Any,
+    padding: str,
+    rate: Any,
+    data_format: str | None,
+    name: str,
+) -> Tensor:
+    attrs = given(data_format=data_format)
+
+    def op(x: Any, _: int, padding: str) -> Tensor:
+        return raw.DepthwiseConv2dNative(
+            x, filter, strides=strides, padding=padding, name=name, **attrs
         )
+
+    return with_space_to_batch(
+        input,
+        [1, 1] if rate is None else rate,
+        padding,
+        op,
+        filter_shape=shape(filter),
+        data_format=data_format,
+    )
 
 
 def separable_conv2d(
@@ -376,20 +388,8 @@ def separable_conv2d(
         pointwise_filter = convert_to_tensor(pointwise_filter, name="pointwise_filter")
         window = pointwise_filter.shape.with_rank(4)
         window[:2].assert_is_compatible_with([1, 1])
-        attrs = given(data_format=data_format)
-
-        def op(x: Any, _: int, padding: str) -> Tensor:
-            return raw.DepthwiseConv2dNative(
-                x, depthwise_filter, strides=strides, padding=padding, name="depthwise", **attrs
-            )
-
-        depthwise = with_space_to_batch(
-            input,
-            [1, 1] if rate is None else rate,
-            padding,
-            op,
-            filter_shape=shape(depthwise_filter),
-            data_format=data_format,
+        depthwise = _depthwise(
+            input, depthwise_filter, strides, padding, rate, data_format, "depthwise"
         )
         return conv2d(
             depthwise,

@@ -20,12 +20,12 @@ from weft.ops.array import (
 )
 from weft.ops.candidate_sampling import compute_accidental_hits, log_uniform_candidate_sampler
 from weft.ops.casts import cast
-from weft.ops.embedding import embedding_lookup, table_parts
-from weft.ops.matmul import matmul
-from weft.ops.nn_impl import (
+from weft.ops.cross_entropy import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits_v2,
 )
+from weft.ops.embedding import embedding_lookup, table_parts
+from weft.ops.matmul import matmul
 from weft.ops.strided import slice
 
 
@@ -43,19 +43,7 @@ def nce_loss(
     name: str | None = "nce_loss",
 ) -> Tensor:
     """Noise-contrastive estimation: logistic losses of the true and the sampled classes."""
-    logits, targets = _sampled_logits(
-        weights,
-        biases,
-        labels,
-        inputs,
-        num_sampled,
-        num_classes,
-        num_true,
-        sampled_values,
-        remove_accidental_hits,
-        partition_strategy,
-        name,
-    )
+    logits, targets = _sampled_logits(**locals())
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
     return _sum_rows(losses)
 
@@ -75,20 +63,7 @@ def sampled_softmax_loss(
     seed: int | None = None,
 ) -> Tensor:
     """The softmax cross entropy over the true and the sampled classes."""
-    logits, targets = _sampled_logits(
-        weights,
-        biases,
-        labels,
-        inputs,
-        num_sampled,
-        num_classes,
-        num_true,
-        sampled_values,
-        remove_accidental_hits,
-        partition_strategy,
-        name,
-        seed,
-    )
+    logits, targets = _sampled_logits(**locals())
     targets = stop_gradient(targets, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
 

@@ -173,9 +173,11 @@ def single(
         return None
     if actual is not dtype:
         fail(0, mismatch(actual))
+    if dtype is dtypes.float32 and not len(values) % 4:
+        return np.frombuffer(values, "<f4")
     if dtype is dtypes.int64 and values.isascii():
         return np.array(list(values), np.int64) if len(values) < 64 else _octets(values)
-    return _decoded([values], dtype, fail)[0]
+    return strings(values) if dtype is dtypes.string else _decoded([values], dtype, fail)[0]
 
 
 def _octets(data: bytes) -> np.ndarray:

@@ -8,11 +8,8 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
-from weft.ops.variable_scope import (
-    _get_default_variable_store,
-    get_variable_scope,
-    variable_scope,
-)
+from weft.ops.get_variable import _get_default_variable_store, get_variable_scope
+from weft.ops.variable_scope import variable_scope
 
 Partitioner = Callable[..., list[int]]
 

@@ -48,9 +48,9 @@ def packed(value: Any) -> Any:
     """A component as a queue keeps it."""
     if not isinstance(value, (np.ndarray, np.generic)):
         return value  # a variant
-    if not value.ndim and value.dtype.kind in _PLAIN:
-        return value.item()
-    return owned(value)
+    if value.ndim:
+        return owned(value)
+    return value.item() if value.dtype.kind in _PLAIN else owned(value)
 
 
 def unpacked(value: Any, dtype: DType) -> Any:
@@ -223,7 +223,20 @@ class Queue(Monitor):
 
     def enqueue(self, components: Sequence[Any]) -> Any:
         self._check(components, self.shapes)
-        return self.submit(_PUTS, Put([tuple(map(packed, components))]))
+        element = tuple(map(packed, components))
+        finished: Sequence[Waiter] = ()
+        with self.lock:
+            puts, takes = self.lines
+            at_once = not puts and not self.closed and self.count() < self.capacity
+            if at_once:
+                self.push((element,))
+                if takes:
+                    finished = self._serve()
+        if not at_once:
+            return self.submit(_PUTS, Put([element]))
+        if finished:
+            self._deliver(finished)
+        return ()
 
     def enqueue_many(self, components: Sequence[Any]) -> Any:
         """Adds every row of the components as an element."""
@@ -428,9 +441,12 @@ class ShufflingQueue(Queue):
         words = self._words
         while len(words) < count:
             blocks = np.stack(philox.blocks(np, self._state, _WORD_BLOCKS), axis=1)
-            words += blocks.ravel().tolist()
+            words[:0] = blocks.ravel()[::-1].tolist()  # the next one is at the end
             self._state = philox.advance(self._state, _WORD_BLOCKS)
-        drawn, self._words = words[:count], words[count:]
+        if count == 1:
+            return [words.pop()]
+        drawn = words[: -count - 1 : -1]
+        del words[-count:]
         return drawn
 
     def check_same_order(self, min_after_dequeue: int, seed: int, seed2: int) -> None:

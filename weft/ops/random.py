@@ -13,7 +13,7 @@ from weft.core.shapes import Dimension
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
-from weft.graph.random_seed import get_seed
+from weft.graph.random_seed import seed_attrs
 from weft.ops import array, control, math
 
 _UNIFORM_DTYPES = (
@@ -28,11 +28,6 @@ def _shape_tensor(shape: Any) -> Tensor:
         shape = tuple(d.value if isinstance(d, Dimension) else d for d in shape)
         dtype = None if shape else dtypes.int32
     return convert_to_tensor(shape, dtype=dtype, name="shape")
-
-
-def _seeds(seed: int | None) -> dict[str, int]:
-    seed, seed2 = get_seed(seed)
-    return {"seed": seed or 0, "seed2": seed2 or 0}
 
 
 def _scaled(values: Tensor, scale: Tensor, offset: Tensor, name: str) -> Tensor:
@@ -64,7 +59,7 @@ def random_uniform(
         shape = _shape_tensor(shape)
         low = convert_to_tensor(minval, dtype=dtype, name="min")
         high = convert_to_tensor(maxval, dtype=dtype, name="max")
-        seeds = _seeds(seed)
+        seeds = seed_attrs(seed)
         if dtype.is_integer:
             return raw.RandomUniformInt(shape, low, high, **seeds, name=name)
         values = raw.RandomUniform(shape, dtype, **seeds)
@@ -93,7 +88,7 @@ def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tenso
         name: str | None = None,
     ) -> Tensor:
         def draw(shape: Tensor) -> Tensor:
-            return getattr(raw, op_name)(shape, dtype, **_seeds(seed))
+            return getattr(raw, op_name)(shape, dtype, **seed_attrs(seed))
 
         return _around(function, draw, shape, seed, mean, stddev, dtype, name)
 
@@ -129,12 +124,12 @@ def parameterized_truncated_normal(
     with name_scope(name, "parameterized_truncated_normal", [shape, *given.values()]):
         shape = _shape_tensor(shape)
         parameters = [convert_to_tensor(v, dtype=dtype, name=k) for k, v in given.items()]
-        return raw.ParameterizedTruncatedNormal(shape, *parameters, **_seeds(seed))
+        return raw.ParameterizedTruncatedNormal(shape, *parameters, **seed_attrs(seed))
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """`value` with its rows (slices along the first dimension) in random order."""
-    return raw.RandomShuffle(value, **_seeds(seed), name=name)
+    return raw.RandomShuffle(value, **seed_attrs(seed), name=name)
 
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -182,7 +177,7 @@ def categorical(
 
 def _multinomial(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
-    seeds = _seeds(seed)
+    seeds = seed_attrs(seed)
     return raw.Multinomial(logits, num_samples, **seeds, output_dtype=dtype or dtypes.int64)
 
 
@@ -203,7 +198,7 @@ def random_gamma(
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
         beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
         alpha = alpha + array.zeros_like(beta)
-        seeds = _seeds(seed)
+        seeds = seed_attrs(seed)
         # Tiny values round to zero, which is not a gamma value.
         tiny = np.finfo(alpha.dtype.as_numpy_dtype).tiny
         return raw.Maximum(tiny, raw.RandomGamma(shape, alpha, **seeds) / beta)
@@ -230,7 +225,7 @@ def random_poisson_v2(
     """`random_poisson` with its arguments in the later order."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return raw.RandomPoissonV2(shape, lam, dtype=dtype, **_seeds(seed))
+        return raw.RandomPoissonV2(shape, lam, dtype=dtype, **seed_attrs(seed))
 
 
 def stateless_uniform(

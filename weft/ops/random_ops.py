@@ -30,16 +30,16 @@ Shape = tuple[int, ...]
 # ---- shapes and checks ---------------------------------------------------------------------------
 
 
-def _given_shape(c: s.ShapeContext) -> s.Dims:
+def given_shape(c: s.ShapeContext) -> s.Dims:
     s.with_rank(c.dims(0), 1)
     return c.partial(0)
 
 
 def _given_shape_then(c: s.ShapeContext) -> s.Dims:
-    return s.concat(_given_shape(c), c.dims(1))
+    return s.concat(given_shape(c), c.dims(1))
 
 
-def _dims(shape: np.ndarray) -> Shape:
+def dims_of(shape: np.ndarray) -> Shape:
     if shape.ndim != 1:
         raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {s.show(shape.shape)}")
     for dim in shape.tolist():
@@ -53,7 +53,7 @@ def _check_scalar(name: str, value: Array, wording: str) -> None:
         raise invalid(f"{name} {wording}, got shape {s.show(np.shape(value))}")
 
 
-def _check_bounds(xp: Any, minval: Array, maxval: Array, dims: Shape) -> None:
+def check_bounds(xp: Any, minval: Array, maxval: Array, dims: Shape) -> None:
     _check_scalar("minval", minval, "must be 0-D")
     _check_scalar("maxval", maxval, "must be 0-D")
     if xp is np and 0 not in dims and not minval < maxval:
@@ -73,14 +73,14 @@ def _float_op(name: str, draw: Callable[..., Array]) -> Any:
     """Declares an op that fills a shape with floats of one distribution."""
 
     def kernel(xp: Any, rng: Array, shape: np.ndarray, *, dtype: DType) -> Array:
-        return draw(xp, rng, _dims(shape), dtype.as_numpy_dtype)
+        return draw(xp, rng, dims_of(shape), dtype.as_numpy_dtype)
 
     declare = op(
         name,
         inputs="shape: T",
         outputs="output: dtype",
         attrs=_FLOAT,
-        shape=_given_shape,
+        shape=given_shape,
         static="shape",
         random=_per_output,
         differentiable=False,
@@ -93,10 +93,10 @@ random_standard_normal_ = _float_op("RandomStandardNormal", philox.normal)
 truncated_normal_ = _float_op("TruncatedNormal", philox.truncated_normal)
 
 
-def _integers_shape(c: s.ShapeContext) -> s.Dims:
+def integers_shape(c: s.ShapeContext) -> s.Dims:
     for bound in (c.num_inputs - 2, c.num_inputs - 1):
         s.with_rank(c.dims(bound), 0)
-    return _given_shape(c)
+    return given_shape(c)
 
 
 @op(
@@ -104,22 +104,22 @@ def _integers_shape(c: s.ShapeContext) -> s.Dims:
     inputs="shape: T, minval: Tout, maxval: Tout",
     outputs="output: Tout",
     attrs="seed: int = 0, seed2: int = 0, Tout: indextype, T: indextype",
-    shape=_integers_shape,
+    shape=integers_shape,
     static="shape",
     random=_per_output,
 )
 def random_uniform_int_(
     xp: Any, rng: Array, shape: np.ndarray, minval: Array, maxval: Array, *, Tout: DType
 ) -> Array:
-    dims = _dims(shape)
-    _check_bounds(xp, minval, maxval, dims)
+    dims = dims_of(shape)
+    check_bounds(xp, minval, maxval, dims)
     return philox.uniform_int(xp, rng, dims, minval, maxval, Tout.as_numpy_dtype)
 
 
 def _bounded_shape(c: s.ShapeContext) -> s.Dims:
     for i in range(1, 5):
         s.with_rank_at_most(c.dims(i), 1)
-    return _given_shape(c)
+    return given_shape(c)
 
 
 @op(
@@ -143,7 +143,7 @@ def parameterized_truncated_normal_(
 ) -> Array:
     if shape.ndim != 1:
         raise invalid(f"Input shape should be a vector, got shape: {s.show(shape.shape)}")
-    dims = _dims(shape)
+    dims = dims_of(shape)
     rows, row_size = dims[0] if dims else 1, _math.prod(dims[1:])
     given = {"means": means, "stddevs": stdevs, "minvals": minvals, "maxvals": maxvals}
     for name, value in given.items():
@@ -191,7 +191,7 @@ def reserve(ctx: Any, blocks: int) -> np.ndarray:
     random=_per_output,
 )
 def random_gamma_(xp: Any, rng: Array, shape: np.ndarray, alpha: Array) -> Array:
-    dims = _dims(shape)
+    dims = dims_of(shape)
     drawn = rejection.gamma(rng, np.reshape(alpha, -1), _math.prod(dims))
     return drawn.astype(alpha.dtype).reshape(dims + alpha.shape)
 
@@ -222,7 +222,7 @@ def random_gamma_grad_(xp: Any, alpha: Array, sample: Array) -> Array:
 
 
 def _poisson(xp: Any, rng: Array, shape: np.ndarray, rate: Array, *, dtype: DType) -> Array:
-    dims, kind = _dims(shape), np.dtype(dtype.as_numpy_dtype)
+    dims, kind = dims_of(shape), np.dtype(dtype.as_numpy_dtype)
     limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
     drawn = rejection.poisson(rng, np.reshape(rate, -1), _math.prod(dims), float(limits.max))
     return drawn.astype(kind).reshape(dims + rate.shape)
@@ -254,7 +254,7 @@ random_poisson_v2_ = op(
 # ---- multinomial ---------------------------------------------------------------------------------
 
 
-def _multinomial_shape(c: s.ShapeContext) -> s.Dims:
+def multinomial_shape(c: s.ShapeContext) -> s.Dims:
     batch = s.with_rank(c.dims(0), 2)[0]
     s.with_rank(c.dims(1), 0)
     count = c.value(1)
@@ -269,7 +269,7 @@ def _multinomial_blocks(dims: Shape, attrs: dict[str, Any]) -> int:
     return philox.RESERVED * batch * ((samples + 3) // 4 * 8)
 
 
-def _categories(
+def categories(
     xp: Any, rng: Array, logits: Array, num_samples: Array, *, output_dtype: DType
 ) -> Array:
     """A class per draw: where a uniform value falls in the cumulative weights of its row."""
@@ -306,11 +306,11 @@ multinomial_ = op(
     inputs="logits: T, num_samples: int32",
     outputs="output: output_dtype",
     attrs="seed: int = 0, seed2: int = 0, T: realnumbertype, output_dtype: indextype = int64",
-    shape=_multinomial_shape,
+    shape=multinomial_shape,
     static="num_samples",
     random=_multinomial_blocks,
     differentiable=False,
-)(_categories)
+)(categories)
 
 
 # ---- shuffling and cropping ----------------------------------------------------------------------
@@ -370,91 +370,3 @@ def random_crop_(xp: Any, rng: Array, image: Array, size: np.ndarray) -> Array:
     top = words.pop(0) % (height - rows + 1) if height > rows else 0
     cropped = xp.take(image, xp.arange(rows) + top, axis=0)
     return xp.take(cropped, xp.arange(columns) + left, axis=1)
-
-
-# ---- stateless -----------------------------------------------------------------------------------
-
-_STATELESS = (
-    "dtype: {half, bfloat16, float, double} = float, T: indextype = int32, Tseed: indextype = int64"
-)
-
-
-def _check_seed_dims(dims: s.Dims) -> None:
-    length = s.with_rank(dims, 1)[0]
-    if length not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {length}")
-
-
-def _stateless_shape(c: s.ShapeContext) -> s.Dims:
-    _check_seed_dims(c.dims(1))
-    return _given_shape(c)
-
-
-def _stateless_rng(xp: Any, seed: Array) -> Array:
-    if np.shape(seed) != (2,):
-        raise invalid(f"seed must have shape [2], not {s.show(np.shape(seed))}")
-    return philox.stateless_state(xp, seed)
-
-
-def _stateless_op(name: str, draw: Callable[..., Array]) -> Any:
-    def kernel(xp: Any, shape: np.ndarray, seed: Array, *, dtype: DType) -> Array:
-        return draw(xp, _stateless_rng(xp, seed), _dims(shape), dtype.as_numpy_dtype)
-
-    declare = op(
-        name,
-        inputs="shape: T, seed: Tseed",
-        outputs="output: dtype",
-        attrs=_STATELESS,
-        shape=_stateless_shape,
-        static="shape",
-        differentiable=False,
-    )
-    return declare(kernel)
-
-
-stateless_random_uniform_ = _stateless_op("StatelessRandomUniform", philox.uniform)
-stateless_random_normal_ = _stateless_op("StatelessRandomNormal", philox.normal)
-stateless_truncated_normal_ = _stateless_op("StatelessTruncatedNormal", philox.truncated_normal)
-
-
-def _stateless_integers_shape(c: s.ShapeContext) -> s.Dims:
-    _check_seed_dims(c.dims(1))
-    return _integers_shape(c)
-
-
-@op(
-    "StatelessRandomUniformInt",
-    inputs="shape: T, seed: Tseed, minval: dtype, maxval: dtype",
-    outputs="output: dtype",
-    attrs="dtype: indextype, T: indextype, Tseed: indextype = int64",
-    shape=_stateless_integers_shape,
-    static="shape",
-    differentiable=False,
-)
-def stateless_random_uniform_int_(
-    xp: Any, shape: np.ndarray, seed: Array, minval: Array, maxval: Array, *, dtype: DType
-) -> Array:
-    rng, dims = _stateless_rng(xp, seed), _dims(shape)
-    _check_bounds(xp, minval, maxval, dims)
-    return philox.uniform_int(xp, rng, dims, minval, maxval, dtype.as_numpy_dtype)
-
-
-def _stateless_multinomial_shape(c: s.ShapeContext) -> s.Dims:
-    _check_seed_dims(c.dims(2))
-    return _multinomial_shape(c)
-
-
-@op(
-    "StatelessMultinomial",
-    inputs="logits: T, num_samples: int32, seed: Tseed",
-    outputs="output: output_dtype",
-    attrs="T: realnumbertype, Tseed: indextype = int64, output_dtype: indextype = int64",
-    shape=_stateless_multinomial_shape,
-    static="num_samples",
-    differentiable=False,
-)
-def stateless_multinomial_(
-    xp: Any, logits: Array, num_samples: Array, seed: Array, *, output_dtype: DType
-) -> Array:
-    rng = _stateless_rng(xp, seed)
-    return _categories(xp, rng, logits, num_samples, output_dtype=output_dtype)

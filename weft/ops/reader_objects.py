@@ -72,7 +72,13 @@ class Reader:
 
     def read(self, queue: Queue) -> Any:
         """The next record: [key, value], or a `Deferred`."""
-        return self._start(Read(queue, 1, single=True))
+        record = None
+        if self.work is not None:
+            with self.state:
+                record = self._next_of_file()
+        if record is None:
+            return self._start(Read(queue, 1, single=True))
+        return [string_scalar(record[0]), string_scalar(record[1])]
 
     def read_up_to(self, queue: Queue, count: int) -> Any:
         """Up to `count` records, as vectors; fewer at the end of a file."""
@@ -133,17 +139,23 @@ class Reader:
         """Reads from the file under way; True when the request is met."""
         with self.state:
             while len(request.records) < request.limit:
-                if self.work is None:
-                    return False
-                record = self.next()
+                record = self._next_of_file()
                 if record is not None:
                     request.records.append(record)
-                    self.produced += 1
-                if record is None or self.one_record:
-                    self._finish()
-                    if request.records:
-                        return True
+                if self.work is None:  # the file is over
+                    return bool(request.records)
         return True
+
+    def _next_of_file(self) -> Record | None:
+        """The next record of the file under way, if there is one. With `state` held."""
+        if self.work is None:
+            return None
+        record = self.next()
+        if record is not None:
+            self.produced += 1
+        if record is None or self.one_record:
+            self._finish()
+        return record
 
     def _finish(self) -> None:
         self.close()

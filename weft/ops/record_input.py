@@ -12,8 +12,8 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.io import file_io
 from weft.io.tf_record import TFRecordOptions, tf_record_iterator
-from weft.ops.array_join import split
 from weft.ops.array_shape import reshape
+from weft.ops.array_split import split
 from weft.ops.reader_objects import string_vector
 from weft.ops.resource_names import named_or_node
 

@@ -1,4 +1,4 @@
-"""Reductions along axes, positions of extremes, and running sums and products.
+"""Reductions along axes.
 
 Axes are static: they are NumPy values in kernels. Half-precision values are added up in single.
 """
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
 from weft.graph.constant_value import constant_value
@@ -22,7 +21,7 @@ from weft.graph.slices import SparseTensor
 from weft.ops import array, sequence
 from weft.ops.array import deprecated_alias, rank, shape, size
 from weft.ops.casts import cast
-from weft.ops.elementwise import cast_to, conj, is_integer, literal
+from weft.ops.declare import cast_to, conj, is_integer, literal
 from weft.ops.kernels import invalid
 
 Array = Any
@@ -233,152 +232,6 @@ _reduction("All", lambda xp, x, **along: xp.all(x, **along), types="")
 _reduction("Any", lambda xp, x, **along: xp.any(x, **along), types="")
 
 
-# ---- where the extremes are -------------------------------------------------------------------
-
-
-def _without_axis(c: s.ShapeContext) -> s.Dims:
-    dims, axis = c.dims(0), c.value(1)
-    s.with_rank(c.dims(1), 0)
-    if dims is None or len(dims) <= 1:
-        return None if dims is None else ()
-    if axis is None:
-        return (None,) * (len(dims) - 1)
-    count, at = len(dims), int(axis)
-    if not -count <= at < count:
-        raise ValueError(
-            f"Dimension ({at}) must be in the range [{-count}, {count}), where {count}"
-            " is the number of dimensions in the input."
-        )
-    at %= count
-    return dims[:at] + dims[at + 1 :]
-
-
-def _position(name: str, find: str, ignored: float) -> OpDef:
-    """The first position of an extreme; `ignored` stands in for NaN, which is never chosen."""
-
-    @op(
-        name,
-        inputs="input: T, dimension: Tidx",
-        outputs="output: output_type",
-        attrs="T: numbertype, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64",
-        shape=_without_axis,
-        static="dimension",
-    )
-    def position(xp: Any, input: Array, dimension: np.ndarray, *, output_type: DType) -> Array:
-        axis, count = int(dimension), max(input.ndim, 1)
-        if not -count <= axis < count:
-            raise invalid(f"Expected dimension in the range [{-count}, {count}), but got {axis}")
-        if input.ndim and not input.shape[axis]:
-            raise invalid(f"Reduction axis {axis} is empty in shape {s.show(input.shape)}")
-        if not is_integer(input):
-            input = xp.where(xp.isnan(input), literal(input, ignored), input)
-        found = getattr(xp, find)(input, axis=axis) if input.ndim else xp.zeros((), np.int64)
-        return found.astype(output_type.np_storage)
-
-    position.gradient(lambda op, grad: [None, None])
-    return position
-
-
-_position("ArgMax", "argmax", -np.inf)
-_position("ArgMin", "argmin", np.inf)
-
-
-# ---- running sums and products ----------------------------------------------------------------
-
-
-def _running(name: str, accumulate: Callable[..., Array], start: float, types: str) -> OpDef:
-    """Declares a scan; `accumulate(xp, x, axis)` is inclusive and runs forward."""
-
-    @op(
-        name,
-        inputs="x: T, axis: Tidx",
-        outputs="out: T",
-        attrs="exclusive: bool = false, reverse: bool = false, "
-        f"T: {types}, Tidx: {{int32, int64}} = int32",
-        shape=s.unchanged,
-        static="axis",
-    )
-    def scan(xp: Any, x: Array, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> Array:
-        if axis.ndim:
-            raise invalid(f"ScanOp: axis must be a scalar, not {s.show(axis.shape)}")
-        at = int(axis)
-        if not -x.ndim <= at < x.ndim:
-            raise invalid(
-                f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {at}"
-            )
-        values = xp.flip(wide(x), at) if reverse else wide(x)
-        if exclusive:
-            first = [n if i != at % x.ndim else min(n, 1) for i, n in enumerate(x.shape)]
-            before = xp.full(first, start, values.dtype)
-            kept = [slice(None)] * x.ndim
-            kept[at] = slice(0, max(x.shape[at] - 1, 0))
-            values = xp.concatenate([before, values[tuple(kept)]], axis=at)
-        result = accumulate(xp, values, at)
-        return (xp.flip(result, at) if reverse else result).astype(x.dtype)
-
-    return scan
-
-
-def _accumulate_logsumexp(xp: Any, x: Array, axis: int) -> Array:
-    if xp is np:
-        return np.logaddexp.accumulate(x, axis=axis)
-    from jax import lax
-
-    return lax.cumlogsumexp(x, axis=axis % x.ndim)
-
-
-cumsum_op = _running(
-    "Cumsum", lambda xp, x, axis: xp.cumsum(x, axis=axis, dtype=x.dtype), 0, "numbertype"
-)
-cumprod_op = _running(
-    "Cumprod", lambda xp, x, axis: xp.cumprod(x, axis=axis, dtype=x.dtype), 1, "numbertype"
-)
-cumulative_logsumexp_op = _running(
-    "CumulativeLogsumexp", _accumulate_logsumexp, -np.inf, "{half, float, double}"
-)
-
-
-def _directions(op: Any) -> tuple[bool, bool]:
-    return op.get_attr("exclusive"), op.get_attr("reverse")
-
-
-@cumsum_op.gradient
-def _(op: Any, grad: Any) -> Any:
-    exclusive, reverse = _directions(op)
-    return raw.Cumsum(grad, op.inputs[1], exclusive=exclusive, reverse=not reverse), None
-
-
-@cumprod_op.gradient
-def _(op: Any, grad: Any) -> Any:
-    x, axis = op.inputs
-    exclusive, reverse = _directions(op)
-    prod = raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse)
-    out = raw.Cumsum(prod * grad, axis, exclusive=exclusive, reverse=not reverse)
-    if x.dtype.base_dtype is dtypes.bfloat16:
-        return out / x, None
-    # Elements that are zero get no gradient, rather than NaN.
-    return raw.DivNoNan(out, x, name="div_no_nan"), None
-
-
-@cumulative_logsumexp_op.gradient
-def _(op: Any, grad: Any) -> Any:
-    x, axis = op.inputs
-    y = op.outputs[0]
-    exclusive, reverse = _directions(op)
-
-    def scan_back(sign_holds: Tensor, magnitude: Tensor) -> Tensor:
-        log_grad = raw.SelectV2(sign_holds, raw.Log(magnitude), float(grad.dtype.min))
-        total = raw.CumulativeLogsumexp(
-            log_grad - y, axis, exclusive=exclusive, reverse=not reverse
-        )
-        return raw.Exp(total + x)
-
-    # Logarithms exist of positive numbers only: the two signs of the gradient go separate ways.
-    positive = scan_back(raw.Greater(grad, 0), grad)
-    negative = scan_back(raw.Less(grad, 0), -grad)
-    return positive - negative, None
-
-
 # ---- public functions -------------------------------------------------------------------------
 
 
@@ -511,67 +364,3 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "Trace", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return reduce_sum(raw.MatrixDiagPart(x, name="diag_part"), [-1], name=name)
-
-
-def argmax(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
-) -> Tensor:
-    """The first position of the maximum along `axis`."""
-    axis = deprecated_alias("axis", axis, "dimension", dimension)
-    axis = 0 if axis is None else axis
-    return raw.ArgMax(input, axis, output_type=output_type, name=name)
-
-
-def argmin(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
-) -> Tensor:
-    """The first position of the minimum along `axis`."""
-    axis = deprecated_alias("axis", axis, "dimension", dimension)
-    axis = 0 if axis is None else axis
-    return raw.ArgMin(input, axis, output_type=output_type, name=name)
-
-
-def arg_max(
-    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """`argmax` by its older name."""
-    return raw.ArgMax(input, dimension, output_type=output_type, name=name)
-
-
-def arg_min(
-    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """`argmin` by its older name."""
-    return raw.ArgMin(input, dimension, output_type=output_type, name=name)
-
-
-def _public_scan(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
-    def function(
-        x: Any,
-        axis: Any = 0,
-        exclusive: bool = False,
-        reverse: bool = False,
-        name: str | None = None,
-    ) -> Tensor:
-        with name_scope(name, op_name, [x]) as name:
-            x = convert_to_tensor(x, name="x")
-            return getattr(raw, op_name)(x, axis, exclusive=exclusive, reverse=reverse, name=name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{doc} of all elements up to each (`exclusive`: before it) along `axis`."
-    return function
-
-
-cumsum = _public_scan("cumsum", "Cumsum", "The sum")
-cumprod = _public_scan("cumprod", "Cumprod", "The product")
-cumulative_logsumexp = _public_scan(
-    "cumulative_logsumexp", "CumulativeLogsumexp", "The log-sum-exp"
-)

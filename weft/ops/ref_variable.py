@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from weft.core.shapes import TensorShape, dims_of, unknown_shape
 from weft.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from weft.graph.graph import (
-    GraphKeys,
     Operation,
     Tensor,
     colocate_with,
@@ -20,16 +18,14 @@ from weft.graph.graph import (
     name_scope,
 )
 from weft.graph.op_def import raw
-from weft.ops.initial_value import guard_initial_value
-from weft.ops.updates import apply_update, assign
-from weft.ops.variables import (
-    SaveSliceInfo,
-    Variable,
-    _variable_to_tensor,
-    prepend_scope,
-    strip_scope,
-    validate_distribution,
+from weft.ops.initial_value import (
+    check_outside_control_flow,
+    guard_initial_value,
+    initializer_scope,
 )
+from weft.ops.updates import apply_update, assign
+from weft.ops.variable_def import prepend_scope, strip_scope
+from weft.ops.variables import Variable, _variable_to_tensor
 
 
 class RefVariable(Variable):
@@ -58,12 +54,9 @@ class RefVariable(Variable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
-        collections = checked_collections(initial_value, collections, constraint)
-        distribution = validate_distribution(synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable = distribution
-        self._constraint, self._save_slice_info = constraint, None
-        if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
-            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        self._set_modes(synchronization, aggregation, trainable, name)
+        collections = self._checked_collections(initial_value, collections, constraint)
+        self._constraint = constraint
         with init_scope():
             self._build(initial_value, validate_shape, name, dtype, shape)
             get_default_graph().add_to_collections(collections, self)
@@ -99,12 +92,8 @@ class RefVariable(Variable):
             return get_default_graph().as_graph_element(prepend_scope(name, import_scope))
 
         self._variable = element(variable_def.variable_name)
-        self._initializer_op = element(variable_def.initializer_name)
-        self._initial_value = (
-            element(variable_def.initial_value_name) if variable_def.initial_value_name else None
-        )
         self._snapshot = element(variable_def.snapshot_name)
-        init_common_from_proto(self, variable_def, import_scope)
+        self._init_common_from_proto(variable_def, element, import_scope)
 
     # ---- what it is ----
 
@@ -201,7 +190,7 @@ class RefVariable(Variable):
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         if export_scope is not None and not self._variable.name.startswith(export_scope):
             return None
-        result = common_proto(self, export_scope)
+        result = self._common_proto(export_scope)
         result.variable_name = strip_scope(self._variable.name, export_scope)
         result.snapshot_name = strip_scope(self._snapshot.name, export_scope)
         return result
@@ -211,75 +200,6 @@ def _variable_node(initial: Tensor, validate_shape: bool, shape: Any, scope: str
     if shape is None:
         shape = initial.shape if validate_shape else unknown_shape()
     return raw.VariableV2(shape=dims_of(shape), dtype=initial.dtype.base_dtype, name=scope)
-
-
-# ---- shared with ResourceVariable ---------------------------------------------------------------
-
-
-def checked_collections(initial_value: Any, collections: Any, constraint: Any) -> Any:
-    """`collections` with its default; raises for arguments no variable can be made from."""
-    if initial_value is None:
-        raise ValueError("initial_value must be specified.")
-    if collections is None:
-        collections = [GraphKeys.GLOBAL_VARIABLES]
-    if not isinstance(collections, (list, tuple, set)):
-        raise ValueError(
-            "collections argument to Variable constructor must be a list, tuple, or set. "
-            f"Got {collections} of type {type(collections)}"
-        )
-    if constraint is not None and not callable(constraint):
-        raise ValueError("The `constraint` argument must be a callable.")
-    return collections
-
-
-def initializer_scope(scope: str) -> Any:
-    """New nodes are placed with the variable whose name scope is `scope`."""
-    group = AttrValue(list=AttrValue.ListValue(s=[f"loc:@{scope.rstrip('/')}".encode()]))
-    return get_default_graph()._attr_scope({"_class": group})
-
-
-def check_outside_control_flow(initial: Tensor, name: str) -> None:
-    if initial.op._get_control_flow_context() is not None:
-        raise ValueError(
-            f"Initializer for variable {name} is from inside a control-flow construct, such as a "
-            "loop or conditional. When creating a variable inside a loop or conditional, use a "
-            "lambda as the initializer."
-        )
-
-
-def init_common_from_proto(
-    variable: Variable, variable_def: VariableDef, import_scope: str | None
-) -> None:
-    distribution = validate_distribution(
-        variable_def.synchronization,
-        variable_def.aggregation,
-        variable_def.trainable,
-        variable_def.variable_name,
-    )
-    variable._synchronization, variable._aggregation, variable._trainable = distribution
-    variable._constraint = None
-    variable._save_slice_info = None
-    if variable_def.HasField("save_slice_info_def"):
-        variable._save_slice_info = SaveSliceInfo(
-            save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope
-        )
-
-
-def common_proto(variable: Variable, export_scope: str | None) -> VariableDef:
-    """The fields of a VariableDef that both kinds of variables fill in alike."""
-    result = VariableDef(
-        initializer_name=strip_scope(variable.initializer.name, export_scope),
-        trainable=variable.trainable,
-        synchronization=variable.synchronization.value,
-        aggregation=variable.aggregation.value,
-    )
-    if variable.initial_value is not None:
-        result.initial_value_name = strip_scope(variable.initial_value.name, export_scope)
-    if variable._save_slice_info is not None:
-        info = variable._save_slice_info.to_proto(export_scope)
-        if info is not None:
-            result.save_slice_info_def.MergeFrom(info)
-    return result
 
 
 register_tensor_conversion_function(RefVariable, _variable_to_tensor)

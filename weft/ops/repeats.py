@@ -30,7 +30,18 @@ def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
         sums = np.zeros((len(rows), *values.shape[1:]), values.dtype)
         np.add.at(sums, places, values)
         return [sums, rows]
+    from jax import lax
+
     order, ordered = sorted_indices(xp, indices)
+    # Most often no row is named twice, and then all is as it should be.
+    return lax.cond(
+        xp.any(ordered[1:] == ordered[:-1]),
+        lambda: _summed(xp, values, indices, order, ordered),
+        lambda: [values, indices],
+    )
+
+
+def _summed(xp: Any, values: Array, indices: Array, order: Array, ordered: Array) -> list[Array]:
     first = xp.concatenate([xp.ones((1,), bool), ordered[1:] != ordered[:-1]])
     places = xp.cumsum(first) - 1
     sums = xp.zeros_like(values).at[places].add(values[order], indices_are_sorted=True)

@@ -14,7 +14,6 @@ from weft.core import dtypes
 from weft.core.shapes import TensorShape, as_shape, dims_of
 from weft.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from weft.graph.graph import (
-    GraphKeys,
     Operation,
     Tensor,
     colocate_with,
@@ -26,21 +25,13 @@ from weft.graph.graph import (
     name_scope,
 )
 from weft.graph.op_def import raw
-from weft.ops.initial_value import guard_initial_value
-from weft.ops.ref_variable import (
+from weft.ops.initial_value import (
     check_outside_control_flow,
-    checked_collections,
-    common_proto,
-    init_common_from_proto,
+    guard_initial_value,
     initializer_scope,
 )
-from weft.ops.variables import (
-    Variable,
-    _variable_to_tensor,
-    prepend_scope,
-    strip_scope,
-    validate_distribution,
-)
+from weft.ops.variable_def import prepend_scope, strip_scope
+from weft.ops.variables import Variable, _variable_to_tensor
 
 # Updates whose resource form is not just "Resource" in front of the name.
 _RESOURCE_FORMS = {
@@ -195,7 +186,7 @@ class BaseResourceVariable(Variable):
         if export_scope is not None and not self._handle.name.startswith(export_scope):
             return None
         read = self._graph_element if self._cached_value is None else self._cached_value
-        result = common_proto(self, export_scope)
+        result = self._common_proto(export_scope)
         result.variable_name = strip_scope(self._handle.name, export_scope)
         result.snapshot_name = strip_scope(read.name, export_scope)
         result.is_resource = True
@@ -255,12 +246,9 @@ class ResourceVariable(BaseResourceVariable):
                 raise ValueError("variable_def and initial_value are mutually exclusive.")
             self._init_from_proto(variable_def, import_scope)
             return
-        distribution = validate_distribution(synchronization, aggregation, trainable, name)
-        self._synchronization, self._aggregation, self._trainable = distribution
-        collections = checked_collections(initial_value, collections, constraint)
-        self._constraint, self._save_slice_info = constraint, None
-        if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
-            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        self._set_modes(synchronization, aggregation, trainable, name)
+        collections = self._checked_collections(initial_value, collections, constraint)
+        self._constraint = constraint
         with init_scope():
             self._build(initial_value, caching_device, name, dtype, shape)
             get_default_graph().add_to_collections(collections, self)
@@ -311,10 +299,6 @@ class ResourceVariable(BaseResourceVariable):
         self._handle = element(variable_def.variable_name)
         self._shape = TensorShape.from_dims(self._handle.op.attrs["shape"])
         self._dtype = self._handle.op.attrs["dtype"]
-        self._initializer_op = element(variable_def.initializer_name)
-        self._initial_value = (
-            element(variable_def.initial_value_name) if variable_def.initial_value_name else None
-        )
         self._cached_value = None
         snapshot = element(
             variable_def.snapshot_name or f"{variable_def.variable_name[:-2]}/Read/ReadVariableOp:0"
@@ -324,7 +308,7 @@ class ResourceVariable(BaseResourceVariable):
         while snapshot.op.type != "ReadVariableOp":
             snapshot = snapshot.op.inputs[0]
         self._graph_element = snapshot
-        init_common_from_proto(self, variable_def, import_scope)
+        self._init_common_from_proto(variable_def, element, import_scope)
 
 
 @contextlib.contextmanager
@@ -350,11 +334,9 @@ class UpdatedVariable(BaseResourceVariable):
 
     def __init__(self, variable: BaseResourceVariable, parent_op: Operation) -> None:
         self._handle, self._dtype, self._shape = variable.handle, variable.dtype, variable.shape
-        distribution = validate_distribution(None, None, None, None)
-        self._synchronization, self._aggregation, self._trainable = distribution
+        self._set_modes(None, None, None, None)
         self._parent_op = parent_op
-        self._cached_value = self._initial_value = self._constraint = self._save_slice_info = None
-        self._initializer_op = None
+        self._cached_value = self._initial_value = self._initializer_op = None
         self._graph_element = self._read_variable_op()
 
     @property

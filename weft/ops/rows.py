@@ -99,15 +99,27 @@ def _update_rows_numpy(
 
 
 def _mention_if_repeated(xp: Any, indices: Array) -> Array:
-    """`_mention`, spared where the indices that count ascend and so cannot repeat."""
+    """`_mention`, spared where no index that counts repeats: they ascend, or sorted they do."""
     from jax import lax
 
-    ascends = xp.all((indices[1:] > indices[:-1]) | (indices[1:] < 0))
-    return lax.cond(
-        ascends,
-        lambda: xp.zeros(indices.shape, np.int64),
-        lambda: xp.where(indices < 0, 0, _mention(xp, indices)),
-    )
+    def none() -> Array:
+        return xp.zeros(indices.shape, np.int64)
+
+    def counted() -> Array:
+        return xp.where(indices < 0, 0, _mention(xp, indices))
+
+    def sorted_first() -> Array:
+        later, earlier = _neighbours(lax.sort(indices))
+        return lax.cond(xp.all((later > earlier) | (later < 0)), none, counted)
+
+    # Those that do not count come last, if at all.
+    later, earlier = _neighbours(indices)
+    ascends = ((later > earlier) & (earlier >= 0)) | (later < 0)
+    return lax.cond(xp.all(ascends), none, sorted_first)
+
+
+def _neighbours(indices: Array) -> tuple[Array, Array]:
+    return indices[1:], indices[:-1]
 
 
 def sorted_indices(xp: Any, indices: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Reductions of rows that share a segment number: sorted, unsorted and of gathered rows.
+"""Reductions of rows that share a segment number: sorted and unsorted.
 
 Where the number of segments is not an input the shape of the result depends on values, so these
 run on the host. Negative segment numbers drop a row in the unsorted ops.
@@ -17,17 +17,8 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
-from weft.ops.array import (
-    expand_dims,
-    fill,
-    ones,
-    ones_like,
-    rank,
-    reshape,
-    shape,
-    zeros_like,
-)
-from weft.ops.elementwise import cast_to, is_integer, public
+from weft.ops.array import expand_dims, fill, ones, ones_like, rank, reshape, shape, zeros_like
+from weft.ops.declare import cast_to, is_integer, public
 from weft.ops.kernels import invalid
 from weft.ops.reduce import wide
 
@@ -65,20 +56,20 @@ def row_counts(xp: Any, ids: Array, count: int, dtype: Any) -> Array:
     return combine_rows(xp, "add", xp.ones(ids.shape, dtype), ids, count, 0)
 
 
-def _per_row(counts: Array, like: Array) -> Array:
+def per_row(counts: Array, like: Array) -> Array:
     return counts.reshape(counts.shape + (1,) * (like.ndim - 1))
 
 
-def _sums(xp: Any, data: Array, ids: Array, count: int) -> Array:
+def segment_sums(xp: Any, data: Array, ids: Array, count: int) -> Array:
     return combine_rows(xp, "add", wide(data), ids, count, 0).astype(data.dtype)
 
 
-def _means(xp: Any, data: Array, ids: Array, count: int) -> Array:
+def segment_means(xp: Any, data: Array, ids: Array, count: int) -> Array:
     total = combine_rows(xp, "add", wide(data), ids, count, 0)
     counts = xp.maximum(row_counts(xp, ids, count, total.dtype), 1)
     if is_integer(data):
-        return (xp.sign(total) * (abs(total) // _per_row(counts, total))).astype(data.dtype)
-    return (total / _per_row(counts, total)).astype(data.dtype)
+        return (xp.sign(total) * (abs(total) // per_row(counts, total))).astype(data.dtype)
+    return (total / per_row(counts, total)).astype(data.dtype)
 
 
 def _products(xp: Any, data: Array, ids: Array, count: int) -> Array:
@@ -107,7 +98,7 @@ def _segment_shape(c: s.ShapeContext) -> s.Dims:
     return None if data is None else (None, *data[1:])
 
 
-def _check_sorted(ids: np.ndarray) -> int:
+def check_sorted(ids: np.ndarray) -> int:
     """The number of segments of sorted ids; errors in the order TensorFlow meets them."""
     if not len(ids):
         return 0
@@ -144,7 +135,7 @@ def _segment(name: str, kernel: Callable[..., Array], types: str, empty: Any = N
             raise invalid("segment_ids should be a vector.")
         if not data.ndim or len(segment_ids) != data.shape[0]:
             raise invalid("segment_ids should be the same size as dimension 0 of input.")
-        count = _check_sorted(segment_ids)
+        count = check_sorted(segment_ids)
         result = kernel(np, data, segment_ids, count)
         if empty is not None:
             result[row_counts(np, segment_ids, count, np.int64) == 0] = empty
@@ -153,8 +144,8 @@ def _segment(name: str, kernel: Callable[..., Array], types: str, empty: Any = N
     return segment
 
 
-segment_sum_op = _segment("SegmentSum", _sums, "numbertype")
-segment_mean_op = _segment("SegmentMean", _means, "numbertype")
+segment_sum_op = _segment("SegmentSum", segment_sums, "numbertype")
+segment_mean_op = _segment("SegmentMean", segment_means, "numbertype")
 segment_prod_op = _segment("SegmentProd", _products, "numbertype")
 segment_max_op = _segment("SegmentMax", _largest, "realnumbertype", empty=0)
 segment_min_op = _segment("SegmentMin", _smallest, "realnumbertype", empty=0)
@@ -275,7 +266,7 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
     return unsorted
 
 
-unsorted_sum = _unsorted("UnsortedSegmentSum", _sums, "numbertype")
+unsorted_sum = _unsorted("UnsortedSegmentSum", segment_sums, "numbertype")
 unsorted_prod = _unsorted("UnsortedSegmentProd", _products, "numbertype")
 unsorted_max = _unsorted("UnsortedSegmentMax", _largest, "realnumbertype")
 unsorted_min = _unsorted("UnsortedSegmentMin", _smallest, "realnumbertype")
@@ -331,140 +322,6 @@ def _(op: Any, grad: Any) -> Any:
     return _gather_drop_negatives(grad, ids, clipped)[0] * partial, None, None
 
 
-# ---- segments of gathered rows ----------------------------------------------------------------
-
-
-def _root_means(xp: Any, data: Array, ids: Array, count: int) -> Array:
-    """Sums divided by the square root of the number of rows."""
-    counts = xp.maximum(row_counts(xp, ids, count, data.dtype), 1)
-    return _sums(xp, data, ids, count) / _per_row(xp.sqrt(counts), data)
-
-
-def _segment_count(c: s.ShapeContext) -> int | None:
-    s.with_rank(c.dims(3), 0)
-    count = c.value(3)
-    if count is not None and count < 0:
-        raise ValueError("Cannot specify a negative value for num_segments")
-    return None if count is None else int(count)
-
-
-def _sparse_shape(c: s.ShapeContext) -> s.Dims:
-    data = s.with_rank_at_least(c.dims(0), 1)
-    s.merge(s.with_rank(c.dims(1), 1), s.with_rank(c.dims(2), 1))
-    count = _segment_count(c) if c.num_inputs == 4 else None
-    return None if data is None else (count, *data[1:])
-
-
-def _check_vectors(indices: Array, segment_ids: Array) -> None:
-    for name, value in (("indices", indices), ("segment_ids", segment_ids)):
-        if value.ndim != 1:
-            raise invalid(f"{name} should be a vector.")
-    if indices.shape != segment_ids.shape:
-        raise invalid("segment_ids and indices should have same size.")
-
-
-def _first_outside(values: np.ndarray, limit: int) -> int | None:
-    """The position of the first value that is not in [0, limit)."""
-    outside = (values < 0) | (values >= limit)
-    return int(outside.argmax()) if outside.any() else None
-
-
-def _gathered(xp: Any, data: Array, indices: Array) -> Array:
-    if xp is np and (at := _first_outside(indices, data.shape[0])) is not None:
-        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {data.shape[0]})")
-    return data[indices]
-
-
-def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tuple[Any, Any]:
-    """Declares `name`, and `name` with a given number of segments."""
-    inputs = "data: T, indices: Tidx, segment_ids: int32"
-    attrs = f"T: {types}, Tidx: {INDEX} = int32"
-
-    @op(name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_sparse_shape, runs_on="host")
-    def open_ended(xp: Any, data: Array, indices: Array, segment_ids: Array) -> Array:
-        _check_vectors(indices, segment_ids)
-        count = _check_sorted(segment_ids)
-        return kernel(xp, _gathered(xp, data, indices), segment_ids, count)
-
-    @op(
-        f"{name}WithNumSegments",
-        inputs=f"{inputs}, num_segments: Tnumsegments",
-        outputs="output: T",
-        attrs=f"{attrs}, Tnumsegments: {INDEX} = int32",
-        shape=_sparse_shape,
-        static="num_segments",
-    )
-    def counted(
-        xp: Any, data: Array, indices: Array, segment_ids: Array, num_segments: np.ndarray
-    ) -> Array:
-        _check_vectors(indices, segment_ids)
-        count = int(num_segments)
-        if xp is np:
-            if len(segment_ids) and segment_ids[-1] >= count:
-                raise invalid("segment ids must be < num_segments")
-            _check_sorted(segment_ids)
-        return kernel(xp, _gathered(xp, data, indices), segment_ids, count)
-
-    return open_ended, counted
-
-
-def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> None:
-    """Declares the gradient of a weighted sum; `scale(xp, counts)` divides the rows."""
-
-    @op(
-        name,
-        inputs="grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32",
-        outputs="output: T",
-        attrs=f"T: {{float, double}}, Tidx: {INDEX} = int32",
-        shape=_sparse_shape,
-        static="output_dim0",
-    )
-    def spread(
-        xp: Any, grad: Array, indices: Array, segment_ids: Array, output_dim0: np.ndarray
-    ) -> Array:
-        count = int(output_dim0)
-        _check_vectors(indices, segment_ids)
-        if xp is np and count:
-            segments = grad.shape[0]
-            if len(segment_ids) and segment_ids[-1] >= segments:
-                raise invalid("Invalid number of segments")
-            if (at := _first_outside(segment_ids, segments)) is not None:
-                raise invalid(f"Segment id {segment_ids[at]} out of range [0, {segments}).")
-            if (at := _first_outside(indices, count)) is not None:
-                raise invalid(f"Index {indices[at]} out of range [0, {count}).")
-        counts = xp.maximum(row_counts(xp, segment_ids, grad.shape[0], grad.dtype), 1)
-        rows = (grad / _per_row(scale(xp, counts), grad))[segment_ids]
-        return combine_rows(xp, "add", rows, indices, count, 0)
-
-
-_sparse_segment_grad("SparseSegmentMeanGrad", lambda xp, counts: counts)
-_sparse_segment_grad("SparseSegmentSqrtNGrad", lambda xp, counts: xp.sqrt(counts))
-
-
-def _sparse_sum_gradient(op: Any, grad: Any) -> Any:
-    data, indices, ids = op.inputs[:3]
-    rows = raw.GatherV2(grad, ids, 0)
-    dx = raw.UnsortedSegmentSum(rows, indices, shape(data)[0])
-    return [dx, *[None] * (len(op.inputs) - 1)]
-
-
-def _sparse_gradient(grad_op: str) -> Callable[..., Any]:
-    def gradient(op: Any, grad: Any) -> Any:
-        dim0 = shape(op.inputs[0])[0]
-        dx = getattr(raw, grad_op)(grad, op.inputs[1], op.inputs[2], dim0)
-        return [dx, *[None] * (len(op.inputs) - 1)]
-
-    return gradient
-
-
-for _definition in _sparse_segment("SparseSegmentSum", _sums, "realnumbertype"):
-    _definition.gradient(_sparse_sum_gradient)
-for _definition in _sparse_segment("SparseSegmentMean", _means, "{float, double}"):
-    _definition.gradient(_sparse_gradient("SparseSegmentMeanGrad"))
-for _definition in _sparse_segment("SparseSegmentSqrtN", _root_means, "{float, double}"):
-    _definition.gradient(_sparse_gradient("SparseSegmentSqrtNGrad"))
-
-
 # ---- public functions -------------------------------------------------------------------------
 
 
@@ -495,37 +352,6 @@ def unsorted_segment_sqrt_n(
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         counts = _rows_per_segment(data, segment_ids, num_segments)
         return raw.UnsortedSegmentSum(data, segment_ids, num_segments) / raw.Sqrt(counts)
-
-
-def _public_sparse(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
-    def function(
-        data: Any,
-        indices: Any,
-        segment_ids: Any,
-        name: str | None = None,
-        num_segments: Any = None,
-    ) -> Tensor:
-        if num_segments is None:
-            return getattr(raw, op_name)(data, indices, segment_ids, name=name)
-        counted = getattr(raw, f"{op_name}WithNumSegments")
-        return counted(data, indices, segment_ids, num_segments, name=name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-sparse_segment_sum = _public_sparse(
-    "sparse_segment_sum", "SparseSegmentSum", "Sums of runs of the rows of `data` at `indices`."
-)
-sparse_segment_mean = _public_sparse(
-    "sparse_segment_mean", "SparseSegmentMean", "Means of runs of the rows of `data` at `indices`."
-)
-sparse_segment_sqrt_n = _public_sparse(
-    "sparse_segment_sqrt_n",
-    "SparseSegmentSqrtN",
-    "Sums of runs of the rows of `data` at `indices`, divided by the square root of their number.",
-)
 
 
 _SEGMENTS = "data, segment_ids"

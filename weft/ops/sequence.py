@@ -13,7 +13,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops.casts import cast
-from weft.ops.elementwise import public
+from weft.ops.declare import public
 from weft.ops.kernels import invalid
 
 Array = Any
@@ -42,6 +42,7 @@ def _range_shape(c: s.ShapeContext) -> s.Dims:
 
 
 _MANY = 1024
+_TOO_MANY = 1 << 48  # NumPy would count beyond its integers, and not notice
 
 
 @op(
@@ -58,6 +59,8 @@ def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -
         count = _range_length(start, limit, delta)
     except ValueError as error:
         raise invalid(str(error)) from None
+    if count > _TOO_MANY:
+        raise MemoryError(f"a range of {count} elements")
     if start.dtype.kind in "iu":
         # Short ranges stay NumPy arrays, so that they can be axes; long ones bloat the program.
         numbers = (np if count <= _MANY else xp).arange(count, dtype=start.dtype)

@@ -19,7 +19,8 @@ from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
 from weft.ops.array import zeros_like
 from weft.ops.broadcast import Gradient, unbroadcast
-from weft.ops.elementwise import FLOATS, binary, conj, literal, public, unary
+from weft.ops.declare import binary, conj, literal, public, unary
+from weft.ops.elementwise import FLOATS
 from weft.ops.kernels import invalid
 
 Array = Any

@@ -362,6 +362,53 @@ def strided_slice_(
     return xp.reshape(out, plan.final)
 
 
+@strided_slice_.prepared
+def _(c: Any) -> Any:
+    spec = [c.value(i).tolist() for i in (1, 2, 3)]
+    masks = [c.attr(mask) for mask in _MASKS]
+    if c.attr("T") is dtypes.string or not all(isinstance(part, list) for part in spec):
+        return None
+    index, kernel = _python_index(*spec, *masks), strided_slice_.kernel
+    if index is None or kernel is None:
+        return None
+
+    def call(x: Any) -> Any:
+        try:
+            return x[index]
+        except IndexError:
+            attrs = dict(zip(_MASKS, masks, strict=True))
+            return kernel(np, x, c.value(1), c.value(2), c.value(3), **attrs)
+
+    return call
+
+
+def _python_index(
+    begin: list[int], end: list[int], strides: list[int],
+    begin_mask: int, end_mask: int, ellipsis_mask: int, new_axis_mask: int, shrink_axis_mask: int,
+) -> tuple[Any, ...] | None:  # fmt: skip
+    """The slice as Python writes it, for any array; None for what would be an error there."""
+    index: list[Any] = []
+    for i, (first, stop, step) in enumerate(zip(begin, end, strides, strict=False)):
+        if ellipsis_mask >> i & 1:
+            index.append(Ellipsis)
+        elif new_axis_mask >> i & 1:
+            index.append(None)
+        elif not step or (shrink_axis_mask >> i & 1 and step != 1):
+            return None
+        elif shrink_axis_mask >> i & 1:
+            index.append(first)
+        else:
+            index.append(
+                _py_slice(
+                    None if begin_mask >> i & 1 else first,
+                    None if end_mask >> i & 1 else stop,
+                    step,
+                )
+            )
+    fine = len(begin) == len(end) == len(strides) and index.count(Ellipsis) <= 1
+    return tuple(index) if fine else None
+
+
 @strided_slice_.gradient
 def _(op: Operation, grad: Any) -> Any:
     input, begin, end, strides = op.inputs

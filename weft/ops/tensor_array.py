@@ -220,6 +220,9 @@ class TensorArray:
             value.set_shape(TensorShape([None]).concatenate(self.element_shape[1:]))
         return value
 
+    def mark_used(self) -> None:
+        """Nothing: nobody complains here about an array that goes unused."""
+
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements."""
         return raw.TensorArraySizeV3(self._handle, self._flow, name=name)

@@ -14,7 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array import expand_dims, invalid, reshape, shape, size, stack
-from weft.ops.elementwise import cast_to, literal
+from weft.ops.declare import cast_to, literal
 
 Array = Any
 

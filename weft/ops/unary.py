@@ -10,21 +10,14 @@ from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, raw
 from weft.ops.array import shape, zeros
+from weft.ops.declare import Kernel, binary, conj, is_integer, literal, no_gradient, public, unary
 from weft.ops.elementwise import (
     FLOATS,
     FLOATS_COMPLEX,
     FLOATS_INTS,
     FLOATS_INTS_COMPLEX,
     INTS,
-    Kernel,
-    binary,
-    conj,
-    is_integer,
-    literal,
-    no_gradient,
-    public,
     truncated_quotient,
-    unary,
 )
 
 Array = Any

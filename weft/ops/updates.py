@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
@@ -80,67 +82,35 @@ def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
     return raw.ResourceCountUpTo(ref.handle, limit=limit, T=ref.dtype, name=name)
 
 
-def scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
-) -> Any:
-    """Sets the rows `indices` of the variable `ref` to `updates`."""
-    return apply_update("ScatterUpdate", ref, (indices, updates), use_locking, name)
+def _scatter(kind: str, doc: str, locking: bool = False) -> Callable[..., Any]:
+    """The function for update `kind` of parts of a variable."""
+
+    def scatter(
+        ref: Any, indices: Any, updates: Any, use_locking: bool = locking, name: str | None = None
+    ) -> Any:
+        return apply_update(kind, ref, (indices, updates), use_locking, name)
+
+    scatter.__name__ = scatter.__qualname__ = re.sub(r"\B([A-Z])", r"_\1", kind).lower()
+    scatter.__doc__ = doc
+    return scatter
 
 
-def scatter_add(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    """Adds `updates` to the rows `indices` of the variable `ref`."""
-    return apply_update("ScatterAdd", ref, (indices, updates), use_locking, name)
-
-
-def scatter_sub(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterSub", ref, (indices, updates), use_locking, name)
-
-
-def scatter_mul(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterMul", ref, (indices, updates), use_locking, name)
-
-
-def scatter_div(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterDiv", ref, (indices, updates), use_locking, name)
-
-
-def scatter_max(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterMax", ref, (indices, updates), use_locking, name)
-
-
-def scatter_min(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterMin", ref, (indices, updates), use_locking, name)
-
-
-def scatter_nd_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
-) -> Any:
-    """Sets the slices that the vectors along the last axis of `indices` name to `updates`."""
-    return apply_update("ScatterNdUpdate", ref, (indices, updates), use_locking, name)
-
-
-def scatter_nd_add(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterNdAdd", ref, (indices, updates), use_locking, name)
-
-
-def scatter_nd_sub(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
-) -> Any:
-    return apply_update("ScatterNdSub", ref, (indices, updates), use_locking, name)
+scatter_update = _scatter(
+    "ScatterUpdate", "Sets the rows `indices` of the variable `ref` to `updates`.", locking=True
+)
+scatter_add = _scatter("ScatterAdd", "Adds `updates` to the rows `indices` of the variable `ref`.")
+scatter_sub = _scatter("ScatterSub", "Subtracts `updates` from the rows `indices` of `ref`.")
+scatter_mul = _scatter("ScatterMul", "Multiplies the rows `indices` of `ref` by `updates`.")
+scatter_div = _scatter("ScatterDiv", "Divides the rows `indices` of `ref` by `updates`.")
+scatter_max = _scatter("ScatterMax", "The larger of the rows `indices` of `ref` and `updates`.")
+scatter_min = _scatter("ScatterMin", "The smaller of the rows `indices` of `ref` and `updates`.")
+scatter_nd_update = _scatter(
+    "ScatterNdUpdate",
+    "Sets the slices that the vectors along the last axis of `indices` name to `updates`.",
+    locking=True,
+)
+scatter_nd_add = _scatter("ScatterNdAdd", "Adds `updates` to the slices that `indices` name.")
+scatter_nd_sub = _scatter("ScatterNdSub", "Subtracts `updates` from the slices `indices` name.")
 
 
 def batch_scatter_update(

@@ -1,34 +1,21 @@
-"""tf.Variable: what all variables share, and the functions on sets of them.
+"""tf.Variable: what all variables share.
 
 `tf.Variable(...)` makes a `RefVariable` or a `ResourceVariable` (see those modules); which one, and
-whether somebody's `variable_creator_scope` has a say, is decided in `variable_scope.py`.
+whether somebody's `variable_creator_scope` has a say, is decided in `variable_creators.py`.
 """
 
 from __future__ import annotations
 
-import enum
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tensorboard.compat.proto.variable_pb2 import SaveSliceInfoDef, VariableDef
+from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from weft.core import dtypes
 from weft.graph import stacks
 from weft.graph.collection_def import register_proto_function
-from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import (
-    GraphKeys,
-    Tensor,
-    colocate_with,
-    control_dependencies,
-    device,
-    get_collection,
-    get_default_graph,
-    init_scope,
-    name_scope,
-)
-from weft.graph.op_def import raw
+from weft.graph.graph import GraphKeys, Tensor, init_scope
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Reference
 from weft.ops import math
@@ -50,86 +37,30 @@ from weft.ops.updates import (  # noqa: F401  (public from here too)
     scatter_sub,
     scatter_update,
 )
-
-
-class VariableSynchronization(enum.Enum):
-    """When the copies of a distributed variable are brought into line."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    """How the updates of a distributed variable's copies are combined."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3
-
-
-def validate_distribution(
-    synchronization: Any, aggregation: Any, trainable: bool | None, name: str | None
-) -> tuple[VariableSynchronization, VariableAggregation, bool]:
-    """The three arguments with their defaults filled in; ValueError for unknown modes."""
-    try:
-        aggregation = VariableAggregation(0 if aggregation is None else aggregation)
-    except ValueError:
-        raise ValueError(
-            f"Invalid variable aggregation mode: {aggregation} for variable: {name}"
-        ) from None
-    try:
-        synchronization = VariableSynchronization(0 if synchronization is None else synchronization)
-    except ValueError:
-        raise ValueError(
-            f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
-        ) from None
-    if trainable is None:
-        trainable = synchronization is not VariableSynchronization.ON_READ
-    return synchronization, aggregation, trainable
-
-
-class SaveSliceInfo:
-    """Which part of a larger, partitioned variable a variable holds."""
-
-    def __init__(
-        self,
-        full_name: str | None = None,
-        full_shape: Any = None,
-        var_offset: Any = None,
-        var_shape: Any = None,
-        save_slice_info_def: SaveSliceInfoDef | None = None,
-        import_scope: str | None = None,
-    ) -> None:
-        given = save_slice_info_def
-        if given is not None:
-            self.full_name: str | None = prepend_scope(given.full_name, import_scope)
-            self.full_shape = list(given.full_shape)
-            self.var_offset = list(given.var_offset)
-            self.var_shape = list(given.var_shape)
-        else:
-            self.full_name, self.full_shape = full_name, full_shape
-            self.var_offset, self.var_shape = var_offset, var_shape
-
-    @property
-    def spec(self) -> str:
-        """The slice as checkpoints spell it: "4 3 0,2:0,3" is rows 0 and 1 of a 4 by 3 matrix."""
-        full = " ".join(map(str, self.full_shape))
-        parts = (f"{o},{n}" for o, n in zip(self.var_offset, self.var_shape, strict=True))
-        return f"{full} {':'.join(parts)}"
-
-    def to_proto(self, export_scope: str | None = None) -> SaveSliceInfoDef | None:
-        if export_scope is not None and not str(self.full_name).startswith(export_scope):
-            return None
-        return SaveSliceInfoDef(
-            full_name=strip_scope(str(self.full_name), export_scope),
-            full_shape=self.full_shape,
-            var_offset=self.var_offset,
-            var_shape=self.var_shape,
-        )
+from weft.ops.variable_def import (  # noqa: F401  (public from here too)
+    SaveSliceInfo,
+    VariableAggregation,
+    VariableSynchronization,
+    prepend_scope,
+    strip_scope,
+    validate_distribution,
+)
+from weft.ops.variable_lists import (  # noqa: F401  (public from here too)
+    all_variables,
+    assert_variables_initialized,
+    global_variables,
+    global_variables_initializer,
+    initialize_all_variables,
+    initialize_local_variables,
+    initialize_variables,
+    local_variables,
+    local_variables_initializer,
+    model_variables,
+    moving_average_variables,
+    report_uninitialized_variables,
+    trainable_variables,
+    variables_initializer,
+)
 
 
 class _VariableType(type):
@@ -137,10 +68,29 @@ class _VariableType(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Variable:
-            from weft.ops.variable_scope import create_variable
+            from weft.ops.variable_creators import create_variable
 
             return create_variable(*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+
+def _rows(sparse_delta: Any) -> tuple[Tensor, Tensor]:
+    if not isinstance(sparse_delta, IndexedSlices):
+        raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
+    return sparse_delta.indices, sparse_delta.values
+
+
+def _scatter_method(kind: str) -> Callable[..., Any]:
+    """The method that applies update `kind` to the rows that an IndexedSlices names."""
+
+    def scatter(
+        self: Variable, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        return self._updated(self._update(kind, name, use_locking, *_rows(sparse_delta)))
+
+    scatter.__name__ = kind.replace("Scatter", "scatter_").lower()
+    scatter.__qualname__ = f"Variable.{scatter.__name__}"
+    return scatter
 
 
 class Variable(metaclass=_VariableType):
@@ -186,6 +136,32 @@ class Variable(metaclass=_VariableType):
         update by an optimizer, `caching_device` says where to keep a copy for reading.
         """
         raise NotImplementedError  # the metaclass makes one of the subclasses instead
+
+    # ---- making ----
+
+    def _set_modes(
+        self, synchronization: Any, aggregation: Any, trainable: bool | None, name: str | None
+    ) -> None:
+        modes = validate_distribution(synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable = modes
+        self._constraint = self._save_slice_info = None
+
+    def _checked_collections(self, initial_value: Any, collections: Any, constraint: Any) -> Any:
+        """The collections to join; raises for arguments no variable can be made from."""
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        if collections is None:
+            collections = [GraphKeys.GLOBAL_VARIABLES]
+        if not isinstance(collections, (list, tuple, set)):
+            raise ValueError(
+                "collections argument to Variable constructor must be a list, tuple, or set. "
+                f"Got {collections} of type {type(collections)}"
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError("The `constraint` argument must be a callable.")
+        if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
+            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
+        return collections
 
     # ---- reading ----
 
@@ -337,59 +313,20 @@ class Variable(metaclass=_VariableType):
         """What an update method returns: the variable after `update`, or just the operation."""
         raise NotImplementedError
 
-    def _scatter(
-        self, kind: str, sparse_delta: Any, use_locking: bool | None, name: str | None
-    ) -> Any:
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        return self._updated(
-            self._update(kind, name, use_locking, sparse_delta.indices, sparse_delta.values)
-        )
-
-    def scatter_sub(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterSub", sparse_delta, use_locking, name)
-
-    def scatter_add(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterAdd", sparse_delta, use_locking, name)
-
-    def scatter_max(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterMax", sparse_delta, use_locking, name)
-
-    def scatter_min(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterMin", sparse_delta, use_locking, name)
-
-    def scatter_mul(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterMul", sparse_delta, use_locking, name)
-
-    def scatter_div(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterDiv", sparse_delta, use_locking, name)
-
-    def scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        return self._scatter("ScatterUpdate", sparse_delta, use_locking, name)
+    scatter_sub = _scatter_method("ScatterSub")
+    scatter_add = _scatter_method("ScatterAdd")
+    scatter_max = _scatter_method("ScatterMax")
+    scatter_min = _scatter_method("ScatterMin")
+    scatter_mul = _scatter_method("ScatterMul")
+    scatter_div = _scatter_method("ScatterDiv")
+    scatter_update = _scatter_method("ScatterUpdate")
 
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """`scatter_update` where all leading dimensions but the last of `indices` are batches."""
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        return batch_scatter_update(
-            self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name
-        )
+        rows = _rows(sparse_delta)
+        return batch_scatter_update(self, *rows, use_locking=use_locking, name=name)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         return self._updated(self._update("ScatterNdSub", name, True, indices, updates))
@@ -421,6 +358,37 @@ class Variable(metaclass=_VariableType):
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         """Names of the variable's nodes below `export_scope`; None if it lies elsewhere."""
         raise NotImplementedError
+
+    def _common_proto(self, export_scope: str | None) -> VariableDef:
+        """The fields of a VariableDef that both kinds of variables fill in alike."""
+        result = VariableDef(
+            initializer_name=strip_scope(self.initializer.name, export_scope),
+            trainable=self.trainable,
+            synchronization=self.synchronization.value,
+            aggregation=self.aggregation.value,
+        )
+        if self.initial_value is not None:
+            result.initial_value_name = strip_scope(self.initial_value.name, export_scope)
+        if self._save_slice_info is not None:
+            info = self._save_slice_info.to_proto(export_scope)
+            if info is not None:
+                result.save_slice_info_def.MergeFrom(info)
+        return result
+
+    def _init_common_from_proto(
+        self, variable_def: VariableDef, element: Callable[[str], Any], import_scope: str | None
+    ) -> None:
+        given = variable_def
+        self._set_modes(
+            given.synchronization, given.aggregation, given.trainable, given.variable_name
+        )
+        self._initializer_op = element(given.initializer_name)
+        initial = given.initial_value_name
+        self._initial_value = element(initial) if initial else None
+        if given.HasField("save_slice_info_def"):
+            self._save_slice_info = SaveSliceInfo(
+                save_slice_info_def=given.save_slice_info_def, import_scope=import_scope
+            )
 
     @staticmethod
     def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
@@ -486,29 +454,6 @@ def _variable_to_tensor(
     return value._ref() if as_ref else value.value()
 
 
-def prepend_scope(name: str, import_scope: str | None) -> str:
-    """`name` as it is called after an import below `import_scope`."""
-    if not import_scope:
-        return name
-    import_scope = import_scope.rstrip("/")
-    if name.startswith("loc:@"):
-        return f"loc:@{import_scope}/{name[len('loc:@') :]}"
-    if name.startswith("^"):
-        return f"^{import_scope}/{name[1:]}"
-    return f"{import_scope}/{name}"
-
-
-def strip_scope(name: str, export_scope: str | None) -> str:
-    """`name` without the `export_scope` in front."""
-    if not export_scope:
-        return name
-    prefix = export_scope.rstrip("/") + "/"
-    for mark in ("loc:@", "^", ""):
-        if name.startswith(mark + prefix):
-            return mark + name[len(mark + prefix) :]
-    return name
-
-
 # ---- collections of variables -----------------------------------------------------------------
 
 
@@ -526,109 +471,3 @@ for _key in (
     GraphKeys.METRIC_VARIABLES,
 ):
     register_proto_function(_key, VariableDef, _to_proto, Variable.from_proto)
-
-
-def global_variables(scope: str | None = None) -> list[Any]:
-    """Variables shared across the machines of a cluster: the usual kind."""
-    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
-
-
-def all_variables() -> list[Any]:
-    """Deprecated spelling of `global_variables()`."""
-    return global_variables()
-
-
-def local_variables(scope: str | None = None) -> list[Any]:
-    """Variables private to a process, such as counters that are not saved."""
-    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
-
-
-def model_variables(scope: str | None = None) -> list[Any]:
-    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
-
-
-def trainable_variables(scope: str | None = None) -> list[Any]:
-    """Variables that optimizers update by default."""
-    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
-
-
-def moving_average_variables(scope: str | None = None) -> list[Any]:
-    """Variables that an `ExponentialMovingAverage` follows."""
-    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
-
-
-def variables_initializer(var_list: Any, name: str = "init") -> Any:
-    """One operation that initializes every variable of `var_list`."""
-    from weft.ops import control
-
-    if var_list:
-        return control.group(*[v.initializer for v in var_list], name=name)
-    return control.no_op(name=name)
-
-
-def initialize_variables(var_list: Any, name: str = "init") -> Any:
-    """Deprecated spelling of `variables_initializer`."""
-    return variables_initializer(var_list, name=name)
-
-
-def global_variables_initializer() -> Any:
-    return variables_initializer(global_variables())
-
-
-def initialize_all_variables() -> Any:
-    """Deprecated spelling of `global_variables_initializer`."""
-    return global_variables_initializer()
-
-
-def local_variables_initializer() -> Any:
-    return variables_initializer(local_variables())
-
-
-def initialize_local_variables() -> Any:
-    """Deprecated spelling of `local_variables_initializer`."""
-    return local_variables_initializer()
-
-
-def _variables_or_all(var_list: Any) -> list[Any]:
-    """`var_list`, or else every variable the collections or, failing them, the graph know of."""
-    if var_list is None:
-        var_list = global_variables() + local_variables()
-        if not var_list:
-            ops = get_default_graph().get_operations()
-            var_list = [op.outputs[0] for op in ops if op.type in ("Variable", "VariableV2")]
-    return list(var_list)
-
-
-def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
-    """Deprecated. A tensor that cannot be evaluated unless all of `var_list` are initialized."""
-    from weft.ops import array
-
-    var_list = _variables_or_all(var_list)
-    if not var_list:
-        return None
-    ranks = []
-    for variable in var_list:
-        with colocate_with(variable.op):
-            value = convert_to_tensor(variable)
-            # A rank is often known without the value, whose reading is the point here.
-            with control_dependencies([raw.Identity(value)]):
-                ranks.append(raw.Rank(value))
-    return ranks[0] if len(ranks) == 1 else array.stack(ranks)
-
-
-def report_uninitialized_variables(
-    var_list: Any = None, name: str = "report_uninitialized_variables"
-) -> Tensor:
-    """The names of those of `var_list` that hold no value, as a vector of strings."""
-    from weft.ops import array, indexing
-
-    var_list = _variables_or_all(var_list)
-    with name_scope(name):
-        initialized = [is_variable_initialized(variable) for variable in var_list]
-        # The report is for the client: it should not wait on a busy accelerator.
-        with device("/cpu:0"):
-            if not var_list:
-                return constant([], dtype=dtypes.string)
-            missing = math.logical_not(array.stack(initialized))
-            names = constant([variable.op.name for variable in var_list])
-            return indexing.boolean_mask(names, missing)

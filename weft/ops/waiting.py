@@ -75,8 +75,7 @@ class Monitor:
     def submit(self, line: int, waiter: Waiter) -> Any:
         """The outputs of the request if it can be met at once, else a `Deferred`."""
         with self.lock:
-            self.lines[line].append(waiter)
-            finished = self._serve()
+            finished = self._first_attempt(self.lines[line], waiter)
             deferred = None
             if not waiter.done:
                 deferred = waiter.deferred = Deferred(
@@ -89,6 +88,14 @@ class Monitor:
         if waiter.error is not None:
             raise waiter.error
         return waiter.outputs()
+
+    def _first_attempt(self, line: Line, waiter: Waiter) -> list[Waiter]:
+        """Lines a waiter up, unless it is the first there and can be met at once."""
+        if not line and waiter.attempt(self) == DONE:
+            waiter.done = True
+            return self._serve() if any(self.lines) else []
+        line.append(waiter)
+        return self._serve()
 
     def change(self, action: Callable[[], Iterable[Waiter] | None]) -> None:
         """Runs `action` with the lock held, then serves the lines.
@@ -139,7 +146,7 @@ class Monitor:
         return progress
 
     @staticmethod
-    def _deliver(finished: list[Waiter]) -> None:
+    def _deliver(finished: Iterable[Waiter]) -> None:
         for waiter in finished:
             if waiter.deferred is not None:
                 waiter._deliver()

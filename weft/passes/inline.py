@@ -42,15 +42,11 @@ def inline(
     if library is None:
         assert call.op is not None
         library = call.op.graph._functions
-    work = _Inliner(library, path, any(node.definition.control_flow for node in graph.nodes))
-    for node in graph.nodes:
-        work.take(node)
-    graph.nodes = work.nodes
-    graph.targets = [*graph.targets, *work.targets]
-    graph.replace(work.old, work.gone)
+    work = Inliner(library, path, any(node.definition.control_flow for node in graph.nodes))
+    work.rewrite(graph)
 
 
-class _Inliner:
+class Inliner:
     """One graph in the making: `nodes` so far, `old` outputs of calls and what they are now.
 
     `branches`: whether some nodes of the graph may not run at all.
@@ -63,13 +59,20 @@ class _Inliner:
         self.gone: dict[Node, list[Node]] = {}
         self.targets: list[Node] = []
 
+    def rewrite(self, graph: ClientGraph) -> None:
+        for node in graph.nodes:
+            self.take(node)
+        graph.nodes = self.nodes
+        graph.targets = [*graph.targets, *self.targets]
+        graph.replace(self.old, self.gone)
+
     def take(self, node: Node) -> None:
         kind = node.definition.calls
         if kind is None:
             self.nodes.append(node)
             return
         node.inputs = [self._final(edge) for edge in node.inputs]
-        _HANDLERS[kind](self, node)
+        HANDLERS[kind](self, node)
 
     def _final(self, edge: Edge) -> Edge:
         while edge in self.old:
@@ -113,7 +116,7 @@ class _Inliner:
         # An effect inside of a branch may never happen, but the branching as a whole does.
         read_late(inner)
         structure(inner)
-        _rename(inner, prefix, node)
+        rename(inner, prefix, node)
         return inner
 
     def _splice(self, node: Node, inner: ClientGraph, inputs: Sequence[Edge]) -> None:
@@ -261,15 +264,15 @@ class _Inliner:
         self.gone[node] = [made]
 
 
-_HANDLERS: dict[str, Callable[[_Inliner, Node], None]] = {
-    "function": lambda work, node: work.call(node, _own_function(node), node.inputs),
-    "attribute": lambda work, node: work.call(node, _called(node), node.inputs),
+HANDLERS: dict[str, Callable[[Inliner, Node], None]] = {
+    "function": lambda work, node: work.call(node, own_function(node), node.inputs),
+    "attribute": lambda work, node: work.call(node, called_function(node), node.inputs),
     "remote": lambda work, node: work.call(node, node.attrs["f"], node.inputs[1:]),
-    "gradient": _Inliner.gradient,
-    "if": _Inliner.if_,
-    "case": _Inliner.case,
-    "while": _Inliner.while_,
-    "for": _Inliner.for_,
+    "gradient": Inliner.gradient,
+    "if": Inliner.if_,
+    "case": Inliner.case,
+    "while": Inliner.while_,
+    "for": Inliner.for_,
 }
 
 
@@ -281,7 +284,7 @@ def _check_results(node: Node, kind: str, body: ClientGraph, wanted: int) -> Non
         )  # fmt: skip
 
 
-def _called(node: Node) -> FuncRef:
+def called_function(node: Node) -> FuncRef:
     """The function that an attribute names, if the executor asked for exists."""
     if node.attrs["executor_type"] not in ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR"):
         raise NotFoundError(
@@ -293,7 +296,7 @@ def _called(node: Node) -> FuncRef:
     return function
 
 
-def _own_function(node: Node) -> FuncRef:
+def own_function(node: Node) -> FuncRef:
     """The function whose name a node has for a type."""
     return FuncRef(node.type, tuple((k, v) for k, v in node.attrs.items() if v is not None))
 
@@ -316,7 +319,7 @@ def _waits_inside(node: Node, args: dict[Node, Edge]) -> bool:
     return any(source not in args and not is_settled(source) for source in sources)
 
 
-def _rename(graph: ClientGraph, prefix: str, call: Node) -> None:
+def rename(graph: ClientGraph, prefix: str, call: Node) -> None:
     """Gives nodes of a body names, a place and an origin in the graph that calls it."""
     for node in graph.nodes:
         attrs = node.attrs
@@ -328,4 +331,4 @@ def _rename(graph: ClientGraph, prefix: str, call: Node) -> None:
         node.name, node.attrs = f"{prefix}/{node.name}", attrs
         node.op, node.device = call.op, node.device or call.device
         for inner in subgraphs(node):
-            _rename(inner, prefix, call)
+            rename(inner, prefix, call)

@@ -92,6 +92,7 @@ class _Cutter:
         self.copies: dict[tuple[Node, str], Node] = {}
         self.received: dict[tuple[Edge, str], Edge] = {}
         self.signals: dict[tuple[Node, str], Node] = {}
+        self.tokens: dict[Node, Node] = {}
 
     def cut(self) -> list[Partition]:
         self._add_control_loops()
@@ -154,11 +155,29 @@ class _Cutter:
         for i in range(len(source.dtypes)):
             known = self.received.get(((source, i), user.device))
             if known is not None and source.definition.control_flow != "switch":
-                return known[0]  # what it made being here says that it is done
+                return self._token(known[0])  # what it made being here says that it is done
         if (source, user.device) not in self.signals:
             signal = self._signal(source)
             self.signals[source, user.device] = self._transfer((signal, 0), source, user)
-        return self.signals[source, user.device]
+        return self._token(self.signals[source, user.device])
+
+    def _token(self, recv: Node) -> Node:
+        """A node to wait for that is dead if what is received is.
+
+        For TensorFlow's workers, which may be among those of a cluster, a receive is never dead,
+        but what uses its value may be.
+        """
+        may_be_dead = recv.definition is RECV and "_may_be_dead" in recv.attrs
+        if self.options.incarnations is None or not may_be_dead:
+            return recv
+        if recv not in self.tokens:
+            attrs = {"T": recv.dtypes[0]}
+            made = self._node(
+                recv.name, REGISTRY["Identity"], attrs, [(recv, 0)], recv, recv.device
+            )
+            self._part(recv.device).append(made)
+            self.tokens[recv] = made
+        return self.tokens[recv]
 
     def _copy(self, node: Node, device: str) -> Node:
         made = self.copies.get((node, device))

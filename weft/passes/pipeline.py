@@ -18,11 +18,13 @@ from weft.passes.optimize.attention import fuse_attention
 from weft.passes.optimize.cse import cse
 from weft.passes.optimize.fold import fold
 from weft.passes.optimize.repeats import sum_repeats
+from weft.passes.optimize.restores import restore_variables_directly
 from weft.passes.optimize.simplify import simplify
 from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.recv_schedule import hold_back
 from weft.passes.references import read_late
+from weft.passes.spread import spread
 from weft.passes.structure import structure, subgraphs
 from weft.passes.verify import verify
 
@@ -73,9 +75,11 @@ def split(
 ) -> list[Partition]:
     """The graph of a step -> one graph per device. All that a master does before it hands out work:
 
-    calls of functions stay what they are, for the process that runs them to replace.
+    calls of functions stay what they are, for the process that runs them to replace, unless their
+    bodies belong to several tasks.
     """
     if place is not None:
+        spread(graph)
         place(graph)
         _show(observe, "12_placed", graph)
     else:
@@ -113,6 +117,7 @@ def optimize(graph: ClientGraph, options: Options) -> None:
         simplify(graph)
         fuse_attention(graph)
         sum_repeats(graph)
+        restore_variables_directly(graph)
     graph.drop_unused()
 
 

@@ -24,3 +24,11 @@ def read_late(graph: ClientGraph) -> None:
         targets = set(graph.targets)
         graph.nodes = [node for node in graph.nodes if node not in gone or node in targets]
         graph.replace(old, {n: to for n, to in gone.items() if n not in targets})
+
+
+def is_reference(edge: Edge) -> bool:
+    """Whether a reference arrives by `edge`, if only through nodes that choose where it goes."""
+    node, i = edge
+    while node.definition.control_flow in ("switch", "enter", "exit", "next_iteration"):
+        node, i = node.inputs[0]
+    return node.dtypes[i]._is_ref_dtype

@@ -71,7 +71,7 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
     for node in running:
         # An array or stack that is made outside of programs cannot be used inside of one.
         inside = all(e in roots or e[0] in on_device for e in node.inputs if is_cell(e))
-        if inside and node not in on_host and _compiles(node, roots):
+        if inside and node not in on_host and compiles(node, roots):
             on_device.add(node)
     objects = _object_users(running)
     for maker, users in objects.items():
@@ -79,9 +79,9 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
             # How many elements it has only shows when the program is over.
             on_device -= {n for n in users if n.definition.reads_only}
     objects |= _handed_on(running)
-    awaited = _awaited(running)
+    awaited = awaited_by(running)
     while True:
-        known = _known_nodes(running, on_device)
+        known = known_nodes(running, on_device)
         levels = _levels(running, settled, on_device, known)
         places = {n: (levels[n], awaited[n]) for n in running}
         # What lives in a program cannot leave it: all users of an object run in one region.
@@ -95,8 +95,8 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
         for users in split:
             on_device -= users
     units = _units(running, on_device, places)
-    known_keys = {cell_key(h): (h, 0) for h in [*inner, *handles] if _is_variable(h)}
-    _wire(units, graph, known_keys, roots)
+    known_keys = {cell_key(h): (h, 0) for h in [*inner, *handles] if is_variable(h)}
+    wire(units, graph, known_keys, roots)
     canonical = {edge[0] for edge in known_keys.values()}
     return Layout(units, [*handles, *(h for h in inner if h in canonical)], constants, roots)
 
@@ -197,13 +197,15 @@ def resource_roots(order: list[Node]) -> dict[Edge, Edge]:
             roots[node, 0] = node, 0
             continue
         sources = [roots.get(edge) for edge in node.inputs if is_cell(edge)]
+        if node.definition.picks_reference and len(set(sources)) > 1:
+            continue
         for i in range(len(node.dtypes)):
             if is_cell((node, i)) and sources and sources[0] is not None:
                 roots[node, i] = sources[0]
     return roots
 
 
-def _compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
+def compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
     kind = node.definition
     if any(_host_only(d) for d in node.dtypes):
         return False
@@ -221,7 +223,7 @@ def _compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
             if _host_only(source.dtypes[i]):
                 return False
         elif edge in roots:
-            if not _is_variable(roots[edge][0]):
+            if not is_variable(roots[edge][0]):
                 return False
         elif not (kind.traced_kernel and _in_program(source)):
             return False
@@ -241,14 +243,14 @@ def _graph_compiles(graph: ClientGraph) -> bool:
         elif node.type == "Const" or node.definition.is_handle:
             if any(_host_only(d) for d in node.dtypes):
                 return False
-            if node.definition.is_handle and not _is_variable(node):
+            if node.definition.is_handle and not is_variable(node):
                 return False
-        elif not _compiles(node, roots):
+        elif not compiles(node, roots):
             return False
     return True
 
 
-def _is_variable(node: Node) -> bool:
+def is_variable(node: Node) -> bool:
     if node.type == "_Arg":
         return True
     names = ("VariableV2", "Variable", "VarHandleOp")
@@ -259,7 +261,7 @@ def _host_only(dtype: dtypes.DType) -> bool:
     return dtype.base_dtype in (dtypes.string, dtypes.variant)
 
 
-def _known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
+def known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
     """Nodes whose values a trace knows: constants, shapes, and arithmetic on these."""
     known: set[Node] = set()
     for node in running:
@@ -274,8 +276,8 @@ def _known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
     return known
 
 
-class _NodeContext:
-    """What a `static_rule` may ask about a node; as ShapeContext, for nodes of a step."""
+class NodeContext:
+    """What a `static_rule` or `prepare` may ask about a node, as of a ShapeContext."""
 
     def __init__(self, node: Node) -> None:
         self.node, self.num_inputs = node, len(node.inputs)
@@ -297,7 +299,7 @@ def static_inputs(node: Node) -> frozenset[str]:
     definition = node.definition
     if definition.static_rule is None or not definition.static:
         return definition.static
-    return definition.static_rule(_NodeContext(node)) & definition.static
+    return definition.static_rule(NodeContext(node)) & definition.static
 
 
 def static_edges(node: Node) -> list[Edge]:
@@ -314,24 +316,56 @@ def static_edges(node: Node) -> list[Edge]:
 def _static_edges_inside(node: Node) -> list[Edge]:
     """Inputs of a structured node that something inside must know; what loops cannot be known."""
     first = node.attrs.get("vars", 1)
-    found: list[Edge] = []
+    found: dict[Edge, None] = {}
     for graph in subgraphs(node):
-        args = {arg: i for i, (arg, _) in enumerate(graph.feeds)}
-        offset = 0 if "vars" in node.attrs else 1
-        stack = [e[0] for n in graph.nodes for e in static_edges(n)]
-        seen: set[Node] = set()
-        while stack:
-            source = stack.pop()
-            if source in seen or source.type in _SHAPE_OPS:
-                continue
-            seen.add(source)
-            if source in args:
-                position = args[source] + offset
-                if position >= first:
-                    found.append(node.inputs[position])
-            else:
-                stack.extend(n for n, _ in source.inputs)
-    return found
+        inside = [e for n in graph.nodes for e in static_edges(n)]
+        for position in _known_args(node, graph, inside)[0]:
+            if position >= first:
+                found[node.inputs[position]] = None
+    return list(found)
+
+
+def _known_args(node: Node, graph: ClientGraph, edges: list[Edge]) -> tuple[list[int], bool]:
+    """The inputs of a structured node that `edges` inside follow from; whether from these alone."""
+    offset = 0 if "vars" in node.attrs else 1
+    args = {arg: i + offset for i, (arg, _) in enumerate(graph.feeds)}
+    found: dict[int, None] = {}
+    alone, seen, stack = True, set(), list(edges)
+    while stack:
+        edge = stack.pop()
+        if edge in seen:
+            continue
+        seen.add(edge)
+        if edge[0] in args:
+            found[args[edge[0]]] = None
+        else:
+            alone = alone and not _makes_values(edge[0])
+            stack += _follows_from(edge)
+    return list(found), alone
+
+
+def _makes_values(node: Node) -> bool:
+    """Whether what a node gives cannot be computed from known inputs while tracing."""
+    kind = node.definition
+    return kind.stateful or kind.xla or any(is_cell(e) for e in node.inputs)
+
+
+def _follows_from(edge: Edge) -> list[Edge]:
+    """The edges whose values have to be known for that of `edge` to be."""
+    node, i = edge
+    if node.type in _SHAPE_OPS:
+        return []
+    joined = node.attrs.get("joined", i + 1) if node.type == "_If" else i + 1
+    if i >= joined:
+        # Only what takes the same branch uses such a value. Shapes are known whichever is taken.
+        sides = node.attrs["export_sides"]
+        side = sides[i - joined]
+        graph = node.attrs["then" if side else "else"]
+        fetch = graph.fetches[joined + sides[: i - joined].count(side)]
+        positions, alone = _known_args(node, graph, [fetch])
+        if alone:
+            return [node.inputs[p] for p in positions]
+    return node.inputs
 
 
 def _levels(
@@ -350,29 +384,30 @@ def _levels(
             if (
                 source in levels
                 and source in on_device
-                and not _can_be_known(source, on_device, known)
+                and not can_be_known(edge, on_device, known)
             ):
                 level = max(level, levels[source] + 2)
         levels[node] = level
     return levels
 
 
-def _can_be_known(node: Node, on_device: set[Node], known: set[Node]) -> bool:
-    """Whether specialising on values from outside the region lets a trace compute the node."""
-    stack, seen = [node], set()
+def can_be_known(edge: Edge, on_device: set[Node], known: set[Node]) -> bool:
+    """Whether specialising on values from outside the region lets a trace compute a value."""
+    stack, seen = [edge], set()
     while stack:
         current = stack.pop()
-        if current in seen or current in known or current not in on_device:
+        node = current[0]
+        if current in seen or node in known or node not in on_device:
             continue
         seen.add(current)
-        kind = current.definition
-        if kind.stateful or kind.xla or any(is_cell(e) for e in current.inputs):
+        before = _follows_from(current)
+        if _makes_values(node) and before is node.inputs:
             return False
-        stack.extend(n for n, _ in current.inputs)
+        stack += before
     return True
 
 
-def _awaited(running: list[Node]) -> dict[Node, int]:
+def awaited_by(running: list[Node]) -> dict[Node, int]:
     """Which waiting nodes each node comes after, as a set of bits.
 
     Receives over equally many hops share a bit: none of them can hang on what another one starts,
@@ -406,7 +441,7 @@ def _units(running: list[Node], on_device: set[Node], places: dict[Node, Place])
     return [unit for place in sorted(by_place) for unit in by_place[place]]
 
 
-def _wire(
+def wire(
     units: list[Unit],
     graph: ClientGraph,
     handles: dict[tuple[str, str], Edge],
@@ -486,5 +521,5 @@ def _mark_static(edge: Edge, unit: Unit, home: dict[Node, Unit]) -> None:
         node = current[0]
         if home.get(node) is not unit:
             unit.static.add(current)
-        elif node.type not in _SHAPE_OPS:
-            stack.extend(node.inputs)
+        else:
+            stack += _follows_from(current)

@@ -2,14 +2,15 @@
 
 TensorFlow's loops and conditionals have a fixed form, and so have the gradients of them. Where a
 graph has that form it is folded into structured nodes, innermost first, which run faster and can be
-compiled whole. `structure` returns False, leaving the graph as it was, when anything does not fit:
-then the executor runs the nodes as they are.
+compiled whole. What does not fit, or has to wait in the middle, stays as it is (partly.py): then
+the executor runs its nodes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from weft.graph.kernel_call import flat_args
 from weft.graph.op_def import OpDef
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.prune import ARG
@@ -17,6 +18,11 @@ from weft.passes.prune import ARG
 WHILE = OpDef(
     "_While", "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)"
 )
+# The same, of a body that may have to wait.
+WAITING_WHILE = OpDef(
+    "_While", "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)"
+)
+WAITING_WHILE.blocking = True
 IF = OpDef("_If", "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)")
 
 
@@ -30,26 +36,36 @@ class Misfit(Exception):
 
 
 def structure(graph: ClientGraph) -> bool:
-    """Folds all control flow of `graph` in place; False (and no change) if some of it resists."""
+    """Folds the control flow of `graph` in place; False if some of it resists."""
     if not any(n.definition.control_flow for n in graph.nodes):
         return True
-    if any(_waits(n) for n in graph.nodes):
-        return False  # what waits must not keep the rest of the step from running
-    copy = _copy(graph)
-    try:
-        _fold_loops(copy)
-        _fold_branches(copy)
-        for node in copy.nodes:
-            if node.definition.control_flow not in (None, "trigger"):
-                raise Misfit(node.name)
-    except Misfit:
-        return False
+    if not any(waits(n) for n in graph.nodes):
+        copy = copied(graph)
+        try:
+            _fold_loops(copy)
+            _fold_branches(copy)
+        except Misfit:
+            pass
+        else:
+            replace_by(graph, copy)
+            return not spread_out(graph)
+    from weft.passes.partly import fold_what_fits
+
+    fold_what_fits(graph)
+    return not spread_out(graph)
+
+
+def spread_out(graph: ClientGraph) -> bool:
+    """Whether loops or branches are still nodes among others."""
+    return any(n.definition.control_flow not in (None, "trigger") for n in graph.nodes)
+
+
+def replace_by(graph: ClientGraph, copy: ClientGraph) -> None:
     graph.nodes, graph.feeds = copy.nodes, copy.feeds
     graph.fetches, graph.targets = copy.fetches, copy.targets
-    return True
 
 
-def _waits(node: Node) -> bool:
+def waits(node: Node) -> bool:
     """Whether the executor must run a node by itself. Transfers outside of loops and branches are
     there before or after these run."""
     if node.definition.transfer is not None:
@@ -57,7 +73,7 @@ def _waits(node: Node) -> bool:
     return node.definition.blocking
 
 
-def _copy(graph: ClientGraph) -> ClientGraph:
+def copied(graph: ClientGraph) -> ClientGraph:
     made = {n: clone(n) for n in graph.nodes}
     for old, new in made.items():
         new.inputs = [(made[s], i) for s, i in old.inputs]
@@ -182,20 +198,20 @@ class _Subgraph:
 # ---- loops ------------------------------------------------------------------------------------
 
 
-class _Frame:
-    def __init__(self, name: str, parent: _Frame | None) -> None:
+class Frame:
+    def __init__(self, name: str, parent: Frame | None) -> None:
         self.name, self.parent = name, parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.nodes: list[Node] = []
 
 
-def _frames(graph: ClientGraph) -> list[_Frame]:
+def frames_of(graph: ClientGraph) -> list[Frame]:
     """Frames with their nodes, innermost first; Enter nodes belong to the frame they open."""
     parents: dict[str, str] = {}
     while True:
-        root = _Frame("", None)
-        by_name: dict[str, _Frame] = {}
-        frame_of: dict[Node, _Frame] = {}
+        root = Frame("", None)
+        by_name: dict[str, Frame] = {}
+        frame_of: dict[Node, Frame] = {}
         found: dict[str, str] = dict(parents)
         for node in graph.nodes:
             sources = [n for n, _ in node.inputs if not is_settled(n)] + node.controls
@@ -205,7 +221,7 @@ def _frames(graph: ClientGraph) -> list[_Frame]:
                 name = node.attrs["frame_name"]
                 if name not in by_name:
                     outer = by_name.get(parents.get(name, ""), root)
-                    by_name[name] = _Frame(name, frame if frame.depth > outer.depth else outer)
+                    by_name[name] = Frame(name, frame if frame.depth > outer.depth else outer)
                 elif frame.depth > by_name[name].depth - 1:
                     found[name] = frame.name  # an Enter of a constant could not tell
                 frame = by_name[name]
@@ -216,7 +232,7 @@ def _frames(graph: ClientGraph) -> list[_Frame]:
         parents = found
 
 
-def _after(node: Node, frame_of: dict[Node, _Frame]) -> _Frame:
+def _after(node: Node, frame_of: dict[Node, Frame]) -> Frame:
     frame = frame_of[node]
     if _kind(node) != "exit":
         return frame
@@ -226,14 +242,14 @@ def _after(node: Node, frame_of: dict[Node, _Frame]) -> _Frame:
 
 
 def _fold_loops(graph: ClientGraph) -> None:
-    frames = _frames(graph)
+    frames = frames_of(graph)
     for frame in frames:
-        loop = _fold_loop(graph, frame)
+        loop = fold_loop(graph, frame)
         assert frame.parent is not None
         frame.parent.nodes.append(loop)
 
 
-def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
+def fold_loop(graph: ClientGraph, frame: Frame) -> Node:
     """Replaces the nodes of one frame by a `_While` node."""
     order = [n for n in frame.nodes]
     here = set(order)
@@ -243,6 +259,8 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
     exits = [n for n in order if _kind(n) == "exit"]
     if len(conds) != 1:
         raise Misfit(f"loop {frame.name} has {len(conds)} conditions")
+    if any(m.dtypes[0]._is_ref_dtype for m in merges):
+        raise Misfit(f"loop {frame.name} hands on references")
     loop_cond = conds[0]
     switches = {
         n.inputs[0]: n for n in order if _kind(n) == "switch" and n.inputs[1] == (loop_cond, 0)
@@ -274,13 +292,18 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
     body_graph = body.build(
         inside, [n.inputs[0] for n in following], [n for n in stateful if n in body_side], order
     )
+    if any(n in condition.made and n in body.made for n in stateful):
+        raise Misfit(f"loop {frame.name}: what happens once would happen twice")
     for sub in (cond_graph, body_graph):
         _fold_branches(sub)
+    definition = WAITING_WHILE if any(waits(n) for n in inside) else WHILE
+    if any(waits(n) for n in _inside_branches(body_graph)) or any(map(waits, cond_graph.nodes)):
+        raise Misfit(f"loop {frame.name} waits in a branch or in its condition")
     moving = [e for e in invariants if (e, 0) in condition.args]
     inputs = [e.inputs[0] for e in [*initial, *moving]]
     dims = [m.dims[0] for m in merges]
     node = Node(
-        frame.name, WHILE,
+        frame.name, definition,
         {"cond": cond_graph, "body": body_graph, "vars": len(merges), "Tin": inputs}, inputs,
         _outside_controls(enters, here), [m.dtypes[0].base_dtype for m in merges], dims,
         loop_cond.op, loop_cond.device,
@@ -297,6 +320,14 @@ def _fold_loop(graph: ClientGraph, frame: _Frame) -> Node:
         node.dims[by_switch[source]] = leave.dims[0]
     _replace_nodes(graph, here, node, old)
     return node
+
+
+def _inside_branches(graph: ClientGraph) -> list[Node]:
+    found: list[Node] = []
+    for node in graph.nodes:
+        for inner in subgraphs(node) if node.type == "_If" else ():
+            found += [*inner.nodes, *_inside_branches(inner)]
+    return found
 
 
 def _is_loop_merge(node: Node) -> bool:
@@ -332,8 +363,10 @@ def _outside_controls(nodes: list[Node], here: set[Node]) -> list[Node]:
 def _replace_nodes(graph: ClientGraph, gone: set[Node], new: Node, old: dict[Edge, Edge]) -> None:
     """Puts `new` in the place of `gone`: edges by `old`, control edges from any of it."""
     new.attrs["effect"] = any(has_effect(n) for inner in subgraphs(new) for n in inner.nodes)
-    if any(e[0] in gone and e not in old for e in graph.fetches):
-        raise Misfit("something inside a loop or branch is fetched")
+    used = [e for n in graph.nodes if n not in gone for e in n.inputs]
+    for edge in [*graph.fetches, *used]:
+        if edge[0] in gone and edge not in old:
+            raise Misfit(f"the inside of a loop or branch is used: {edge[0].name}")
     graph.targets = list(dict.fromkeys(new if t in gone else t for t in graph.targets))
     nodes: list[Node] = []
     left = len(gone & set(graph.nodes))
@@ -349,19 +382,16 @@ def _replace_nodes(graph: ClientGraph, gone: set[Node], new: Node, old: dict[Edg
         if node is new:
             continue
         if any(e[0] in gone for e in node.inputs):
-            try:
-                node.inputs = [old[e] if e[0] in gone else e for e in node.inputs]
-            except KeyError:
-                raise Misfit(f"{node.name} uses the inside of a loop or branch") from None
+            node.inputs = [old.get(e, e) for e in node.inputs]
         if any(c in gone for c in node.controls):
             kept = [new if c in gone else c for c in node.controls]
             node.controls = list(dict.fromkeys(kept))
     graph.fetches = [old.get(e, e) for e in graph.fetches]
-    graph.nodes = _sorted(graph.nodes)
+    graph.nodes = topological(graph.nodes)
 
 
-def _sorted(nodes: list[Node]) -> list[Node]:
-    """Topological order, keeping the given one where it can."""
+def topological(nodes: list[Node], after: dict[Node, list[Node]] | None = None) -> list[Node]:
+    """Topological order, keeping the given one where it can. `after`: further edges."""
     inside = set(nodes)
     order: list[Node] = []
     state: set[Node] = set()
@@ -379,6 +409,7 @@ def _sorted(nodes: list[Node]) -> list[Node]:
             sources = [s for s, _ in node.inputs] + node.controls
             if _kind(node) == "merge":
                 sources = [s for s in sources if _kind(s) != "next_iteration"]
+            sources += after.get(node, ()) if after else ()
             stack.extend((s, False) for s in reversed(sources) if s in inside and s not in state)
     return order
 
@@ -393,9 +424,9 @@ def _fold_branches(graph: ClientGraph) -> None:
         switches = [n for n in graph.nodes if _kind(n) == "switch"]
         if not switches:
             break
-        contexts = _contexts(graph)
+        contexts = contexts_of(graph)
         deepest = max(switches, key=lambda s: len(contexts[s]))
-        _fold_predicate(graph, _predicate(deepest), contexts)
+        fold_predicate(graph, predicate_of(deepest), contexts)
         if sum(_kind(n) == "switch" for n in graph.nodes) >= len(switches):
             raise Misfit(f"switch {deepest.name} stays")
     for node in graph.nodes:
@@ -408,7 +439,7 @@ def _is_pivot(node: Node) -> bool:
     return node.type == "_Arg" or (node.type == "Identity" and node.inputs[0][0].type == "_Arg")
 
 
-def _predicate(switch: Node) -> Edge:
+def predicate_of(switch: Node) -> Edge:
     """What a switch decides by: Identity nodes on the way make no difference."""
     edge = switch.inputs[1]
     while edge[0].type == "Identity" and not edge[0].controls:
@@ -416,7 +447,7 @@ def _predicate(switch: Node) -> Edge:
     return edge
 
 
-def _contexts(graph: ClientGraph) -> dict[Node, Context]:
+def contexts_of(graph: ClientGraph) -> dict[Node, Context]:
     """For each node, which sides of which predicates it needs."""
     found: dict[Node, Context] = {}
     for node in graph.nodes:
@@ -435,17 +466,17 @@ def _edge_context(edge: Edge, found: dict[Node, Context]) -> Context:
     node, i = edge
     context = found.get(node, frozenset())
     if _kind(node) == "switch":
-        context |= {(_predicate(node), i)}
+        context |= {(predicate_of(node), i)}
     return context
 
 
-def _fold_predicate(graph: ClientGraph, predicate: Edge, contexts: dict[Node, Context]) -> None:
+def fold_predicate(graph: ClientGraph, predicate: Edge, contexts: dict[Node, Context]) -> None:
     """Replaces everything decided by `predicate` by `_If` nodes, one after another."""
     sides = ((predicate, 0), (predicate, 1))
     branch = {n: b for n in graph.nodes for b in (0, 1) if sides[b] in contexts[n]}
     if any(all(s in contexts[n] for s in sides) for n in graph.nodes):
         raise Misfit(f"a node needs both sides of {predicate[0].name}")
-    switches = {n for n in graph.nodes if _kind(n) == "switch" and _predicate(n) == predicate}
+    switches = {n for n in graph.nodes if _kind(n) == "switch" and predicate_of(n) == predicate}
     merges = {n for n in graph.nodes if _kind(n) == "merge" and _joins(n, sides, contexts)}
     index = _levels(graph, branch, switches, merges)
     _move_to_users(graph, switches, index)
@@ -583,6 +614,8 @@ def _fold_level(
     used = dict.fromkeys(e for n in graph.nodes if n not in gone for e in n.inputs)
     if any((m, 1) in used for m in here.joined):
         raise Misfit("the index of a merge is used")
+    if any(m.dtypes[0]._is_ref_dtype and _wants_reference(graph, m) for m in here.joined):
+        raise Misfit("a merged reference is used as one")
     here.exports = [e for e in used if e[0] in here.inner or e[0] in here.taken]
     for user in graph.nodes:
         if user not in gone and any(c in here.taken for c in user.controls):
@@ -596,6 +629,17 @@ def _fold_level(
         merges.discard(n)
     # The new node is what later conditionals see; it stands outside of this predicate's branches.
     index[node] = level
+
+
+def _wants_reference(graph: ClientGraph, merge: Node) -> bool:
+    """Whether anybody changes, or hands on, the variable that a merge has chosen."""
+    users = [n for n in graph.nodes if (merge, 0) in n.inputs]
+    return any(
+        arg.is_ref
+        for n in users
+        for arg, edge in zip(flat_args(n.definition, n.attrs), n.inputs, strict=True)
+        if edge == (merge, 0)
+    )
 
 
 def _before_switches(controls: list[Node], switches: set[Node]) -> list[Node]:

@@ -1,42 +1,33 @@
-"""Attention: scores of a memory for a query, and a cell that sees what it attends to."""
+"""Attention mechanisms: how much of each entry of a memory a query gets."""
 
 from __future__ import annotations
 
-import functools
 import math as _math
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from weft.core import dtypes, nest
-from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.layers.base import Layer
 from weft.layers.core import Dense
 from weft.ops import (
+    arg_extremes,
     array_fill,
     array_join,
-    array_pass,
     array_shape,
-    casts,
     check,
-    clip,
     matmul,
     nn_impl,
-    random,
     reduce,
     select,
     unary,
 )
 from weft.ops import variable_scope as vs
-from weft.ops.functional import scan
 from weft.ops.initializers import constant_initializer, ones_initializer, zeros_initializer
-from weft.ops.math import sigmoid
-from weft.ops.tensor_array import TensorArray
-from weft.rnn.cells import RNNCell, assert_like_rnncell, zero_state_tensors
+from weft.rnn.cells import zero_state_tensors
 
 
 def hardmax(logits: Any, name: str | None = None) -> Tensor:
@@ -46,7 +37,7 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
         depth = logits.shape.as_list()[-1]
         if depth is None:
             depth = array_shape.shape(logits)[-1]
-        return select.one_hot(reduce.argmax(logits, -1), depth, dtype=logits.dtype)
+        return select.one_hot(arg_extremes.argmax(logits, -1), depth, dtype=logits.dtype)
 
 
 def _prepare_memory(memory: Any, lengths: Any, check_inner_dims_defined: bool) -> Any:
@@ -100,7 +91,7 @@ class AttentionMechanism:
         raise NotImplementedError
 
 
-class _BaseAttentionMechanism(AttentionMechanism):
+class BaseAttentionMechanism(AttentionMechanism):
     """What mechanisms share: keys and values made of the memory once, and masked scores."""
 
     def __init__(
@@ -177,7 +168,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
         return alignments, alignments
 
 
-def _luong_score(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
+def luong_score(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
     """The product of the query with each key."""
     depth, units = query.shape.as_list()[-1], keys.shape.as_list()[-1]
     if depth is None or depth != units:
@@ -196,7 +187,7 @@ def _luong_score(query: Tensor, keys: Tensor, scale: bool) -> Tensor:
     return score if g is None else g * score
 
 
-def _bahdanau_score(query: Tensor, keys: Tensor, units: int, dtype: Any, normalize: bool) -> Tensor:
+def bahdanau_score(query: Tensor, keys: Tensor, units: int, dtype: Any, normalize: bool) -> Tensor:
     """The sum over v * tanh(key + query); with `normalize`, v has a learned length."""
     v = vs.get_variable("attention_v", [units], dtype=dtype)
     query = array_shape.expand_dims(query, 1)
@@ -209,11 +200,11 @@ def _bahdanau_score(query: Tensor, keys: Tensor, units: int, dtype: Any, normali
     return reduce.reduce_sum(normed * unary.tanh(keys + query + b), [2])
 
 
-def _projection(units: int, name: str, dtype: Any) -> Dense:
+def projection(units: int, name: str, dtype: Any) -> Dense:
     return Dense(units, name=name, use_bias=False, dtype=dtype or dtypes.float32)
 
 
-class LuongAttention(_BaseAttentionMechanism):
+class LuongAttention(BaseAttentionMechanism):
     """Multiplicative attention."""
 
     def __init__(
@@ -231,7 +222,7 @@ class LuongAttention(_BaseAttentionMechanism):
         chosen = probability_fn or nn_impl.softmax
         super().__init__(
             query_layer=None,
-            memory_layer=_projection(num_units, "memory_layer", dtype),
+            memory_layer=projection(num_units, "memory_layer", dtype),
             memory=memory,
             probability_fn=lambda score, _: chosen(score),
             memory_sequence_length=memory_sequence_length,
@@ -243,11 +234,11 @@ class LuongAttention(_BaseAttentionMechanism):
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
         with vs.variable_scope(None, "luong_attention", [query]):
-            score = _luong_score(query, self._keys, self._scale)
+            score = luong_score(query, self._keys, self._scale)
         return self._aligned(score, state)
 
 
-class BahdanauAttention(_BaseAttentionMechanism):
+class BahdanauAttention(BaseAttentionMechanism):
     """Additive attention."""
 
     def __init__(
@@ -264,8 +255,8 @@ class BahdanauAttention(_BaseAttentionMechanism):
     ) -> None:
         chosen = probability_fn or nn_impl.softmax
         super().__init__(
-            query_layer=_projection(num_units, "query_layer", dtype),
-            memory_layer=_projection(num_units, "memory_layer", dtype),
+            query_layer=projection(num_units, "query_layer", dtype),
+            memory_layer=projection(num_units, "memory_layer", dtype),
             memory=memory,
             probability_fn=lambda score, _: chosen(score),
             memory_sequence_length=memory_sequence_length,
@@ -277,401 +268,7 @@ class BahdanauAttention(_BaseAttentionMechanism):
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
         with vs.variable_scope(None, "bahdanau_attention", [query]):
-            score = _bahdanau_score(
+            score = bahdanau_score(
                 self.query_layer(query), self._keys, self._num_units, query.dtype, self._normalize
             )
         return self._aligned(score, state)
-
-
-# ---- monotonic attention ----------------------------------------------------------------------
-
-
-def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """The cumulative product of values in [0, 1], as a sum of logarithms."""
-    with name_scope(None, "SafeCumprod", [x]):
-        x = convert_to_tensor(x, name="x")
-        tiny = np.finfo(x.dtype.as_numpy_dtype).tiny
-        logs = unary.log(clip.clip_by_value(x, tiny, 1))
-        return unary.exp(reduce.cumsum(logs, *args, **kwargs))
-
-
-def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Tensor:
-    """Attention that never moves back, from the probability of stopping at each entry."""
-    p = convert_to_tensor(p_choose_i, name="p_choose_i")
-    previous = convert_to_tensor(previous_attention, name="previous_attention")
-    if mode == "recursive":
-        batch = p.shape.as_list()[0] or array_shape.shape(p)[0]
-        passed = array_join.concat([array_fill.ones((batch, 1)), 1 - p[:, :-1]], 1)
-        reached = scan(
-            lambda x, yz: array_shape.reshape(yz[0] * x + yz[1], (batch,)),
-            [array_shape.transpose(passed), array_shape.transpose(previous)],
-            array_fill.zeros((batch,)),
-        )
-        return p * array_shape.transpose(reached)
-    if mode == "parallel":
-        passed = safe_cumprod(1 - p, axis=1, exclusive=True)
-        floor = clip.clip_by_value(passed, 1e-10, 1.0)
-        return p * passed * reduce.cumsum(previous / floor, axis=1)
-    if mode == "hard":
-        p = p * reduce.cumsum(previous, axis=1)
-        return p * reduce.cumprod(1 - p, axis=1, exclusive=True)
-    raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
-
-
-def _monotonic_probability_fn(
-    score: Tensor, previous: Any, sigmoid_noise: float, mode: str, seed: int | None = None
-) -> Tensor:
-    if sigmoid_noise > 0:
-        noise = random.random_normal(array_shape.shape(score), dtype=score.dtype, seed=seed)
-        score = score + sigmoid_noise * noise
-    p = casts.cast(score > 0, score.dtype) if mode == "hard" else sigmoid(score)
-    return monotonic_attention(p, previous, mode)
-
-
-class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
-    """A mechanism that starts at the first entry of the memory."""
-
-    _score_bias_init: Any
-
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
-        first = array_fill.zeros((batch_size,), dtype=dtypes.int32)
-        return select.one_hot(first, self._alignments_size, dtype=dtype)
-
-    def _biased(self, score: Tensor, dtype: Any) -> Tensor:
-        return score + vs.get_variable(
-            "attention_score_bias", dtype=dtype, initializer=self._score_bias_init
-        )
-
-
-class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
-    """Additive attention that never moves back."""
-
-    def __init__(
-        self,
-        num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
-        normalize: bool = False,
-        score_mask_value: Any = None,
-        sigmoid_noise: float = 0.0,
-        sigmoid_noise_seed: int | None = None,
-        score_bias_init: float = 0.0,
-        mode: str = "parallel",
-        dtype: Any = None,
-        name: str = "BahdanauMonotonicAttention",
-    ) -> None:
-        super().__init__(
-            query_layer=_projection(num_units, "query_layer", dtype),
-            memory_layer=_projection(num_units, "memory_layer", dtype),
-            memory=memory,
-            probability_fn=functools.partial(
-                _monotonic_probability_fn,
-                sigmoid_noise=sigmoid_noise,
-                mode=mode,
-                seed=sigmoid_noise_seed,
-            ),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
-            name=name,
-        )
-        self._num_units, self._normalize, self._name = num_units, normalize, name
-        self._score_bias_init = score_bias_init
-
-    def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
-        with vs.variable_scope(None, "bahdanau_monotonic_attention", [query]):
-            score = _bahdanau_score(
-                self.query_layer(query), self._keys, self._num_units, query.dtype, self._normalize
-            )
-            score = self._biased(score, query.dtype)
-        return self._aligned(score, state)
-
-
-class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
-    """Multiplicative attention that never moves back."""
-
-    def __init__(
-        self,
-        num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
-        scale: bool = False,
-        score_mask_value: Any = None,
-        sigmoid_noise: float = 0.0,
-        sigmoid_noise_seed: int | None = None,
-        score_bias_init: float = 0.0,
-        mode: str = "parallel",
-        dtype: Any = None,
-        name: str = "LuongMonotonicAttention",
-    ) -> None:
-        super().__init__(
-            query_layer=None,
-            memory_layer=_projection(num_units, "memory_layer", dtype),
-            memory=memory,
-            probability_fn=functools.partial(
-                _monotonic_probability_fn,
-                sigmoid_noise=sigmoid_noise,
-                mode=mode,
-                seed=sigmoid_noise_seed,
-            ),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
-            name=name,
-        )
-        self._num_units, self._scale, self._name = num_units, scale, name
-        self._score_bias_init = score_bias_init
-
-    def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
-        with vs.variable_scope(None, "luong_monotonic_attention", [query]):
-            score = self._biased(_luong_score(query, self._keys, self._scale), query.dtype)
-        return self._aligned(score, state)
-
-
-# ---- the cell ---------------------------------------------------------------------------------
-
-
-class AttentionWrapperState(
-    namedtuple(
-        "AttentionWrapperState",
-        (
-            "cell_state",
-            "attention",
-            "time",
-            "alignments",
-            "alignment_history",
-            "attention_state",
-        ),
-    )
-):
-    """The state of an AttentionWrapper."""
-
-    __slots__ = ()
-
-    def clone(self, **kwargs: Any) -> AttentionWrapperState:
-        """This state with some parts replaced by others of the same shape."""
-
-        def checked(old: Any, new: Any) -> Any:
-            if isinstance(old, Tensor) and isinstance(new, Tensor):
-                old.shape.assert_is_compatible_with(new.shape)
-                new.set_shape(old.shape)
-            return new
-
-        return nest.map_structure(checked, self, self._replace(**kwargs))
-
-
-def _compute_attention(
-    mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
-) -> tuple[Tensor, Tensor, Any]:
-    """(attention, alignments, next attention state) for the output of a cell."""
-    alignments, next_state = mechanism(cell_output, state=attention_state)
-    context = matmul.matmul(array_shape.expand_dims(alignments, 1), mechanism.values)
-    context = array_shape.squeeze(context, [1])
-    if attention_layer is not None:
-        context = attention_layer(array_join.concat([cell_output, context], 1))
-    return context, alignments, next_state
-
-
-_TILE = (
-    "Are you using the BeamSearchDecoder?  You may need to tile your {} via the "
-    "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
-)
-
-
-class AttentionWrapper(RNNCell):
-    """A cell whose inputs include what it attended to in the step before."""
-
-    def __init__(
-        self,
-        cell: Any,
-        attention_mechanism: Any,
-        attention_layer_size: Any = None,
-        alignment_history: bool = False,
-        cell_input_fn: Callable[..., Any] | None = None,
-        output_attention: bool = True,
-        initial_cell_state: Any = None,
-        name: str | None = None,
-        attention_layer: Any = None,
-        attention_fn: Callable[..., Any] | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(name=name, dtype=dtype)
-        assert_like_rnncell("cell", cell)
-        self._is_multi = isinstance(attention_mechanism, (list, tuple))
-        mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
-        for mechanism in mechanisms:
-            if not isinstance(mechanism, AttentionMechanism):
-                wanted = "must contain only instances of AttentionMechanism"
-                if not self._is_multi:
-                    wanted = (
-                        "must be an AttentionMechanism or list of multiple AttentionMechanism "
-                        "instances"
-                    )
-                raise TypeError(
-                    f"attention_mechanism {wanted}, saw type: {type(mechanism).__name__}"
-                )
-        if cell_input_fn is None:
-            cell_input_fn = _join_inputs
-        elif not callable(cell_input_fn):
-            raise TypeError(
-                f"cell_input_fn must be callable, saw type: {type(cell_input_fn).__name__}"
-            )
-        self._cell, self._attention_mechanisms = cell, mechanisms
-        self._cell_input_fn, self._output_attention = cell_input_fn, output_attention
-        self._alignment_history = alignment_history
-        self._attention_fn = attention_fn or _compute_attention
-        self._make_layers(attention_layer_size, attention_layer)
-        with name_scope(name, "AttentionWrapperInit"):
-            self._initial_cell_state = None
-            if initial_cell_state is not None:
-                last = nest.flatten(initial_cell_state)[-1]
-                message = (
-                    f"When constructing AttentionWrapper {self._base_name}: Non-matching batch "
-                    "sizes between the memory (encoder output) and initial_cell_state.  "
-                ) + _TILE.format("initial state")
-                with control_dependencies(self._batch_size_checks(_rows(last), message)):
-                    self._initial_cell_state = nest.map_structure(
-                        lambda s: array_pass.identity(s, name="check_initial_cell_state"),
-                        initial_cell_state,
-                    )
-
-    def _make_layers(self, sizes: Any, layers: Any) -> None:
-        mechanisms = self._attention_mechanisms
-        if sizes is not None and layers is not None:
-            raise ValueError("Only one of attention_layer_size and attention_layer should be set")
-        depths = [mechanism.values.shape.as_list()[-1] for mechanism in mechanisms]
-        self._attention_layers: Any = None
-        if sizes is not None:
-            sizes = tuple(sizes if isinstance(sizes, (list, tuple)) else (sizes,))
-            if len(sizes) != len(mechanisms):
-                raise ValueError(
-                    "If provided, attention_layer_size must contain exactly one integer per "
-                    f"attention_mechanism, saw: {len(sizes)} vs {len(mechanisms)}"
-                )
-            self._attention_layers = tuple(
-                Dense(size, name="attention_layer", use_bias=False, dtype=mechanism.dtype)
-                for size, mechanism in zip(sizes, mechanisms, strict=True)
-            )
-            self._attention_layer_size = sum(sizes)
-        elif layers is not None:
-            layers = tuple(layers if isinstance(layers, (list, tuple)) else (layers,))
-            if len(layers) != len(mechanisms):
-                raise ValueError(
-                    "If provided, attention_layer must contain exactly one layer per "
-                    f"attention_mechanism, saw: {len(layers)} vs {len(mechanisms)}"
-                )
-            self._attention_layers = layers
-            self._attention_layer_size = sum(
-                TensorShape(
-                    layer.compute_output_shape([None, self._cell.output_size + depth])
-                ).as_list()[-1]
-                for layer, depth in zip(layers, depths, strict=True)
-            )
-        else:
-            self._attention_layer_size = sum(depths)
-
-    def _batch_size_checks(self, batch_size: Any, message: str) -> list[Any]:
-        return [
-            check.assert_equal(batch_size, mechanism.batch_size, message=message)
-            for mechanism in self._attention_mechanisms
-        ]
-
-    def _item_or_tuple(self, items: Any) -> Any:
-        """One item for one mechanism, a tuple for a list of them."""
-        items = tuple(items)
-        return items if self._is_multi else items[0]
-
-    @property
-    def output_size(self) -> Any:
-        return self._attention_layer_size if self._output_attention else self._cell.output_size
-
-    @property
-    def state_size(self) -> AttentionWrapperState:
-        mechanisms = self._attention_mechanisms
-        return AttentionWrapperState(
-            cell_state=self._cell.state_size,
-            time=TensorShape([]),
-            attention=self._attention_layer_size,
-            alignments=self._item_or_tuple(m.alignments_size for m in mechanisms),
-            attention_state=self._item_or_tuple(m.state_size for m in mechanisms),
-            alignment_history=self._item_or_tuple(
-                m.alignments_size if self._alignment_history else () for m in mechanisms
-            ),
-        )
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
-        mechanisms = self._attention_mechanisms
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            cell_state = self._initial_cell_state
-            if cell_state is None:
-                cell_state = self._cell.get_initial_state(batch_size=batch_size, dtype=dtype)
-            message = (
-                f"When calling zero_state of AttentionWrapper {self._base_name}: Non-matching "
-                "batch sizes between the memory (encoder output) and the requested batch size.  "
-                "Are you using the BeamSearchDecoder?  If so, make sure your encoder output has "
-                "been tiled to beam_width via tf.contrib.seq2seq.tile_batch, and the batch_size= "
-                "argument passed to zero_state is batch_size * beam_width."
-            )
-            with control_dependencies(self._batch_size_checks(batch_size, message)):
-                cell_state = nest.map_structure(
-                    lambda s: array_pass.identity(s, name="checked_cell_state"), cell_state
-                )
-            alignments = [m.initial_alignments(batch_size, dtype) for m in mechanisms]
-            return AttentionWrapperState(
-                cell_state=cell_state,
-                time=array_fill.zeros([], dtype=dtypes.int32),
-                attention=zero_state_tensors(self._attention_layer_size, batch_size, dtype),
-                alignments=self._item_or_tuple(alignments),
-                attention_state=self._item_or_tuple(
-                    m.initial_state(batch_size, dtype) for m in mechanisms
-                ),
-                alignment_history=self._item_or_tuple(
-                    TensorArray(dtype, size=0, dynamic_size=True, element_shape=each.shape)
-                    if self._alignment_history
-                    else ()
-                    for each in alignments
-                ),
-            )
-
-    def call(self, inputs: Any, state: AttentionWrapperState) -> tuple[Any, Any]:
-        if not isinstance(state, AttentionWrapperState):
-            raise TypeError(
-                "Expected state to be instance of AttentionWrapperState. Received type "
-                f"{type(state)} instead."
-            )
-        cell_inputs = self._cell_input_fn(inputs, state.attention)
-        output, next_cell_state = self._cell(cell_inputs, state.cell_state)
-        message = (
-            f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the "
-            "memory (encoder output) and the query (decoder output).  "
-        ) + _TILE.format("memory input")
-        with control_dependencies(self._batch_size_checks(_rows(output), message)):
-            output = array_pass.identity(output, name="checked_cell_output")
-        states, histories = state.attention_state, state.alignment_history
-        if not self._is_multi:
-            states, histories = [states], [histories]
-        results, new_histories = [], []
-        for i, mechanism in enumerate(self._attention_mechanisms):
-            layer = self._attention_layers[i] if self._attention_layers else None
-            result = self._attention_fn(mechanism, output, states[i], layer)
-            results.append(result)
-            new_histories.append(
-                histories[i].write(state.time, result[1]) if self._alignment_history else ()
-            )
-        attentions, alignments, next_states = zip(*results, strict=True)
-        attention = array_join.concat(list(attentions), 1)
-        next_state = AttentionWrapperState(
-            time=state.time + 1,
-            cell_state=next_cell_state,
-            attention=attention,
-            attention_state=self._item_or_tuple(next_states),
-            alignments=self._item_or_tuple(alignments),
-            alignment_history=self._item_or_tuple(new_histories),
-        )
-        return (attention if self._output_attention else output), next_state
-
-
-def _join_inputs(inputs: Any, attention: Any) -> Tensor:
-    return array_join.concat([inputs, attention], -1)
-
-
-def _rows(x: Tensor) -> Any:
-    return x.shape.as_list()[0] or array_shape.shape(x)[0]

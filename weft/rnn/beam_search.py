@@ -16,25 +16,30 @@ from weft.layers.base import Layer
 from weft.ops import (
     array_fill,
     array_join,
-    array_pad,
+    array_repeat,
     array_shape,
     casts,
     elementwise,
-    gather,
     nn_impl,
     reduce,
     select,
-    sequence,
     unary,
 )
 from weft.ops.cond import cond
 from weft.ops.control import Assert
 from weft.ops.gather_tree import gather_tree
-from weft.ops.math import div, floordiv
+from weft.ops.math import floordiv
 from weft.ops.tensor_array import TensorArray
 from weft.platform import tf_logging
-from weft.rnn.attention import AttentionWrapperState
 from weft.rnn.basic_decoder import layered_output_size
+from weft.rnn.beam_scores import (
+    attention_probs,
+    check_rank,
+    gather_beams,
+    gather_tree_from_array,
+    get_scores,
+    mask_probs,
+)
 from weft.rnn.cells import assert_like_rnncell
 from weft.rnn.decoder import Decoder
 from weft.rnn.helper import embedding_function
@@ -50,166 +55,6 @@ BeamSearchDecoderOutput = namedtuple(
 FinalBeamSearchDecoderOutput = namedtuple(
     "FinalBeamSearchDecoderOutput", ("predicted_ids", "beam_search_decoder_output")
 )
-
-
-# ---- batches and beams ------------------------------------------------------------------------
-
-
-def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
-    """Repeats every batch entry of each tensor `multiplier` times."""
-
-    def tiled(x: Any) -> Tensor:
-        x = convert_to_tensor(x, name="t")
-        if x.shape.ndims is None or x.shape.ndims < 1:
-            raise ValueError("t must have statically known rank")
-        sizes = array_shape.shape(x)
-        counts = [1] * (x.shape.ndims + 1)
-        counts[1] = multiplier
-        repeated = array_pad.tile(array_shape.expand_dims(x, 1), counts)
-        result = array_shape.reshape(
-            repeated, array_join.concat(([sizes[0] * multiplier], sizes[1:]), 0)
-        )
-        batch = x.shape.as_list()[0]
-        rows = None if batch is None else batch * multiplier
-        result.set_shape(TensorShape([rows]).concatenate(x.shape[1:]))
-        return result
-
-    with name_scope(name, "tile_batch", [*nest.flatten(t), multiplier]):
-        return nest.map_structure(tiled, t)
-
-
-def gather_tree_from_array(t: Any, parent_ids: Tensor, sequence_length: Any) -> Tensor:
-    """Elements of [time, batch, beam, ...] put in the order of the beams they ended up in."""
-    static, dynamic = parent_ids.shape.as_list(), array_shape.shape(parent_ids)
-    times, batch, width = (known or dynamic[i] for i, known in enumerate(static))
-    beams = array_pad.tile(
-        array_shape.reshape(sequence.range(width), [1, 1, -1]), [times, batch, 1]
-    )
-    longest = casts.cast(reduce.reduce_max(sequence_length, axis=1), dtypes.int32)
-    ordered = gather_tree(beams, parent_ids, longest, width + 1)
-    inside = array_shape.transpose(
-        select.sequence_mask(sequence_length, maxlen=times), perm=[2, 0, 1]
-    )
-    ordered = select.where(inside, x=ordered, y=beams)
-    time_index = array_pad.tile(
-        array_shape.reshape(sequence.range(times), [-1, 1, 1]), [1, batch, width]
-    )
-    batch_index = array_pad.tile(
-        array_shape.reshape(sequence.range(batch), [1, -1, 1]), [times, 1, width]
-    )
-    indices = array_join.stack([time_index, batch_index, ordered], -1)
-    rows = array_shape.reshape(t, [times, batch, width, -1])
-    return array_shape.reshape(gather.gather_nd(rows, indices), array_shape.shape(t))
-
-
-def _check_rank(t: Any) -> None:
-    if t.shape.ndims is None:
-        raise ValueError(f"Expected tensor ({t}) to have known rank, but ndims == None.")
-
-
-def _gather_beams(
-    indices: Any, values: Any, batch_size: Any, range_size: Any, flat: list[Any], name: Any = None
-) -> Tensor:
-    """Picks for every batch entry the beams (or beam and word pairs) in `indices`."""
-    with name_scope(name, "tensor_gather_helper"):
-        offsets = array_shape.expand_dims(sequence.range(batch_size) * range_size, 1)
-        rows = array_shape.reshape(indices + offsets, [-1])
-        picked = gather.gather(array_shape.reshape(values, flat), rows)
-        kept = 1 + len(flat)
-        output = array_shape.reshape(picked, array_shape.shape(values)[:kept], name="output")
-        known = constant_value(batch_size)
-        output.set_shape(
-            TensorShape([None if known is None else int(known)]).concatenate(values.shape[1:kept])
-        )
-        return output
-
-
-# ---- scores -----------------------------------------------------------------------------------
-
-
-def _length_penalty(sequence_lengths: Tensor, penalty_factor: Any) -> Any:
-    factor = convert_to_tensor(penalty_factor, name="penalty_factor")
-    factor.set_shape(())
-    if constant_value(factor) == 0:
-        return 1.0
-    return div((5.0 + casts.cast(sequence_lengths, dtypes.float32)) ** factor, 6.0**factor)
-
-
-def _mean_of(probabilities: list[Tensor]) -> Tensor:
-    if len(probabilities) == 1:
-        return probabilities[0]
-    stacked = [array_shape.expand_dims(p, -1) for p in probabilities]
-    return reduce.reduce_mean(array_join.concat(stacked, -1), -1)
-
-
-def _attention_probs(state: Any, coverage_penalty_weight: Any) -> Tensor | None:
-    """How much each entry of the memory was attended to, averaged over mechanisms."""
-    if isinstance(coverage_penalty_weight, float) and coverage_penalty_weight == 0.0:
-        return None
-    if isinstance(state, AttentionWrapperState):
-        states = [state]
-    else:
-        parts = state if isinstance(state, tuple) else ()
-        states = [part for part in parts if isinstance(part, AttentionWrapperState)]
-    if not states:
-        raise ValueError("coverage_penalty_weight must be 0.0 if no cell is attentional.")
-    return _mean_of(
-        [
-            _mean_of(list(each.alignments))
-            if isinstance(each.alignments, tuple)
-            else each.alignments
-            for each in states
-        ]
-    )
-
-
-def _get_scores(
-    log_probs: Tensor,
-    sequence_lengths: Tensor,
-    length_penalty_weight: Any,
-    coverage_penalty_weight: Any,
-    finished: Tensor,
-    accumulated_attention_probs: Any,
-) -> Tensor:
-    penalty = _length_penalty(sequence_lengths, length_penalty_weight)
-    scores = log_probs / casts.cast(penalty, dtype=log_probs.dtype)
-    weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
-    if weight.shape.ndims != 0:
-        raise ValueError(
-            f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}"
-        )
-    if constant_value(weight) == 0.0:
-        return scores
-    attended = accumulated_attention_probs
-    if attended is None:
-        raise ValueError(
-            "accumulated_attention_probs can be None only if coverage penalty is disabled."
-        )
-    # What was never attended to would cost infinitely much: padding is such.
-    attended = select.where(
-        elementwise.equal(attended, 0.0), array_fill.ones_like(attended), attended
-    )
-    coverage = reduce.reduce_sum(unary.log(elementwise.minimum(attended, 1.0)), 2)
-    coverage = coverage * casts.cast(finished, dtypes.float32) * weight
-    return scores + array_shape.expand_dims(coverage, 2)
-
-
-def _mask_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
-    """Finished beams go on with the end token only, at no cost."""
-    words = array_shape.shape(probs)[2]
-    row = select.one_hot(
-        end_token,
-        words,
-        dtype=probs.dtype,
-        on_value=convert_to_tensor(0.0, dtype=probs.dtype),
-        off_value=convert_to_tensor(probs.dtype.min, dtype=probs.dtype),
-    )
-    ended = array_pad.tile(
-        array_shape.reshape(row, [1, 1, -1]),
-        array_join.concat([array_shape.shape(finished), [1]], 0),
-    )
-    mask = array_pad.tile(array_shape.expand_dims(finished, 2), [1, 1, words])
-    return select.where(mask, ended, probs)
 
 
 # ---- the decoder ------------------------------------------------------------------------------
@@ -249,7 +94,7 @@ class BeamSearchDecoder(Decoder):
         self._initial_cell_state = nest.map_structure(
             self._maybe_split_batch_beams, initial_state, cell.state_size
         )
-        self._start_tokens = array_pad.tile(array_shape.expand_dims(tokens, 1), [1, beam_width])
+        self._start_tokens = array_repeat.tile(array_shape.expand_dims(tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # All beams start alike, so only the first may go on.
         self._finished = select.one_hot(
@@ -292,7 +137,7 @@ class BeamSearchDecoder(Decoder):
             off_value=convert_to_tensor(-np.inf, dtype=dtype),
             dtype=dtype,
         )
-        attended = _attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
+        attended = attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
         state = BeamSearchDecoderState(
             cell_state=self._initial_cell_state,
             log_probs=log_probs,
@@ -353,13 +198,13 @@ class BeamSearchDecoder(Decoder):
     def _maybe_split_batch_beams(self, t: Any, size: Any) -> Any:
         if isinstance(t, TensorArray):
             return t
-        _check_rank(t)
+        check_rank(t)
         return self._split_batch_beams(t, size) if t.shape.ndims >= 1 else t
 
     def _maybe_merge_batch_beams(self, t: Any, size: Any) -> Any:
         if isinstance(t, TensorArray):
             return t
-        _check_rank(t)
+        check_rank(t)
         return self._merge_batch_beams(t, size) if t.shape.ndims >= 2 else t
 
     def _maybe_sort_array(self, t: Any, parent_ids: Tensor, lengths: Tensor) -> Any:
@@ -423,7 +268,7 @@ class BeamSearchDecoder(Decoder):
         batch, width = self._batch_size, self._beam_width
         going = unary.logical_not(state.finished)
         words = logits.shape.as_list()[-1] or array_shape.shape(logits)[-1]
-        log_probs = _mask_probs(nn_impl.log_softmax(logits), self._end_token, state.finished)
+        log_probs = mask_probs(nn_impl.log_softmax(logits), self._end_token, state.finished)
         total = array_shape.expand_dims(state.log_probs, 2) + log_probs
         added = select.one_hot(
             array_fill.fill([batch, width], self._end_token),
@@ -433,11 +278,11 @@ class BeamSearchDecoder(Decoder):
             dtype=dtypes.int64,
         ) * array_shape.expand_dims(casts.cast(going, dtypes.int64), 2)
         lengths = added + array_shape.expand_dims(state.lengths, 2)
-        attended = _attention_probs(next_cell_state, self._coverage_penalty_weight)
+        attended = attention_probs(next_cell_state, self._coverage_penalty_weight)
         if attended is not None:
             open_beams = array_shape.expand_dims(casts.cast(going, dtypes.float32), 2)
             attended = state.accumulated_attention_probs + attended * open_beams
-        scores = _get_scores(
+        scores = get_scores(
             total,
             lengths,
             self._length_penalty_weight,
@@ -448,12 +293,12 @@ class BeamSearchDecoder(Decoder):
         best, index = nn_impl.top_k(array_shape.reshape(scores, [batch, -1]), k=width)
         for each in (best, index):
             each.set_shape([self._static_batch(), width])
-        chosen = _gather_beams(index, total, batch, width * words, [-1], name="next_beam_probs")
+        chosen = gather_beams(index, total, batch, width * words, [-1], name="next_beam_probs")
         ids = casts.cast(elementwise.mod(index, words, name="next_beam_word_ids"), dtypes.int32)
         parents = casts.cast(floordiv(index, words), dtypes.int32, name="next_beam_parent_ids")
 
         def of_parents(values: Any, flat: list[Any], name: str | None = None) -> Tensor:
-            return _gather_beams(parents, values, batch, width, flat, name)
+            return gather_beams(parents, values, batch, width, flat, name)
 
         was_finished = of_parents(state.finished, [-1])
         finished = elementwise.logical_or(
@@ -465,7 +310,7 @@ class BeamSearchDecoder(Decoder):
         def kept(values: Any) -> Any:
             if isinstance(values, TensorArray):
                 return values
-            _check_rank(values)
+            check_rank(values)
             return of_parents(values, rows) if values.shape.ndims >= len(rows) else values
 
         next_state = BeamSearchDecoderState(

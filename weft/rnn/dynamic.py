@@ -14,8 +14,8 @@ from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.ops import (
     array_fill,
     array_join,
-    array_pad,
     array_pass,
+    array_reverse,
     array_shape,
     casts,
     elementwise,
@@ -241,8 +241,8 @@ def bidirectional_dynamic_rnn(
 
     def reversed_in_time(x: Any) -> Tensor:
         if sequence_length is None:
-            return array_pad.reverse(x, axis=[time_axis])
-        return array_pad.reverse_sequence(
+            return array_reverse.reverse(x, axis=[time_axis])
+        return array_reverse.reverse_sequence(
             input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis
         )
 

@@ -9,8 +9,8 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.layers.base import Layer
 from weft.layers.input_spec import InputSpec
-from weft.ops import array_fill, array_join, array_pad, array_shape
-from weft.rnn.cells import LSTMStateTuple
+from weft.ops import array_fill, array_join, array_reverse, array_shape, array_split
+from weft.rnn.basic_cells import LSTMStateTuple
 from weft.rnn.dynamic import dynamic_rnn, time_loop
 from weft.rnn.more_cells import add_block_lstm_variables, block_lstm_step
 from weft.rnn.static import static_rnn
@@ -55,8 +55,8 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         if self._use_dynamic_rnn:
             whole = array_join.stack(inputs) if is_list else inputs
             outputs, state = dynamic_rnn(self._cell, whole, time_major=True, **common)
-            return (array_join.unstack(outputs) if is_list else outputs), state
-        steps = inputs if is_list else array_join.unstack(inputs)
+            return (array_split.unstack(outputs) if is_list else outputs), state
+        steps = inputs if is_list else array_split.unstack(inputs)
         outputs, state = static_rnn(self._cell, steps, **common)
         return (outputs if is_list else array_join.stack(outputs)), state
 
@@ -89,8 +89,8 @@ def _reversed(steps: Any, lengths: Any) -> Any:
     if isinstance(steps, list):
         return list(reversed(steps))
     if lengths is None:
-        return array_pad.reverse(steps, [0])
-    return array_pad.reverse_sequence(steps, lengths, 0, 1)
+        return array_reverse.reverse(steps, [0])
+    return array_reverse.reverse_sequence(steps, lengths, 0, 1)
 
 
 class LSTMBlockFusedCell(Layer):
@@ -128,7 +128,7 @@ class LSTMBlockFusedCell(Layer):
         if not isinstance(inputs, list):
             return super().__call__(inputs, *args, **kwargs)
         outputs, state = super().__call__(array_join.stack(inputs), *args, **kwargs)
-        return array_join.unstack(outputs), state
+        return array_split.unstack(outputs), state
 
     def build(self, input_shape: Any) -> None:
         add_block_lstm_variables(self, input_shape.as_list()[2])

@@ -11,18 +11,15 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops import (
+    arg_extremes,
     array_fill,
     array_join,
-    array_pad,
+    array_repeat,
     array_shape,
     casts,
     elementwise,
-    gather,
     random,
     reduce,
-    scatter,
-    select,
-    unary,
 )
 from weft.ops.cond import cond
 from weft.ops.embedding import embedding_lookup
@@ -79,7 +76,7 @@ def categorical_sample(
     return _sampled(draw, sample_shape)
 
 
-def _unstacked(inputs: Tensor) -> TensorArray:
+def unstacked(inputs: Tensor) -> TensorArray:
     return TensorArray(
         dtype=inputs.dtype, size=array_shape.shape(inputs)[0], element_shape=inputs.shape[1:]
     ).unstack(inputs)
@@ -203,7 +200,7 @@ class TrainingHelper(_ScalarIds):
             self._inputs = inputs
             if not time_major:
                 inputs = nest.map_structure(transpose_batch_time, inputs)
-            self._input_tas = nest.map_structure(_unstacked, inputs)
+            self._input_tas = nest.map_structure(unstacked, inputs)
             self._sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             if self._sequence_length.shape.ndims != 1:
                 raise ValueError(
@@ -236,7 +233,7 @@ class TrainingHelper(_ScalarIds):
 
     def sample(self, time: Any, outputs: Any, name: str | None = None, **_: Any) -> Any:
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
-            return casts.cast(reduce.argmax(outputs, axis=-1), dtypes.int32)
+            return casts.cast(arg_extremes.argmax(outputs, axis=-1), dtypes.int32)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, name: str | None = None, **_: Any
@@ -245,148 +242,6 @@ class TrainingHelper(_ScalarIds):
             next_time = time + 1
             finished = next_time >= self._sequence_length
             return finished, self._inputs_at(next_time, finished), state
-
-
-def _probability(given: Any) -> Tensor:
-    probability = convert_to_tensor(given, name="sampling_probability")
-    if probability.shape.ndims not in (0, 1):
-        raise ValueError(
-            "sampling_probability must be either a scalar or a vector. saw shape: "
-            f"{probability.shape}"
-        )
-    return probability
-
-
-def _replace_rows(base: Tensor, chosen: Tensor, new_rows: Callable[[Tensor], Tensor]) -> Tensor:
-    """`base` with the rows that are `chosen` replaced by those made for their indices."""
-    taken = casts.cast(select.where(chosen), dtypes.int32)
-    kept = casts.cast(select.where(unary.logical_not(chosen)), dtypes.int32)
-    shape = array_shape.shape(base)
-    return scatter.scatter_nd(
-        indices=taken, updates=new_rows(taken), shape=shape
-    ) + scatter.scatter_nd(indices=kept, updates=gather.gather_nd(base, kept), shape=shape)
-
-
-class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """Training inputs, some of which are replaced by the embedding of a sampled output."""
-
-    def __init__(
-        self,
-        inputs: Any,
-        sequence_length: Any,
-        embedding: Any,
-        sampling_probability: Any,
-        time_major: bool = False,
-        seed: int | None = None,
-        scheduling_seed: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [sampling_probability]):
-            self._embedding_fn = embedding_function(embedding)
-            self._sampling_probability = _probability(sampling_probability)
-            self._seed, self._scheduling_seed = seed, scheduling_seed
-            super().__init__(inputs, sequence_length, time_major=time_major, name=name)
-
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
-            chosen = bernoulli_sample(
-                probs=self._sampling_probability,
-                dtype=dtypes.bool,
-                sample_shape=self.batch_size,
-                seed=self._scheduling_seed,
-            )
-            return select.where(
-                chosen,
-                categorical_sample(logits=outputs, seed=self._seed),
-                array_fill.fill([self.batch_size], -1),
-            )
-
-    def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
-    ) -> Any:
-        with name_scope(
-            name,
-            "ScheduledEmbeddingTrainingHelperNextInputs",
-            [time, outputs, state, sample_ids],
-        ):
-            finished, base, state = super().next_inputs(time, outputs, state, name=name)
-
-            def sampled() -> Tensor:
-                return _replace_rows(
-                    base,
-                    sample_ids > -1,
-                    lambda rows: self._embedding_fn(gather.gather_nd(sample_ids, rows)),
-                )
-
-            return finished, cond(reduce.reduce_all(finished), lambda: base, sampled), state
-
-
-class ScheduledOutputTrainingHelper(TrainingHelper):
-    """Training inputs, some of which are replaced by the output of the step before."""
-
-    def __init__(
-        self,
-        inputs: Any,
-        sequence_length: Any,
-        sampling_probability: Any,
-        time_major: bool = False,
-        seed: int | None = None,
-        next_inputs_fn: Callable[..., Any] | None = None,
-        auxiliary_inputs: Any = None,
-        name: str | None = None,
-    ) -> None:
-        with name_scope(name, "ScheduledOutputTrainingHelper", [inputs, sampling_probability]):
-            self._sampling_probability = _probability(sampling_probability)
-            self._auxiliary_input_tas: Any = None
-            if auxiliary_inputs is not None:
-                inputs = convert_to_tensor(inputs, name="inputs")
-                auxiliary = convert_to_tensor(auxiliary_inputs, name="auxiliary_inputs")
-                inputs = array_join.concat((inputs, auxiliary), -1)
-                if not time_major:
-                    auxiliary = transpose_batch_time(auxiliary)
-                self._auxiliary_input_tas = _unstacked(auxiliary)
-            self._seed, self._next_inputs_fn = seed, next_inputs_fn
-            super().__init__(inputs, sequence_length, time_major=time_major, name=name)
-
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
-            return bernoulli_sample(
-                probs=self._sampling_probability, sample_shape=self.batch_size, seed=self._seed
-            )
-
-    def _with_auxiliary(self, time: Any, outputs: Any, rows: Any = None) -> Any:
-        if self._auxiliary_input_tas is None:
-            return outputs
-        auxiliary = self._auxiliary_input_tas.read(time + 1)
-        if rows is not None:
-            auxiliary = gather.gather_nd(auxiliary, rows)
-        return array_join.concat((outputs, auxiliary), -1)
-
-    def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
-    ) -> Any:
-        with name_scope(
-            name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]
-        ):
-            finished, base, state = super().next_inputs(time, outputs, state, name=name)
-            chosen = casts.cast(sample_ids, dtypes.bool)
-            make = self._next_inputs_fn
-
-            def sampled() -> Tensor:
-                if make is None:
-                    return select.where(chosen, self._with_auxiliary(time, outputs), base)
-                return _replace_rows(
-                    base,
-                    chosen,
-                    lambda rows: self._with_auxiliary(
-                        time, make(gather.gather_nd(outputs, rows)), rows
-                    ),
-                )
-
-            nothing = elementwise.logical_or(
-                reduce.reduce_all(finished), unary.logical_not(reduce.reduce_any(chosen))
-            )
-            return finished, cond(nothing, lambda: base, sampled), state
 
 
 class GreedyEmbeddingHelper(_ScalarIds):
@@ -406,11 +261,11 @@ class GreedyEmbeddingHelper(_ScalarIds):
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     def initialize(self, name: str | None = None) -> Any:
-        return array_pad.tile([False], [self._batch_size]), self._start_inputs
+        return array_repeat.tile([False], [self._batch_size]), self._start_inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         _check_single(outputs)
-        return reduce.argmax(outputs, axis=-1, output_type=dtypes.int32)
+        return arg_extremes.argmax(outputs, axis=-1, output_type=dtypes.int32)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
@@ -480,7 +335,7 @@ class InferenceHelper(Helper):
         return self._sample_dtype
 
     def initialize(self, name: str | None = None) -> Any:
-        return array_pad.tile([False], [self._batch_size]), self._start_inputs
+        return array_repeat.tile([False], [self._batch_size]), self._start_inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         return self._sample_fn(outputs)

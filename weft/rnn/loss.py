@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft.graph.graph import Tensor, name_scope
-from weft.ops import array_shape, casts, nn_impl, reduce
+from weft.ops import array_shape, casts, cross_entropy, reduce
 from weft.ops.math import div_no_nan
 
 
@@ -42,7 +42,7 @@ def sequence_loss(
         classes = array_shape.shape(logits)[2]
         flat = array_shape.reshape(logits, [-1, classes])
         labels = array_shape.reshape(targets, [-1])
-        entropy = softmax_loss_function or nn_impl.sparse_softmax_cross_entropy_with_logits
+        entropy = softmax_loss_function or cross_entropy.sparse_softmax_cross_entropy_with_logits
         losses = entropy(labels=labels, logits=flat) * array_shape.reshape(weights, [-1])
 
         def averaged(axis: list[int] | None) -> Tensor:

@@ -12,6 +12,7 @@ from weft.layers.input_spec import InputSpec
 from weft.ops import (
     array_join,
     array_shape,
+    array_split,
     clip,
     matmul,
     nn_conv,
@@ -25,16 +26,9 @@ from weft.ops import variable_scope as vs
 from weft.ops.initializers import constant_initializer, zeros_initializer
 from weft.ops.math import sigmoid
 from weft.platform import tf_logging as logging
-from weft.rnn.cells import (
-    BIAS,
-    KERNEL,
-    LayerRNNCell,
-    LSTMStateTuple,
-    RNNCell,
-    assert_like_rnncell,
-    input_depth,
-)
-from weft.rnn.wrappers import Linear
+from weft.rnn.basic_cells import LSTMStateTuple
+from weft.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnncell, input_depth
+from weft.rnn.projections import Linear
 
 
 class LayerNormBasicLSTMCell(RNNCell):
@@ -96,7 +90,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         c, h = state
         args = array_join.concat([inputs, h], 1)
         dtype = args.dtype
-        gates = array_join.split(value=self._linear(args), num_or_size_splits=4, axis=1)
+        gates = array_split.split(value=self._linear(args), num_or_size_splits=4, axis=1)
         names = ("input", "transform", "forget", "output")
         i, j, f, o = (self._norm(g, n, dtype) for g, n in zip(gates, names, strict=True))
         g = self._activation(j)
@@ -114,7 +108,7 @@ def block_lstm_step(
     """(c, h) of an LSTM step with the variables and settings of `cell`."""
     joined = array_join.concat([inputs, h_prev], 1)
     gates = nn_impl.bias_add(matmul.matmul(joined, cell._kernel), cell._bias)
-    i, j, f, o = array_join.split(value=gates, num_or_size_splits=4, axis=1)
+    i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=1)
     f = f + cell._forget_bias
     if cell._use_peephole:
         i, f = i + cell._w_i_diag * c_prev, f + cell._w_f_diag * c_prev
@@ -214,7 +208,7 @@ class GRUBlockCellV2(LayerRNNCell):
 
     def call(self, inputs: Any, h_prev: Any) -> tuple[Tensor, Tensor]:
         gates = sigmoid(self._affine([inputs, h_prev], self._gate_kernel, self._gate_bias))
-        r, u = array_join.split(value=gates, num_or_size_splits=2, axis=1)
+        r, u = array_split.split(value=gates, num_or_size_splits=2, axis=1)
         c = unary.tanh(
             self._affine([inputs, r * h_prev], self._candidate_kernel, self._candidate_bias)
         )
@@ -267,8 +261,8 @@ class NASCell(LayerRNNCell):
         given = matmul.matmul(inputs, self.kernel)
         if self._use_bias:
             recurrent = nn_impl.bias_add(recurrent, self.bias)
-        m = array_join.split(axis=1, num_or_size_splits=8, value=recurrent)
-        x = array_join.split(axis=1, num_or_size_splits=8, value=given)
+        m = array_split.split(axis=1, num_or_size_splits=8, value=recurrent)
+        x = array_split.split(axis=1, num_or_size_splits=8, value=given)
         first = tanh(sigmoid(x[0] + m[0]) * relu(x[1] + m[1]))
         second = tanh(sigmoid(x[2] + m[2]) + relu(x[3] * m[3]))
         third = tanh(tanh(x[4] + m[4]) * sigmoid(x[5] + m[5]))
@@ -278,87 +272,6 @@ class NASCell(LayerRNNCell):
         if self._num_proj is not None:
             new_m = matmul.matmul(new_m, self.projection_weights)
         return new_m, LSTMStateTuple(new_c, new_m)
-
-
-class ConvLSTMCell(RNNCell):
-    """An LSTM whose gates are convolutions of the inputs and the state."""
-
-    def __init__(
-        self,
-        conv_ndims: int,
-        input_shape: Any,
-        output_channels: int,
-        kernel_shape: Any,
-        use_bias: bool = True,
-        skip_connection: bool = False,
-        forget_bias: float = 1.0,
-        initializers: Any = None,
-        name: str = "conv_lstm_cell",
-    ) -> None:
-        super().__init__(name=name)
-        if conv_ndims != len(input_shape) - 1:
-            raise ValueError(f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}.")
-        self._conv_ndims, self._kernel_shape = conv_ndims, list(kernel_shape)
-        self._output_channels, self._use_bias = output_channels, use_bias
-        self._forget_bias, self._skip_connection = forget_bias, skip_connection
-        self._spatial = list(input_shape[:-1])
-        self._output_depth = output_channels + (input_shape[-1] if skip_connection else 0)
-
-    @property
-    def output_size(self) -> TensorShape:
-        return TensorShape([*self._spatial, self._output_depth])
-
-    @property
-    def state_size(self) -> LSTMStateTuple:
-        size = TensorShape([*self._spatial, self._output_channels])
-        return LSTMStateTuple(size, size)
-
-    def call(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Tensor, LSTMStateTuple]:
-        cell, hidden = state
-        gates = self._convolved(array_join.concat([inputs, hidden], axis=self._conv_ndims + 1))
-        i, j, f, o = array_join.split(value=gates, num_or_size_splits=4, axis=self._conv_ndims + 1)
-        new_cell = sigmoid(f + self._forget_bias) * cell + sigmoid(i) * unary.tanh(j)
-        output = unary.tanh(new_cell) * sigmoid(o)
-        if self._skip_connection:
-            output = array_join.concat([output, inputs], axis=-1)
-        return output, LSTMStateTuple(new_cell, output)
-
-    def _convolved(self, x: Tensor) -> Tensor:
-        features = 4 * self._output_channels
-        kernel = vs.get_variable(
-            KERNEL, [*self._kernel_shape, x.shape.as_list()[-1], features], dtype=x.dtype
-        )
-        if self._conv_ndims == 1:
-            result = nn_conv.conv1d(x, kernel, 1, padding="SAME")
-        else:
-            convolve = nn_conv.conv2d if self._conv_ndims == 2 else nn_conv.conv3d
-            result = convolve(x, kernel, [1] * (self._conv_ndims + 2), padding="SAME")
-        if not self._use_bias:
-            return result
-        return result + vs.get_variable(
-            "biases", [features], dtype=x.dtype, initializer=constant_initializer(0.0, x.dtype)
-        )
-
-
-class Conv1DLSTMCell(ConvLSTMCell):
-    """A ConvLSTMCell over sequences."""
-
-    def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Any) -> None:
-        super().__init__(conv_ndims=1, name=name, **kwargs)
-
-
-class Conv2DLSTMCell(ConvLSTMCell):
-    """A ConvLSTMCell over images."""
-
-    def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any) -> None:
-        super().__init__(conv_ndims=2, name=name, **kwargs)
-
-
-class Conv3DLSTMCell(ConvLSTMCell):
-    """A ConvLSTMCell over volumes."""
-
-    def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Any) -> None:
-        super().__init__(conv_ndims=3, name=name, **kwargs)
 
 
 class AttentionCellWrapper(RNNCell):

@@ -9,7 +9,16 @@ from weft.core import dtypes, nest
 from weft.core.shapes import Dimension, TensorShape, unknown_shape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies
-from weft.ops import array_fill, array_join, array_pad, array_pass, array_shape, casts, reduce
+from weft.ops import (
+    array_fill,
+    array_join,
+    array_pass,
+    array_reverse,
+    array_shape,
+    array_split,
+    casts,
+    reduce,
+)
 from weft.ops import variable_scope as vs
 from weft.rnn.cells import assert_like_rnncell, concat_shape, concat_static
 from weft.rnn.step import cache_variables, infer_state_dtype, initial_state_of, rnn_step
@@ -140,8 +149,8 @@ def _reverse_seq(inputs: Any, lengths: Any) -> list[Any]:
         for step in steps:
             shape = shape.merge_with(step.shape)
             step.set_shape(shape)
-        turned = array_pad.reverse_sequence(array_join.stack(steps), lengths, 0, 1)
-        results = array_join.unstack(turned)
+        turned = array_reverse.reverse_sequence(array_join.stack(steps), lengths, 0, 1)
+        results = array_split.unstack(turned)
         for result in results:
             result.set_shape(shape)
         reversed_parts.append(results)

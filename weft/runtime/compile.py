@@ -19,6 +19,7 @@ from weft.passes.structure import subgraphs
 from weft.runtime.interpret import _derefs, located
 from weft.runtime.lower import CannotLower, lower
 from weft.runtime.objects import Cell, Objects
+from weft.runtime.once import compute_once
 from weft.runtime.products import Parts
 from weft.runtime.resources import uninitialized
 
@@ -74,8 +75,9 @@ class Program:
 
     `rest` is (generators of random nodes inside loops, states of arrays that leave, excess).
 
-    A program that only updates variables has one output more, which says that it is done: a step
-    is over when it has been computed, and the new values may be donated to the next one by then.
+    On the host a program that only updates variables has one output, which says that it is done: a
+    step is over when it has been computed, and the new values may be donated to the next one by
+    then. An accelerator is not waited for.
     """
 
     call: Callable[..., Any]
@@ -83,6 +85,7 @@ class Program:
     reshapes: bool  # whether a variable's shape differs after the call
     leaving: list[Any]  # arrays that leave; `to_host` makes them ones of the host
     factor: int  # how many times the guessed room for loops there is; 0 where nothing was guessed
+    waits: bool  # whether the one output only says that it is done
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None)
     """
     jax = load()
     trace = Tracer(unit, names, dict(spec.static), spec.factor)
+    trace.says_done = not unit.outputs and (device is None or device.platform == "cpu")
     written = list(unit.cells.values())
     sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
@@ -118,12 +122,16 @@ def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None)
         if trace.objects.guessed and donated:
             # It may have to be called again with the same variables.
             lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs)
+        if device is None or device.platform == "cpu":
+            compute_once(lowered.compiler_ir())
         try:
             executable = lowered.compile()
         except Exception as error:
             raise translate(error) from error
     factor = spec.factor if trace.objects.guessed else 0
-    return Program(executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor)
+    return Program(
+        executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done
+    )
 
 
 def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
@@ -143,6 +151,7 @@ class Tracer:
         self.rng_blocks: list[int] = []
         self.leaving: list[Any] = []
         self.reshapes = False
+        self.says_done = False
 
     def run(
         self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: Any
@@ -176,7 +185,7 @@ class Tracer:
             [array.state for array in self.leaving],
             self.objects.excess.state,
         )
-        return outputs or [jnp.zeros((), bool)], new, rest
+        return [jnp.zeros((), bool)] if self.says_done else outputs, new, rest
 
     def run_graph(self, graph: ClientGraph, args: Sequence[Any]) -> list[Any]:
         """Traces the graph inside a loop or conditional."""

@@ -67,14 +67,25 @@ def local_devices(config: Any = None, task: str = LOCAL) -> list[Device]:
         for i in range(max(1, counts.get("CPU", 1)))
     ]
     numbers: dict[str, int] = {}
-    for kind, device in _visible(config):
+    for kind, device, limit in _divided(_visible(config), config):
         index = numbers.get(kind, 0)
         if index >= counts.get(kind, index + 1):
             continue
         numbers[kind] = index + 1
         name = f"{task}/device:{kind}:{index}"
-        limit = _memory(device)
         found.append(Device(name, kind, limit, len(found) + 1, device.device_kind, device))
+    return found
+
+
+def _divided(visible: list[tuple[str, Any]], config: Any) -> list[tuple[str, Any, int]]:
+    """(type, jax device, memory) of each accelerator, several for a GPU that is to be divided."""
+    parts = config.gpu_options.experimental.virtual_devices if config is not None else []
+    limits = [list(part.memory_limit_mb) for part in parts]
+    found: list[tuple[str, Any, int]] = []
+    for kind, device in visible:
+        mine = limits.pop(0) if limits and kind == "GPU" else []
+        sizes = [int(megabytes * 2**20) for megabytes in mine] or [_memory(device)]
+        found += [(kind, device, size) for size in sizes]
     return found
 
 

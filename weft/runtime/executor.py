@@ -25,6 +25,9 @@ from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps
 
+# So deep may tasks that take no time follow from one another before they wait for their turn.
+_DEPTH = 40
+
 
 class Task:
     """A node, or a unit of several, as the executor sees it.
@@ -34,8 +37,8 @@ class Task:
     """
 
     __slots__ = (
-        "arrive", "control_outs", "data_inputs", "in_slots", "index", "kind", "name", "node",
-        "out_slots", "outs", "reads", "run", "transfer_key",
+        "arrive", "control_outs", "data_inputs", "in_slots", "index", "is_quick", "kind", "name",
+        "node", "out_slots", "outs", "reads", "run", "transfer_key", "users",
     )  # fmt: skip
 
     def __init__(self, index: int, kind: str, node: Node | None, name: str) -> None:
@@ -51,6 +54,10 @@ class Task:
         self.transfer_key = ""
         if node is not None and node.definition.transfer is not None:
             self.kind, self.transfer_key = node.definition.transfer, key(node.attrs)
+        # For each slot that it fills, who waits for it: tasks, and merges with the position there.
+        self.users: list[tuple[int, tuple[Task, ...], tuple[tuple[Task, int], ...]]] = []
+        # Whether it takes so little time that it need not wait for its turn.
+        self.is_quick = self.kind in ("switch", "merge", "loop_cond")
 
 
 class TaskGraph:
@@ -71,6 +78,11 @@ class TaskGraph:
         for index in self.merges:
             self.pending[index] -= tasks[index].data_inputs
         self.roots = [t for t in tasks if not self.pending[t.index] and t.index not in self.merges]
+        for task in tasks:
+            task.users = [
+                (slot, *_apart(edges))
+                for slot, edges in zip(task.out_slots, task.outs, strict=True)
+            ]
         # Merges with an input that is there from the start, and its position.
         self.settled_merges: list[tuple[Task, int]] = []
         self.enters: dict[str, int] = {}
@@ -89,6 +101,12 @@ class TaskGraph:
             task.reads = tuple(sorted(slots - kept))
             for slot in task.reads:
                 self.readers[slot] = self.readers.get(slot, 0) + 1
+
+
+def _apart(edges: list[tuple[Task, int]]) -> tuple[tuple[Task, ...], tuple[tuple[Task, int], ...]]:
+    """Users that wait for all their inputs, and merges, which do not."""
+    plain = tuple(user for user, _ in edges if user.kind != "merge")
+    return plain, tuple(edge for edge in edges if edge[0].kind == "merge")
 
 
 def build_tasks(
@@ -121,6 +139,84 @@ def build_tasks(
     task_graph = TaskGraph(list(tasks.values()), template)
     task_graph.settled_merges = settled_merges
     return task_graph
+
+
+def unit_tasks(
+    graph: ClientGraph, units: list[tuple[Any, Any]], items: dict[Node, HostNode],
+    slots: dict[Edge, int], template: list[Any],
+) -> TaskGraph:  # fmt: skip
+    """One task per unit: those of the layout, each with what runs it."""
+    home: dict[Node, Task] = {}
+    tasks: list[Task] = []
+    for layout, unit in units:
+        node = layout.nodes[0] if len(layout.nodes) == 1 and not layout.is_region else None
+        kind = "plain" if node is None else node.definition.control_flow or "plain"
+        task = Task(
+            len(tasks), kind, node, node.name if node is not None else f"piece {len(tasks)}"
+        )
+        if node is not None:
+            task.in_slots, task.out_slots = items[node].ins, items[node].outs
+        task.run = unit.run
+        if node is not None and node.definition.blocking:
+            task.run = node_runner(items[node], unit.store)
+        tasks.append(task)
+        home.update(dict.fromkeys(layout.nodes, task))
+    check_frames(graph, {n for n in graph.nodes if n not in home})
+    links = _Links(home, slots, set(graph.fetches))
+    for layout, _ in units:
+        links.add(layout.nodes)
+    for task in tasks:
+        task.outs += [[] for _ in task.out_slots[len(task.outs) :]]
+    task_graph = TaskGraph(tasks, template)
+    task_graph.settled_merges = links.settled_merges
+    return task_graph
+
+
+class _Links:
+    """Tells each task who waits for it."""
+
+    def __init__(self, home: dict[Node, Task], slots: dict[Edge, int], fetched: set[Edge]) -> None:
+        self.home, self.slots = home, slots
+        self.seen: set[tuple[Any, Task]] = set()
+        self.settled_merges: list[tuple[Task, int]] = []
+        for node, i in fetched:
+            if node in home:
+                self._out(home[node], slots[node, i])
+
+    def add(self, nodes: list[Node]) -> None:
+        task = self.home[nodes[0]]
+        for node in nodes:
+            for position, edge in enumerate(node.inputs):
+                self._data(edge, task, position)
+            for control in node.controls:
+                source = self.home.get(control)
+                if source is not None and source is not task and self._is_new(source, task):
+                    source.control_outs.append(task)
+
+    def _data(self, edge: Edge, task: Task, position: int) -> None:
+        source = self.home.get(edge[0])
+        if source is None:
+            if task.kind == "merge":
+                self.settled_merges.append((task, position))
+        elif source is not task:
+            users = self._out(source, self.slots[edge])
+            # All that a plain task makes is there, or dead, at once: one word of it will do.
+            what = source if source.kind == "plain" and task.kind != "merge" else edge
+            if task.kind == "merge" or self._is_new(what, task):
+                users.append((task, position))
+
+    def _is_new(self, what: Any, task: Task) -> bool:
+        new = (what, task) not in self.seen
+        self.seen.add((what, task))
+        return new
+
+    @staticmethod
+    def _out(source: Task, slot: int) -> list[tuple[Task, int]]:
+        """Who waits for a slot of a task."""
+        if slot not in source.out_slots:
+            source.out_slots = (*source.out_slots, slot)
+        source.outs += [[] for _ in source.out_slots[len(source.outs) :]]
+        return source.outs[source.out_slots.index(slot)]
 
 
 def check_frames(graph: ClientGraph, settled: set[Node]) -> None:
@@ -187,6 +283,7 @@ class Executor:
         self.waiting: dict[int, tuple[Deferred, Task]] = {}
         self.ends: list[Callable[[], None]] = []
         self.stopped = False
+        self.depth = 0
         self.frames: dict[Any, Frame] = {}
         self.root = Frame("", None, None, 0, 0, 1)
         self.first = self._new_iteration(self.root)
@@ -198,11 +295,11 @@ class Executor:
         """Runs the step; returns the slots of the root frame."""
 
         def start() -> None:
-            for task in self.graph.roots:
-                self._push(task, self.root, self.first, False)
             for merge, position in self.graph.settled_merges:
                 if self.first.alive.setdefault(merge.index, position) == position:
                     self._merge_ready(merge, self.root, self.first)
+            for task in self.graph.roots:
+                self._push(task, self.root, self.first, False)
 
         return self._run(start)
 
@@ -235,6 +332,8 @@ class Executor:
                         raise self._too_late()
                 else:
                     self._wait()
+            if self.rendezvous is not None:
+                self.rendezvous.flush()
         except BaseException:
             for deferred, _ in self.waiting.values():
                 deferred.cancel()
@@ -255,10 +354,20 @@ class Executor:
     # ---- running one task ----
 
     def _push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        if dead:
+            if task.kind == "exit":
+                # An exit is dead in every iteration but the last; the frame's end decides.
+                frame.dead_exits.add(task.index)
+                return
+            # A trigger only gathers control edges, whichever branch they come from.
+            dead = task.kind != "trigger"
         iteration.outstanding += 1
-        if task.kind == "trigger":
-            dead = False  # it only gathers control edges, whichever branch they come from
-        self.ready.append((task, frame, iteration, dead))
+        if (dead or task.is_quick) and self.depth < _DEPTH:
+            self.depth += 1
+            self._step(task, frame, iteration, dead)
+            self.depth -= 1
+        else:
+            self.ready.append((task, frame, iteration, dead))
 
     def _step(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
         values = iteration.values
@@ -270,6 +379,8 @@ class Executor:
             self._finish(task, frame, iteration, True)
             return
         if kind == "plain":
+            if self.rendezvous is not None:
+                self.rendezvous.flush()
             if self.observe is not None:
                 self.starts[task, iteration] = time.perf_counter()
             try:
@@ -283,9 +394,9 @@ class Executor:
             self._recv(task, frame, iteration)
             return
         elif kind == "switch":
-            data, pred = (values[i] for i in task.in_slots)
-            taken = 1 if bool(_read(pred)) else 0
-            values[task.out_slots[taken]] = data
+            data, pred = task.in_slots
+            taken = 1 if _read(values[pred]) else 0
+            values[task.out_slots[taken]] = values[data]
             values[task.out_slots[1 - taken]] = DEAD
         elif kind == "merge":
             position = iteration.alive[task.index]
@@ -322,9 +433,11 @@ class Executor:
     def _failed(
         self, error: Exception, task: Task, frame: Frame, iteration: Iteration
     ) -> Exception:
-        if task.node is None:
-            return error
         where = frame.describe(iteration)
+        if task.node is None or (isinstance(error, errors.OpError) and error.op is not None):
+            if where and isinstance(error, errors.OpError):
+                error._message += where  # whoever ran it has said which node it was
+            return error
         if where and isinstance(error, errors.OpError) and error.op is None:
             error = type(error)(None, None, error.message + where)  # type: ignore[call-arg]
         elif where and not isinstance(error, errors.OpError):
@@ -344,6 +457,8 @@ class Executor:
 
     def _wait(self) -> None:
         """Takes the next result that arrives, and fails when the deadline comes first."""
+        if self.rendezvous is not None:
+            self.rendezvous.flush()
         event = self._next_event()
         if isinstance(event, errors.OpError):
             event = self._first_withdrawn(event)
@@ -411,7 +526,7 @@ class Executor:
         else:
             if self.observe is not None and kind in ("plain", "send", "recv") and not dead:
                 self._observe(task, iteration)
-            self._activate(task, frame, iteration, iteration.values, dead)
+            self._activate(task, frame, iteration, dead)
             if self.graph.watch is not None:
                 self.graph.watch(iteration.values)
             for slot in task.reads:
@@ -419,36 +534,36 @@ class Executor:
                 if not self.readers[slot]:
                     iteration.values[slot] = None
         iteration.outstanding -= 1
-        self._tidy(frame, iteration)
+        if not iteration.outstanding:
+            self._tidy(frame, iteration)
 
-    def _activate(
-        self, task: Task, frame: Frame, iteration: Iteration, source: list[Any], dead: bool
-    ) -> None:
-        """Tells the users of `task` in `iteration` that its outputs (in `source`) are there."""
-        pending = iteration.pending
-        values = iteration.values
-        merges = self.graph.merges
-        for slot, edges in zip(task.out_slots, task.outs, strict=True):
-            value = DEAD if dead else source[slot]
-            values[slot] = value
-            for user, position in edges:
-                if user.index in merges:
-                    self._merge_input(user, position, task, frame, iteration, value is DEAD)
-                    continue
-                if value is DEAD:
-                    iteration.dead[user.index] = iteration.dead.get(user.index, 0) + 1
-                pending[user.index] -= 1
-                if not pending[user.index]:
-                    self._push(user, frame, iteration, user.index in iteration.dead)
+    def _activate(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        """Tells the users of `task` in `iteration` that its outputs are there."""
+        pending, values, doomed = iteration.pending, iteration.values, iteration.dead
+        if dead:
+            for slot in task.out_slots:
+                values[slot] = DEAD
+        for slot, users, merges in task.users:
+            gone = values[slot] is DEAD
+            for user in users:
+                index = user.index
+                if gone:
+                    doomed[index] = 1
+                pending[index] -= 1
+                if not pending[index]:
+                    self._push(user, frame, iteration, index in doomed)
+            for merge, position in merges:
+                self._merge_input(merge, position, task, frame, iteration, gone)
         for user in task.control_outs:
-            if dead and user.index not in merges:
-                iteration.dead[user.index] = iteration.dead.get(user.index, 0) + 1
-            pending[user.index] -= 1
-            if not pending[user.index]:
-                if user.index in merges:
-                    self._merge_ready(user, frame, iteration)
-                else:
-                    self._push(user, frame, iteration, user.index in iteration.dead)
+            index = user.index
+            pending[index] -= 1
+            if user.kind == "merge":
+                self._merge_ready(user, frame, iteration)
+                continue
+            if dead:
+                doomed[index] = 1
+            if not pending[index]:
+                self._push(user, frame, iteration, index in doomed)
 
     def _merge_input(
         self,
@@ -501,21 +616,22 @@ class Executor:
             self._new_iteration(child)
         value = DEAD if dead else iteration.values[task.in_slots[0]]
         child.waiting_enters -= 1
+        reached = [child.iterations[0]]
         if task.node.attrs.get("is_constant"):
             child.invariants.append((task.index, value))
-            for inner in list(child.iterations.values()):
-                self._deliver(task, child, inner, value)
-        else:
-            self._deliver(task, child, child.iterations[0], value)
+            reached = list(child.iterations.values())
+        for inner in reached:
+            inner.outstanding += 1  # it is not over before this is delivered
+            self._deliver(task, child, inner, value)
+            inner.outstanding -= 1
         self._tidy(child, child.iterations.get(0))
 
     def _deliver(self, task: Task, frame: Frame, iteration: Iteration, value: Any) -> None:
         iteration.values[task.out_slots[0]] = value
-        self._activate(task, frame, iteration, iteration.values, value is DEAD)
+        self._activate(task, frame, iteration, value is DEAD)
 
     def _exit(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
         if dead:
-            # An exit is dead in every iteration but the last; the frame's end decides.
             frame.dead_exits.add(task.index)
             return
         assert frame.parent is not None
@@ -535,11 +651,11 @@ class Executor:
 
     def _advance(self, frame: Frame) -> Iteration:
         iteration = self._new_iteration(frame)
-        for index, value in frame.invariants:
-            self._deliver(self.graph.tasks[index], frame, iteration, value)
+        iteration.outstanding += 1  # it is not over before all of this is delivered
         held, frame.held = frame.held, []
-        for index, value in held:
+        for index, value in [*frame.invariants, *held]:
             self._deliver(self.graph.tasks[index], frame, iteration, value)
+        iteration.outstanding -= 1
         return iteration
 
     def _tidy(self, frame: Frame, iteration: Iteration | None) -> None:
@@ -578,4 +694,6 @@ def to_host(value: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
+    if type(value) in (np.ndarray, np.bool_):
+        return value
     return value.read() if hasattr(value, "read") else value

@@ -11,6 +11,7 @@ import numpy as np
 from weft.core import dtypes, errors, flags
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import Edge, Node
+from weft.passes.references import is_reference
 from weft.passes.regions import is_cell
 from weft.runtime.resources import ResourceStore
 
@@ -74,7 +75,7 @@ def _no_kernel(xp: Any, inputs: Sequence[Any], *extra: Any) -> Sequence[Any]:
 
 def _derefs(node: Node) -> tuple[int, ...]:
     """Positions where a reference arrives but a value is wanted."""
-    refs = [i for i, edge in enumerate(node.inputs) if _is_reference(edge)]
+    refs = [i for i, edge in enumerate(node.inputs) if is_reference(edge)]
     if not refs:
         return ()
     from weft.graph.kernel_call import flat_arg_names
@@ -82,14 +83,6 @@ def _derefs(node: Node) -> tuple[int, ...]:
     names = flat_arg_names(node.definition, node.attrs)
     wants_ref = {arg.name for arg in node.definition.input_args if arg.is_ref}
     return tuple(i for i in refs if names[i] not in wants_ref)
-
-
-def _is_reference(edge: Edge) -> bool:
-    """Whether a reference arrives by `edge`, if only through nodes that choose where it goes."""
-    node, i = edge
-    while node.definition.control_flow in ("switch", "enter", "exit", "next_iteration"):
-        node, i = node.inputs[0]
-    return node.dtypes[i]._is_ref_dtype
 
 
 def run_nodes(nodes: Sequence[HostNode], values: list[Any], store: ResourceStore) -> None:
@@ -198,7 +191,7 @@ def located(error: Exception, node: Node) -> Exception:
             return error
         kind: Any = type(error)
         message = error.message
-    elif isinstance(error, MemoryError):
+    elif isinstance(error, MemoryError) or "array is too big" in str(error):
         kind, message = errors.ResourceExhaustedError, f"out of memory: {error}"
     elif isinstance(error, NotImplementedError):
         kind, message = errors.UnimplementedError, str(error)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.passes.client_graph import Node
+from weft.passes.structure import subgraphs
 from weft.runtime.objects import Objects
 from weft.runtime.products import factors_only, sums_of_products
 from weft.runtime.trips import counter_limits, one_more_loop, trip_bound
@@ -84,7 +85,7 @@ class _Loop:
         blank: list[Any] = list(self.start)
         for product in self.products:
             blank[product.variable] = None
-        self.changed = _find_changed(self.tracer, lambda: self.iterate(blank))
+        self.changed, _ = _find_changed(self.tracer, lambda: self.iterate(blank))
         self.products = [p for p in self.products if p.is_worth_it()]
         self.body = factors_only(self.node.attrs["body"], self.products)
         first = list(self.start)
@@ -143,8 +144,11 @@ def _put(objects: Objects, changed: Sequence[int], states: Sequence[Any]) -> Non
         objects.items[i].state = state
 
 
-def _find_changed(tracer: Tracer, run: Callable[[], Any]) -> list[int]:
-    """Which objects `run` changes, found by abstract tracing; gives empty ones their buffers."""
+def _find_changed(tracer: Tracer, run: Callable[[], Any]) -> tuple[list[int], Any]:
+    """Which objects `run` changes, found by abstract tracing; gives empty ones their buffers.
+
+    Also what `run` returns, in shapes and types.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -154,10 +158,10 @@ def _find_changed(tracer: Tracer, run: Callable[[], Any]) -> list[int]:
         known = len(objects.items)
 
         def probe(known: int = known) -> Any:
-            run()
-            return [item.state for item in objects.items[:known]]
+            results = run()
+            return [item.state for item in objects.items[:known]], results
 
-        shapes = jax.eval_shape(probe)
+        shapes, results = jax.eval_shape(probe)
         made = [o for o in objects.items[known:] if _outlives(o, objects.items[:known])]
         del objects.items[known:]
         after = objects.states()
@@ -177,7 +181,7 @@ def _find_changed(tracer: Tracer, run: Callable[[], Any]) -> list[int]:
                 objects.items[i].state = objects.items[i].grown(before[i], len(shapes[i][0]), None)
                 grew = True
         if not grew:
-            return changed
+            return changed, results
 
 
 def _has_grown(before: Any, after: Any) -> bool:
@@ -194,7 +198,6 @@ def _outlives(item: Any, known: Sequence[Any]) -> bool:
 
 
 def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
-    import jax
     import jax.numpy as jnp
     from jax import lax
 
@@ -203,19 +206,23 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     sides, joined = node.attrs["export_sides"], node.attrs["joined"]
     objects = tracer.objects
 
+    known: list[list[Any]] = [[], []]  # of what each side hands on, that which shapes tell
+
     def run(side: int) -> tuple[list[Any], list[Any]]:
-        results = [_plain(v) for v in tracer.run_graph(graphs[side], args)]
+        results = tracer.run_graph(graphs[side], args)
+        known[side] = [v if _is_known(v) else None for v in results[joined:]]
+        results = [_plain(v) for v in results]
         return results[:joined], results[joined:]
 
-    if isinstance(predicate, (np.ndarray, np.generic)):
+    if _is_known(predicate):
         side = int(bool(predicate))
         shared, own = run(side)
         mine = iter(own)
         return shared + [next(mine) if s == side else None for s in sides]
-    changed = sorted({i for s in (0, 1) for i in _find_changed(tracer, partial(run, s))})
+    found = [_find_changed(tracer, partial(run, s)) for s in (0, 1)] if _is_probed(node) else []
+    changed = sorted({i for indices, _ in found for i in indices})
+    exported = [own for _, (_, own) in found] or [[], []]
     before = objects.states()
-    exported = [jax.eval_shape(partial(run, side))[1] for side in (0, 1)]
-    objects.restore(before)
 
     def branch(side: int) -> Callable[[], Any]:
         def call() -> Any:
@@ -228,12 +235,36 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
 
         return call
 
-    known = len(objects.items)
+    count = len(objects.items)
     results, states = lax.cond(predicate, branch(1), branch(0))
-    del objects.items[known:]
+    del objects.items[count:]
     objects.restore(before)
     _put(objects, changed, states)
-    return list(results)
+    told = [iter(known[0]), iter(known[1])]
+    handed_on = [next(told[side]) for side in sides]
+    handed_on = [
+        value if fixed is None else fixed
+        for value, fixed in zip(results[joined:], handed_on, strict=True)
+    ]
+    return [*results[:joined], *handed_on]
+
+
+def _is_probed(node: Node) -> bool:
+    """Whether a first look at the branches could tell anything: each look traces all inside."""
+    inside = [inner for graph in subgraphs(node) for inner in graph.nodes]
+    return bool(node.attrs["export_sides"]) or any(
+        n.definition.stateful
+        or n.definition.takes_ctx
+        or n.definition.takes_rng
+        or n.definition.has_ref_input
+        or n.type == "_While"
+        or (n.type == "_If" and _is_probed(n))
+        for n in inside
+    )
+
+
+def _is_known(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
 
 
 def _zeros(jnp: Any, shape: Any) -> Any:

@@ -12,12 +12,22 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors
+from weft.core.deferred import Deferred
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.pieces import pieces
 from weft.passes.pipeline import has_frames
+from weft.passes.references import is_reference
 from weft.passes.regions import Layout, Unit, group, is_cell
 from weft.passes.structure import subgraphs
-from weft.runtime.executor import Executor, Task, TaskGraph, build_tasks, node_runner
+from weft.runtime.executor import (
+    Executor,
+    Task,
+    TaskGraph,
+    build_tasks,
+    node_runner,
+    unit_tasks,
+)
 from weft.runtime.frames import DEAD
 from weft.runtime.interpret import (
     Context,
@@ -33,10 +43,12 @@ from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps
 from weft.runtime.straight import Step, straight_line
+from weft.runtime.straight_wait import WaitingStep, waiting_step
 
 _WARM = 3
+_ATTEMPTS = 8
 # A step of so few units is run in order, as long as nothing has to wait.
-_FEW = 32
+_FEW = 256
 
 
 class HostUnit:
@@ -63,12 +75,17 @@ class HostUnit:
 
 
 class Plan:
-    """One (feeds, fetches, targets) signature of a session, ready to run any number of times."""
+    """One (feeds, fetches, targets) signature of a session, ready to run any number of times.
+
+    `in_order`: its units always run one after another.
+    """
+
+    in_order = True
 
     def __init__(self, graph: ClientGraph, store: ResourceStore, nested: bool = False) -> None:
         self.graph, self.store, self.nested = graph, store, nested
         self.on_host: frozenset[Node] = frozenset()
-        self.layout: Layout = group(graph)
+        self.layout: Layout = self._group()
         self.slots: dict[Edge, int] = {}
         for node in graph.nodes:
             for i in range(len(node.dtypes)):
@@ -78,6 +95,9 @@ class Plan:
         self.generation = -1
         self.nodes = self._host_nodes()
         self._settle()
+
+    def _group(self) -> Layout:
+        return group(self.graph, self.on_host)
 
     def store_of(self, node: Node) -> ResourceStore:
         """Where the resources of a node are."""
@@ -108,6 +128,10 @@ class Plan:
 
     def _set_frees(self, made: dict[Node, HostNode]) -> None:
         kept = set(self.graph.fetches)
+        if not self.in_order:
+            kept |= {e for u in self.layout.units for e in [*u.inputs, *u.outputs]}
+            alone = {n for u in self.layout.units if not u.is_region for n in u.nodes}
+            kept |= {e for n in made for e in n.inputs if n in alone or e[0] in alone}
         last: dict[Edge, HostNode] = {}
         for node, item in made.items():
             for edge in node.inputs:
@@ -190,7 +214,7 @@ class Plan:
             failed = {u.cannot_compile.node for u in self.units if u.cannot_compile is not None}
             inner = {n: outer for outer in self.graph.nodes for n in _nodes_inside(outer)}
             self.on_host |= {inner.get(node, node) for node in failed}
-            self.layout = group(self.graph, self.on_host)
+            self.layout = self._group()
             self.nodes = self._host_nodes()
             self._settle()
 
@@ -198,8 +222,10 @@ class Plan:
         if self.generation != self.store.generation:
             with self.store.lock:
                 self._settle()
-        if any(unit.cannot_compile for unit in self.units):
-            self._regroup()
+        for unit in self.units:
+            if unit.cannot_compile is not None:
+                self._regroup()
+                break
         values = self.template.copy()
         for slot, value in zip(self.feed_slots, feeds, strict=True):
             values[slot] = value
@@ -209,8 +235,14 @@ class Plan:
 class WaitingPlan(Plan):
     """A plan with operations that may wait: its units run as their inputs become ready."""
 
+    in_order = False
+    # How often the units ran to the end in order, and the function made of them.
+    runs, attempts = 0, 0
+    line: WaitingStep | None = None
+
     def _settle(self) -> None:
         super()._settle()
+        self.runs, self.attempts, self.line = 0, 0, None
         home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
         tasks = []
         for i, (layout, unit) in enumerate(zip(self.layout.units, self.units, strict=True)):
@@ -250,30 +282,69 @@ class WaitingPlan(Plan):
     ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
-        given = list(zip(self.feed_slots, feeds, strict=True))
         if deadline is None and rendezvous is None and len(self.units) <= _FEW:
-            values = self._run_in_order(given, running)
+            values = self._run_in_order(feeds, running)
         else:
+            given = list(zip(self.feed_slots, feeds, strict=True))
             values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
 
-    def _run_in_order(
-        self, given: list[tuple[int, Any]], running: RunningSteps | None
-    ) -> list[Any]:
+    def _run_in_order(self, feeds: Sequence[Any], running: RunningSteps | None) -> list[Any]:
         """Runs unit after unit. From the first that must wait on, it is up to the executor."""
         if running is not None:
             running.check()
+        values = self.begin(feeds)
+        stop = self.advance(values)
+        if stop is None:
+            return values
+        return Executor(self.tasks, [], None, running).resume(values, *stop)
+
+    def begin(self, feeds: Sequence[Any]) -> list[Any]:
+        """The slots of a run."""
         values = self.template.copy()
-        for slot, value in given:
+        for slot, value in zip(self.feed_slots, feeds, strict=True):
             values[slot] = value
-        for i, task in enumerate(self.tasks.tasks):
-            try:
-                deferred = task.run(values)
-            except Exception as error:
-                raise (error if task.node is None else located(error, task.node)) from error
-            if deferred is not None:
-                return Executor(self.tasks, [], None, running).resume(values, i, deferred)
         return values
+
+    def advance(self, values: list[Any], first: int = 0) -> tuple[int, Deferred] | None:
+        """Runs the units from `first` on, up to one that must wait: that, and what it waits for."""
+        deferred: Deferred | None
+        if first == 0 and self.line is not None:
+            stop = self.line(values)
+            if stop is None:
+                return None
+            first, deferred = stop
+            if deferred is not None:
+                return first, deferred
+            self.line = None  # it was made for less than what comes now
+        for i in range(first, len(self.tasks.tasks)):
+            deferred = self._run_unit(i, values)
+            if deferred is not None:
+                return i, deferred
+        self._straighten()
+        return None
+
+    def fill(self, values: list[Any], i: int, outputs: Sequence[Any]) -> None:
+        """Puts what unit `i` waited for into the slots."""
+        for slot, value in zip(self.tasks.tasks[i].out_slots, outputs, strict=True):
+            values[slot] = value
+
+    def results(self, values: list[Any]) -> list[Any]:
+        return [values[i] for i in self.fetch_slots]
+
+    def _run_unit(self, i: int, values: list[Any]) -> Deferred | None:
+        task = self.tasks.tasks[i]
+        try:
+            return task.run(values)
+        except Exception as error:
+            raise (error if task.node is None else located(error, task.node)) from error
+
+    def _straighten(self) -> None:
+        """After some runs that had nothing to wait for, makes one function of the units."""
+        self.runs += 1
+        if self.runs >= _WARM and self.attempts < _ATTEMPTS:
+            self.runs, self.attempts = 0, self.attempts + 1
+            self.line = waiting_step(self)
 
     def run_observed(
         self,
@@ -306,41 +377,33 @@ def _sources(node: Node) -> list[Node]:
     return [source for source, _ in node.inputs] + node.controls
 
 
-class DataflowPlan:
-    """A plan whose loops and branches have no structure: the executor runs it node by node."""
+class DataflowPlan(Plan):
+    """A plan whose loops and branches have no structure: the executor runs them piece by piece."""
 
-    def __init__(self, graph: ClientGraph, store: ResourceStore) -> None:
-        self.graph, self.store = graph, store
-        self.slots: dict[Edge, int] = {}
-        for node in graph.nodes:
-            for i in range(len(node.dtypes)):
-                self.slots[node, i] = len(self.slots)
-        self.handles = [n for n in graph.nodes if n.definition.is_handle and not n.controls]
-        self.constants = [n for n in graph.nodes if n.type == "Const" and not n.controls]
-        settled = {*self.handles, *self.constants, *(n for n, _ in graph.feeds)}
-        self.nodes = {
-            n: HostNode(n, self.slots, store)
-            for n in graph.nodes
-            if n not in settled and n.definition.control_flow is None
-        }
-        self._settle()
-        self.tasks = build_tasks(graph, self.nodes, self.slots, settled, self.template, store)
+    in_order = False
 
-    @property
-    def graphs(self) -> list[ClientGraph]:
-        return [self.graph]
+    def _group(self) -> Layout:
+        return pieces(self.graph, self.on_host)
+
+    def _on_device(self, edge: Edge, user: Node, home: dict[Node, Unit]) -> bool:
+        """Whether an edge may bring a host node a value that lies on a device, by detours even."""
+        source, i = edge
+        if is_cell(edge) or not is_numeric(source.dtypes[i]) or home.get(source) is home[user]:
+            return False
+        if is_reference(edge):
+            return False  # what it names is read on the host
+        if source.definition.control_flow is not None:
+            return True
+        return super()._on_device(edge, user, home)
+
+    def _settle(self) -> None:
+        super()._settle()
+        units = list(zip(self.layout.units, self.units, strict=True))
+        self.tasks = unit_tasks(self.graph, units, self.nodes, self.slots, self.template)
+        self.by_node: TaskGraph | None = None
 
     def is_tiny(self) -> bool:
         return False
-
-    def _settle(self) -> None:
-        self.generation = self.store.generation
-        self.template: list[Any] = [None] * len(self.slots)
-        for node in self.handles:
-            call = bind(node.definition, node.attrs)
-            self.template[self.slots[node, 0]] = call(np, (), Context(self.store, node))[0]
-        for node in self.constants:
-            self.template[self.slots[node, 0]] = node.attrs["value"]
 
     def run(
         self,
@@ -349,22 +412,31 @@ class DataflowPlan:
         running: RunningSteps | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
-        return self.run_observed(feeds, None, deadline, running, rendezvous)
+        return self._run(feeds, None, deadline, running, rendezvous)
 
     def run_observed(
         self,
         feeds: Sequence[Any],
-        observe: Observer | None,
+        observe: Observer,
         deadline: float | None = None,
         running: RunningSteps | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
+        return self._run(feeds, observe, deadline, running, rendezvous)
+
+    def _run(
+        self, feeds: Sequence[Any], observe: Observer | None, deadline: float | None,
+        running: RunningSteps | None, rendezvous: Rendezvous | None,
+    ) -> list[Any]:  # fmt: skip
         if self.generation != self.store.generation:
-            self._settle()
-            self.tasks.template = self.template
-        given = [(self.slots[e], v) for e, v in zip(self.graph.feeds, feeds, strict=True)]
-        values = Executor(self.tasks, given, deadline, running, observe, rendezvous).run()
-        results = [values[self.slots[edge]] for edge in self.graph.fetches]
+            with self.store.lock:
+                self._settle()
+        if any(unit.cannot_compile for unit in self.units):
+            self._regroup()
+        given = list(zip(self.feed_slots, feeds, strict=True))
+        tasks = self.tasks if observe is None else self._tasks_by_node()
+        values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
+        results = [values[slot] for slot in self.fetch_slots]
         for edge, value in zip(self.graph.fetches, results, strict=True):
             if value is DEAD:
                 raise errors.InvalidArgumentError(
@@ -372,11 +444,18 @@ class DataflowPlan:
                 )
         return results
 
+    def _tasks_by_node(self) -> TaskGraph:
+        """One task per node, for those who want to see each."""
+        if self.by_node is None:
+            layout = self.layout
+            settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
+            args = self.graph, self.nodes, self.slots, settled, self.template, self.store
+            self.by_node = build_tasks(*args)
+        return self.by_node
 
-def make_plan(
-    graph: ClientGraph, store: ResourceStore, nested: bool = False
-) -> Plan | DataflowPlan:
+
+def make_plan(graph: ClientGraph, store: ResourceStore, nested: bool = False) -> Plan:
     if has_frames(graph) or any("_may_be_dead" in n.attrs for n in graph.nodes):
-        return DataflowPlan(graph, store)
+        return DataflowPlan(graph, store, nested)
     waits = any(n.definition.blocking for n in graph.nodes)
     return (WaitingPlan if waits else Plan)(graph, store, nested)

@@ -6,8 +6,10 @@ table is bounded, and a region that meets ever new signatures stays with the int
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
+import time
 from collections import OrderedDict
 from typing import Any
 
@@ -19,6 +21,7 @@ from weft.passes.cost import estimated_time
 from weft.passes.devices import DeviceInfo
 from weft.passes.regions import Unit
 from weft.runtime import report
+from weft.runtime.call_site import call_site
 from weft.runtime.compile import (
     Program,
     Spec,
@@ -27,6 +30,7 @@ from weft.runtime.compile import (
     load,
     translate,
 )
+from weft.runtime.huge_pages import use_huge_pages
 from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
 from weft.runtime.lower import CannotLower
 from weft.runtime.resources import ResourceStore, Variable
@@ -34,12 +38,15 @@ from weft.runtime.running import limits
 from weft.runtime.straight import Step, straight_line
 
 MAX_PROGRAMS = 64
-MANY_SIGNATURES = 16
+FEW_SIGNATURES = 3  # so many are compiled without further ado
+NODE_COMPILED = 3e-3  # seconds that compiling takes, by node
 MAX_STATIC_ELEMENTS = 4096
 LARGE_VALUE = 1 << 16  # bytes
 HEAVY = 3e5  # microseconds: what compiling takes at least
 INTERPRETER = DeviceInfo("/device:CPU:0", flops=1e4, bytes=3e3)
 SLOW_HALVES = 4.0
+# What hands an array on as it is: NumPy does it without touching an element, a program copies.
+MOVES = frozenset({"Assign", "AssignVariableOp", "Identity", "NoOp", "ReadVariableOp"})
 # Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
 NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 
@@ -47,12 +54,14 @@ NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 class _Entry:
     """What is known about one signature."""
 
-    __slots__ = ("program", "runs", "tiny")
+    __slots__ = ("program", "runs", "spent", "step", "tiny")
 
     def __init__(self) -> None:
         self.runs = 0
+        self.spent = 0.0  # seconds of interpreting
         self.tiny = False
         self.program: Program | None = None
+        self.step: Step | None = None  # calls the program
 
 
 class Region:
@@ -75,6 +84,7 @@ class Region:
         self.unit.inputs = moving + constants + self.static
         self.moving_slots = tuple(slots[e] for e in moving)
         self.static_slots = tuple(slots[e] for e in self.static)
+        self.is_constant = not moving and not self.static  # only variables can differ
         self.out_slots = tuple(slots[e] for e in unit.outputs)
         self.leaving_slots = tuple(slots[e] for e in unit.leaving)
         self.constants = [e[0].attrs["value"] for e in constants]
@@ -88,6 +98,7 @@ class Region:
         self.has_loops = any(n.type == "_While" for n in unit.nodes)
         device = store.device
         self.on_accelerator = device is not None and device.platform != "cpu"
+        self.only_moves = not self.on_accelerator and all(n.type in MOVES for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -98,12 +109,15 @@ class Region:
         entry = self.entries.get(key)
         if entry is None:
             entry = self._new_entry(key)
-        program = entry.program
+        step = entry.step
         if self.has_loops and limits.deadline is not None:
             self._to_host(values)  # a compiled loop could not be stopped
             run_nodes(self.nodes, values, self.store)
-        elif program is not None:
-            self._run_program(entry, values)
+        elif step is not None:
+            try:
+                step(values)
+            except Exception as error:
+                raise translate(error) from error
         elif entry.tiny:
             self._to_host(values)
             self._tiny_step(values)
@@ -116,11 +130,14 @@ class Region:
         return all(entry.tiny for entry in self.entries.values())
 
     def _signature(self, values: list[Any]) -> Any:
+        epoch = self.store.shape_epoch if self.cells else 0
+        if self.is_constant:
+            return epoch
         shapes = tuple([values[i].shape for i in self.moving_slots])
         if not self.static_slots:
-            return self.store.shape_epoch if self.cells else 0, shapes
+            return epoch, shapes
         fixed = [np.asarray(values[i]) for i in self.static_slots]
-        return self.store.shape_epoch, shapes, tuple((v.shape, v.tobytes()) for v in fixed)
+        return epoch, shapes, tuple((v.shape, v.tobytes()) for v in fixed)
 
     def _new_entry(self, key: Any) -> _Entry:
         with self._lock:
@@ -130,17 +147,21 @@ class Region:
             return entry
 
     def _is_hot(self, entry: _Entry, values: list[Any]) -> bool:
-        """Compile a signature on its second run; later, where signatures keep changing."""
+        """Compile a signature on its second run; where they keep changing, when that would pay."""
         entry.runs += 1
         if (
             not flags.XLA
+            or self.only_moves
             or self.cannot_compile
             or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots)
         ):
             return False
-        if self.needs_xla or self._is_heavy:
+        few = len(self.entries) <= FEW_SIGNATURES
+        if self._is_heavy or (few and self.needs_xla):
             return True
-        return entry.runs > (1 if len(self.entries) <= MANY_SIGNATURES else 4)
+        if few:
+            return entry.runs > 1
+        return entry.spent > NODE_COMPILED * len(self.unit.nodes)
 
     @functools.cached_property
     def _is_heavy(self) -> bool:
@@ -155,10 +176,20 @@ class Region:
                 values[i] = np.asarray(values[i])
 
     def _interpret(self, entry: _Entry, values: list[Any]) -> None:
+        start = time.perf_counter()
+        self._run_interpreted(entry, values)
+        entry.spent += time.perf_counter() - start
+
+    def _run_interpreted(self, entry: _Entry, values: list[Any]) -> None:
         self._to_host(values)
-        if entry.runs != 1:
-            run_nodes(self.nodes, values, self.store)
-            return
+        # Several variables change as one, as they do when a program changes them.
+        with self.store.lock if len(self.written) > 1 else contextlib.nullcontext():
+            if entry.runs != 1:
+                run_nodes(self.nodes, values, self.store)
+            else:
+                self._interpret_first(entry, values)
+
+    def _interpret_first(self, entry: _Entry, values: list[Any]) -> None:
         cost = 0.0
 
         def add_up(node: Node, inputs: Any, outputs: Any, start: float, end: float) -> None:
@@ -167,7 +198,9 @@ class Region:
 
         run_nodes_observed(self.nodes, values, self.store, add_up)
         buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
-        entry.tiny = cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
+        entry.tiny = self.only_moves or (
+            cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
+        )
 
     @functools.cached_property
     def _tiny_step(self) -> Step:
@@ -185,7 +218,10 @@ class Region:
             self.cannot_compile = error
             self._interpret(entry, values)
         else:
-            self._run_program(entry, values)
+            self.run(values)
+            if not self.on_accelerator:
+                with self.store.lock:
+                    use_huge_pages(cell.value for cell in self.cells)
 
     def _compile(self, entry: _Entry, values: list[Any], factor: int = 1) -> None:
         """Gives the signature a program with room for `factor` times what loops seem to need."""
@@ -193,6 +229,7 @@ class Region:
             if entry.program is None or 0 < entry.program.factor < factor:
                 with report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes"):
                     entry.program = self._build(values, factor)
+                    entry.step = call_site(self, entry)
 
     def _build(self, values: list[Any], factor: int) -> Program:
         if self.constants_on_device is None:
@@ -210,69 +247,46 @@ class Region:
         names = [(cell.name, cell.is_reference) for cell in self.cells]
         return compile_region(self.unit, names, spec, self.store.device)
 
-    def _run_program(self, entry: _Entry, values: list[Any]) -> None:
-        inputs = [values[i] for i in self.moving_slots]
-        if self.constants_on_device:
-            inputs += self.constants_on_device
-        if not self.cells and not self.random_nodes and not self.inner_random:
-            outputs, _, (_, left, _) = self._call(entry, values, [], [], inputs, None)
-        else:
-            with self.store.lock:
-                rngs = self._rngs()
-                donated = [cell.value for cell in self.written]
-                kept = [self._settled(cell) for cell in self.kept]
-                outputs, new, rest = self._call(entry, values, donated, kept, inputs, rngs)
-                drawn, left, _ = rest
-                self._store(entry, new, drawn)
-        if len(outputs) > len(self.out_slots):
-            done = outputs.pop()
-            if not self.on_accelerator:
-                done.block_until_ready()
-        for slot, value in zip(self.out_slots, outputs, strict=True):
-            values[slot] = value
-        if left and entry.program is not None:
-            for slot, array, state in zip(
-                self.leaving_slots, entry.program.leaving, left, strict=True
-            ):
-                values[slot] = array.to_host(state)
+    def rngs(self) -> np.ndarray:
+        """The states of the region's generators, a row each."""
+        return np.stack([take_rng(self.store, n) for n in self.random_nodes + self.inner_random])
 
-    def _rngs(self) -> np.ndarray | None:
-        nodes = self.random_nodes + self.inner_random
-        return np.stack([take_rng(self.store, n) for n in nodes]) if nodes else None
-
-    def _settled(self, cell: Variable) -> Any:
+    def settled(self, cell: Variable) -> Any:
         """The value of a variable that is only read; moved to the device once, not every step."""
         value = cell.value
-        if type(value) is np.ndarray and (self.on_accelerator or value.nbytes > LARGE_VALUE):
+        if self.on_accelerator or value.nbytes > LARGE_VALUE:
             value = cell.value = load().device_put(value, self.store.device)
         return value
 
-    def _call(self, entry: _Entry, values: list[Any], *args: Any) -> Any:
+    def call_with_room(self, entry: _Entry, values: list[Any], *args: Any) -> Any:
         """Calls the program, with more room again when that which it had did not suffice."""
         while True:
             program = entry.program
             assert program is not None
-            try:
-                results = program.call(*args)
-                if not program.factor or (needed := int(results[2][2])) <= program.factor:
-                    return results
-            except Exception as error:
-                raise translate(error) from error
+            results = program.call(*args)
+            if (needed := int(results[2][2])) <= program.factor:
+                return results
             self._compile(entry, values, 1 << (needed - 1).bit_length())
 
-    def _store(self, entry: _Entry, new: list[Any], drawn: list[Any]) -> None:
+    def after(self, entry: _Entry, rest: Any) -> None:
+        """Notes what a call has changed besides the values of variables."""
         assert entry.program is not None
-        for cell, value in zip(self.written, new, strict=True):
-            cell.value = value
         if entry.program.reshapes:
             self.store.shape_epoch += 1
-        for node, state in zip(self.inner_random, drawn, strict=True):
+        for node, state in zip(self.inner_random, rest[0], strict=True):
             self.store.rng[node.name] = np.asarray(state)
         if self.random_nodes:
             from weft.ops.philox import advance
 
             for node, blocks in zip(self.random_nodes, entry.program.rng_blocks, strict=True):
                 self.store.rng[node.name] = advance(self.store.rng[node.name], blocks)
+
+    def leave(self, entry: _Entry, rest: Any, values: list[Any]) -> None:
+        """Puts the arrays that leave the region into their slots, as ones of the host."""
+        assert entry.program is not None
+        arrays = zip(self.leaving_slots, entry.program.leaving, rest[1], strict=True)
+        for slot, array, state in arrays:
+            values[slot] = array.to_host(state)
 
 
 def _interpreted_time(node: Node) -> float:

@@ -48,6 +48,9 @@ class Rendezvous:
             self._wanted[key] = deferred
             return deferred
 
+    def flush(self) -> None:
+        """Whoever sends has other things to do now: what was sent must not stay behind."""
+
     def _withdraw(self, key: str) -> None:
         with self._lock:
             waiting = self._wanted.pop(key, None)
@@ -64,6 +67,10 @@ class Rendezvous:
             self._sent.clear()
         for deferred in waiting:
             deferred.fail(error)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is kept here and nobody waits."""
+        return not self._sent and not self._wanted
 
     def awaited(self) -> list[str]:
         """The keys that receives wait for."""

@@ -57,6 +57,8 @@ class Variable:
         self.value = value
 
     def write(self, value: Any) -> None:
+        if type(value) is np.ndarray and value.base is not None and not value.flags.writeable:
+            value = value.copy()  # of an array that somebody else may write to
         old = self.value
         if old is None or old.shape != value.shape:
             self.store.shape_epoch += 1

@@ -82,6 +82,8 @@ class StepRunner:
             results = self._run_observed(plan, values, options, metadata, deadline)
         else:
             results = plan.run(values, deadline, self.running)
+        if not results:
+            return results
         try:
             if len(results) > 1:
                 start_copies(results)

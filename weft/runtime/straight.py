@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.deferred import Deferred
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
+from weft.passes.regions import NodeContext
 from weft.runtime.interpret import HostNode, located, run_one
 from weft.runtime.resources import ResourceStore
 
@@ -50,7 +52,7 @@ def straight_line(
 
 def _compiled(source: str, names: dict[str, Any], where: dict[int, Node]) -> Step:
     exec(compile(source, FILE, "exec"), names)
-    inner = names["step"]
+    inner = names.pop("step")  # left there, it would be a cycle
 
     def step(values: list[Any]) -> None:
         try:
@@ -82,7 +84,7 @@ class Writer:
         self.loaded: set[int] = set()
         self.names: dict[str, Any] = {
             "np": np, "lock": store.lock, "errstate": np.errstate, "asarray": np.asarray,
-            "run_one": run_one, "store": store,
+            "run_one": run_one, "store": store, "Deferred": Deferred,
         }  # fmt: skip
 
     def bind(self, value: Any) -> str:
@@ -95,18 +97,38 @@ class Writer:
 
     def line(self, item: HostNode, made: Collection[int] = ()) -> str:
         self.loaded.update(i for i in item.ins if i not in made)
-        left = "".join(f"{self.slot(i)}, " for i in item.outs)
-        definition = item.node.definition
-        if item.kind not in ("pure", "cells") or definition.xla or definition.kernel is None:
+        if not self._is_direct(item):
+            left = self._targets(item)
             return f"{left and left + '= '}run_one({self.bind(item)}, [{self._plain(item)}], store)"
-        call = self._call(item)
-        if definition.single_output:
-            call = f"{self.slot(item.outs[0])} = {call}"
-        elif item.outs:
-            call = f"{left}= {call}"
+        call = self._assigned(item, self._call(item))
         if item.kind == "cells" and not self.hold_lock:
             return f"with lock: {call}"
         return call
+
+    def waiting_line(self, item: HostNode, made: Collection[int], leave: str) -> str:
+        """As `line`, of a node that may have to wait: then it does `leave`, which may use `r`."""
+        self.loaded.update(i for i in item.ins if i not in made)
+        call = f"run_one({self.bind(item)}, [{self._plain(item)}], store)"
+        if item.node.definition.kernel is not None:
+            call = self._call(item)
+        rest = self._assigned(item, "r")
+        return f"r = {call}\nif type(r) is Deferred: {leave}\n{rest}"
+
+    @staticmethod
+    def _is_direct(item: HostNode) -> bool:
+        """Whether a line can call the kernel itself."""
+        definition = item.node.definition
+        if definition.xla or definition.kernel is None or definition.blocking:
+            return False
+        return item.kind in ("pure", "cells", "context")
+
+    def _targets(self, item: HostNode) -> str:
+        return "".join(f"{self.slot(i)}, " for i in item.outs)
+
+    def _assigned(self, item: HostNode, call: str) -> str:
+        if item.node.definition.single_output:
+            return f"{self.slot(item.outs[0])} = {call}"
+        return f"{self._targets(item)}= {call}" if item.outs else call
 
     def _plain(self, item: HostNode) -> str:
         return ", ".join(self.slot(i) for i in item.ins)
@@ -122,8 +144,13 @@ class Writer:
         infix = getattr(definition.kernel, "infix", None)
         if infix is not None and _cannot_fail(item.node):
             return f"{args[0]} {infix} {args[1]}"
+        short = _prepared(item.node)
+        if short is not None:
+            return f"{self.bind(short)}({args[0]})"
         if definition.has_list_input:
             args = _grouped(item.node, args)
+        if item.kind == "context":
+            args.insert(0, self.bind(item.ctx))
         named = [
             f"{key}={self.bind(attrs[key if key in attrs else key.rstrip('_')])}"
             for key in definition.kernel_attrs
@@ -135,6 +162,14 @@ def _cannot_fail(node: Node) -> bool:
     """Whether two operands are numbers that fit together, whatever they are: one is a scalar."""
     numeric = all(source.dtypes[i].base_dtype != dtypes.string for source, i in node.inputs)
     return numeric and () in [source.dims[i] for source, i in node.inputs]
+
+
+def _prepared(node: Node) -> Callable[[Any], Any] | None:
+    """What the kernel does to its first input, if all others are constants and it knows."""
+    prepare = node.definition.prepare
+    if prepare is None or any(source.type != "Const" for source, _ in node.inputs[1:]):
+        return None
+    return prepare(NodeContext(node))
 
 
 def _grouped(node: Node, args: list[str]) -> list[str]:

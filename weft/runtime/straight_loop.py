@@ -27,7 +27,7 @@ def straight_loop(condition: Any, body: Any, variables: int, store: ResourceStor
     source = _Source(condition, body, variables, store)
     names = source.writer.names
     exec(compile("\n".join(source.lines), FILE, "exec"), names)
-    inner = names["loop"]
+    inner = names.pop("loop")
 
     def loop(state: Sequence[Any], fixed: Sequence[Any], count: list[int]) -> list[Any]:
         try:
@@ -115,7 +115,8 @@ def _split(plan: Any, fixed: set[int]) -> tuple[list[HostNode], list[HostNode]]:
     for node, item in plan.nodes.items():
         sources = {source for source, _ in node.inputs} & moving
         after = {c for c in node.controls if c in plan.nodes}
-        if item.kind == "pure" and not _has_effect(node) and sources | after <= same:
+        fixed_alone = item.kind == "pure" and not item.derefs and not _has_effect(node)
+        if fixed_alone and sources | after <= same:
             same.add(node)
             once.append(item)
         else:

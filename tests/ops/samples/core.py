@@ -38,7 +38,7 @@ SAMPLES = [
         skip(op, _FRAMES)
         for op in (
             *("Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"),
-            *("RefEnter", "RefExit", "RefMerge", "RefNextIteration", "RefSwitch"),
+            *("RefEnter", "RefExit", "RefMerge", "RefNextIteration", "RefSelect", "RefSwitch"),
         )
     ],
     *[

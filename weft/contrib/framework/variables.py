@@ -130,22 +130,9 @@ def model_variable(
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
     """A variable that belongs to the model: also in `MODEL_VARIABLES`."""
-    return variable(
-        name,
-        shape,
-        dtype,
-        initializer,
-        regularizer,
-        trainable,
-        [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES],
-        caching_device,
-        device,
-        partitioner,
-        custom_getter,
-        use_resource,
-        synchronization,
-        aggregation,
-    )
+    arguments = dict(locals())
+    joined = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(**{**arguments, "collections": joined})
 
 
 def add_model_variable(var: Any) -> None:

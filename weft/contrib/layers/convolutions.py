@@ -16,7 +16,6 @@ from weft.layers import convolutional, separable, transposed
 from weft.ops import array, nn_dilated, nn_impl
 from weft.ops import variable_scope as vs
 
-_RENAMED = {"bias": "biases", "kernel": "weights"}
 _LAYERS: dict[int, Any] = {
     3: convolutional.Conv1D,
     4: convolutional.Conv2D,
@@ -48,70 +47,27 @@ def _convolution(
     conv_dims: int | None = None,
 ) -> Tensor:
     """A convolution of as many dimensions as the inputs have, one bias or a normalizer."""
+    arguments = dict(locals())
     if data_format not in _FORMATS:
         raise ValueError(f"Invalid data_format: {data_format!r}")
-    with utils.layer_scope(scope, "Conv", inputs, reuse, _RENAMED) as opened:
-        inputs = convert_to_tensor(inputs)
+
+    def make(inputs: Tensor, **settings: Any) -> Any:
         rank = inputs.shape.ndims
         if conv_dims is not None and conv_dims + 2 != rank:
             raise ValueError(f"Convolution expects input with rank {conv_dims + 2}, got {rank}")
         if rank not in _LAYERS:
             raise ValueError("Convolution not supported for input with rank", rank)
-        layer = _LAYERS[rank](
+        return _LAYERS[rank](
             num_outputs,
             kernel_size,
             strides=stride,
             padding=padding,
             data_format=utils.layer_format(data_format),
             dilation_rate=rate,
-            **_kernel_and_bias(
-                weights_initializer,
-                weights_regularizer,
-                biases_initializer,
-                biases_regularizer,
-                normalizer_fn,
-            ),
-            **_placed(inputs, opened, reuse, trainable),
-        )
-        outputs = _applied(layer, inputs, variables_collections)
-        return utils.finished(
-            outputs,
-            opened.name,
-            outputs_collections,
-            activation_fn,
-            normalizer_fn,
-            normalizer_params,
+            **settings,
         )
 
-
-def _kernel_and_bias(
-    initializer: Any, regularizer: Any, bias_initializer: Any, bias_regularizer: Any, norm: Any
-) -> dict[str, Any]:
-    return {
-        "use_bias": not norm and bool(bias_initializer),
-        "kernel_initializer": initializer,
-        "bias_initializer": bias_initializer,
-        "kernel_regularizer": regularizer,
-        "bias_regularizer": bias_regularizer,
-    }
-
-
-def _placed(inputs: Tensor, scope: Any, reuse: Any, trainable: bool) -> dict[str, Any]:
-    """What puts a layer into the scope that was opened for it."""
-    return {
-        "trainable": trainable,
-        "name": scope.name,
-        "dtype": inputs.dtype.base_dtype,
-        "_scope": scope,
-        "_reuse": reuse,
-    }
-
-
-def _applied(layer: Any, inputs: Tensor, variables_collections: Any) -> Tensor:
-    outputs = layer.apply(inputs)
-    utils.add_variable_to_collections(layer.kernel, variables_collections, "weights")
-    utils.add_variable_to_collections(layer.bias, variables_collections, "biases")
-    return outputs
+    return utils.weighted(arguments, "Conv", make)
 
 
 convolution = add_arg_scope(_convolution)
@@ -158,33 +114,20 @@ def _transposed(layer_class: Any, name: str, scope_name: str, formats: tuple[str
         scope: Any = None,
     ) -> Tensor:
         """The transpose of a convolution, with normalizer and activation."""
-        with utils.layer_scope(scope, scope_name, inputs, reuse, _RENAMED) as opened:
+        arguments = dict(locals())
+
+        def make(inputs: Tensor, **settings: Any) -> Any:
             utils.check_format(data_format, *formats)
-            inputs = convert_to_tensor(inputs)
-            layer = layer_class(
+            return layer_class(
                 num_outputs,
                 kernel_size,
                 strides=stride,
                 padding=padding,
                 data_format=utils.layer_format(data_format),
-                **_kernel_and_bias(
-                    weights_initializer,
-                    weights_regularizer,
-                    biases_initializer,
-                    biases_regularizer,
-                    normalizer_fn,
-                ),
-                **_placed(inputs, opened, reuse, trainable),
+                **settings,
             )
-            outputs = _applied(layer, inputs, variables_collections)
-            return utils.finished(
-                outputs,
-                opened.name,
-                outputs_collections,
-                activation_fn,
-                normalizer_fn,
-                normalizer_params,
-            )
+
+        return utils.weighted(arguments, scope_name, make)
 
     convolve.__name__ = convolve.__qualname__ = name
     return add_arg_scope(convolve)
@@ -261,7 +204,7 @@ def separable_convolution2d(
                 depthwise_regularizer=weights_regularizer,
                 pointwise_regularizer=weights_regularizer,
                 bias_regularizer=biases_regularizer,
-                **_placed(inputs, opened, reuse, trainable),
+                **utils.placed(inputs, opened, reuse, trainable),
             )
             outputs = layer.apply(inputs)
             for kernel in (layer.depthwise_kernel, layer.pointwise_kernel):
@@ -296,8 +239,8 @@ def _depthwise(
         "depthwise_weights",
         [*utils.two_element_tuple(kernel_size), channels, depth_multiplier],
         inputs,
-        *weights,
-        utils.get_variable_collections(collections, "weights"),
+        weights,
+        collections,
         trainable,
     )
     steps = utils.two_element_tuple(stride)
@@ -316,8 +259,8 @@ def _depthwise(
         "biases",
         [depth_multiplier * channels],
         inputs,
-        *biases,
-        utils.get_variable_collections(collections, "biases"),
+        biases,
+        collections,
         trainable,
     )
     return nn_impl.bias_add(outputs, added, data_format=data_format)
@@ -327,18 +270,19 @@ def _variable(
     name: str,
     shape: list[int],
     like: Tensor,
-    initializer: Any,
-    regularizer: Any,
+    start: tuple[Any, Any],
     collections: Any,
     trainable: bool,
 ) -> Any:
+    """A variable of the model; `start` is how to initialize and how to regularize it."""
+    initializer, regularizer = start
     return model_variable(
         name,
         shape=shape,
         dtype=like.dtype.base_dtype,
         initializer=initializer,
         regularizer=regularizer,
-        collections=collections,
+        collections=utils.get_variable_collections(collections, name.rpartition("_")[2]),
         trainable=trainable,
     )
 
@@ -369,9 +313,8 @@ def convolution2d_in_plane(
             "weights",
             [*utils.two_element_tuple(kernel_size), 1, 1],
             inputs,
-            weights_initializer,
-            weights_regularizer,
-            utils.get_variable_collections(variables_collections, "weights"),
+            (weights_initializer, weights_regularizer),
+            variables_collections,
             trainable,
         )
         outputs = nn_dilated.depthwise_conv2d(
@@ -385,9 +328,8 @@ def convolution2d_in_plane(
                 "biases",
                 [channels],
                 inputs,
-                biases_initializer,
-                biases_regularizer,
-                utils.get_variable_collections(variables_collections, "biases"),
+                (biases_initializer, biases_regularizer),
+                variables_collections,
                 trainable,
             )
             outputs = nn_impl.bias_add(outputs, biases)

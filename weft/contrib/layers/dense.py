@@ -35,35 +35,14 @@ def fully_connected(
     scope: Any = None,
 ) -> Tensor:
     """`activation_fn(normalizer_fn(inputs @ weights))`, or with biases where there is none."""
+    arguments = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")
-    renamed = {"bias": "biases", "kernel": "weights"}
-    with utils.layer_scope(scope, "fully_connected", inputs, reuse, renamed) as opened:
-        inputs = convert_to_tensor(inputs)
-        layer = core.Dense(
-            num_outputs,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            trainable=trainable,
-            name=opened.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=opened,
-            _reuse=reuse,
-        )
-        outputs = layer.apply(inputs)
-        utils.add_variable_to_collections(layer.kernel, variables_collections, "weights")
-        utils.add_variable_to_collections(layer.bias, variables_collections, "biases")
-        return utils.finished(
-            outputs,
-            opened.name,
-            outputs_collections,
-            activation_fn,
-            normalizer_fn,
-            normalizer_params,
-        )
+
+    def make(_: Tensor, **settings: Any) -> Any:
+        return core.Dense(num_outputs, **settings)
+
+    return utils.weighted(arguments, "fully_connected", make)
 
 
 relu = functools.partial(fully_connected, activation_fn=nn_impl.relu)

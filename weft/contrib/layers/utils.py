@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from weft.contrib.framework.variables import model_variable
 from weft.core.shapes import TensorShape
 from weft.graph.constant_value import constant_value as value_of
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
     Tensor,
     add_to_collection,
@@ -165,6 +167,48 @@ def finished(
     if activation_fn is not None:
         outputs = activation_fn(outputs)
     return collect_named_outputs(outputs_collections, name, outputs)
+
+
+def placed(inputs: Tensor, scope: Any, reuse: Any, trainable: bool) -> dict[str, Any]:
+    """What puts a layer into the scope that was opened for it."""
+    return {
+        "trainable": trainable,
+        "name": scope.name,
+        "dtype": inputs.dtype.base_dtype,
+        "_scope": scope,
+        "_reuse": reuse,
+    }
+
+
+def weighted(arguments: dict[str, Any], default_name: str, make: Callable[..., Any]) -> Tensor:
+    """What a layer of weights and biases gives for its inputs, finished.
+
+    `arguments` are those of the public function; `make(inputs, **settings)` makes the layer.
+    """
+    a = SimpleNamespace(**arguments)
+    renamed = {"bias": "biases", "kernel": "weights"}
+    with layer_scope(a.scope, default_name, a.inputs, a.reuse, renamed) as opened:
+        inputs = convert_to_tensor(a.inputs)
+        layer = make(
+            inputs,
+            use_bias=not a.normalizer_fn and bool(a.biases_initializer),
+            kernel_initializer=a.weights_initializer,
+            bias_initializer=a.biases_initializer,
+            kernel_regularizer=a.weights_regularizer,
+            bias_regularizer=a.biases_regularizer,
+            **placed(inputs, opened, a.reuse, a.trainable),
+        )
+        outputs = layer.apply(inputs)
+        add_variable_to_collections(layer.kernel, a.variables_collections, "weights")
+        add_variable_to_collections(layer.bias, a.variables_collections, "biases")
+        return finished(
+            outputs,
+            opened.name,
+            a.outputs_collections,
+            a.activation_fn,
+            a.normalizer_fn,
+            a.normalizer_params,
+        )
 
 
 # ---- data formats and sizes ----

@@ -112,10 +112,17 @@ from weft.contrib.layers.summaries import summarize_tensor as summarize_tensor
 from weft.contrib.layers.summaries import summarize_tensors as summarize_tensors
 from weft.contrib.layers.summaries import summarize_variables as summarize_variables
 from weft.contrib.layers.summaries import summarize_weights as summarize_weights
+from weft.contrib.slim import data_decoder as data_decoder
+from weft.contrib.slim import data_provider as data_provider
+from weft.contrib.slim import dataset as dataset
+from weft.contrib.slim import dataset_data_provider as dataset_data_provider
 from weft.contrib.slim import evaluation as evaluation
 from weft.contrib.slim import learning as learning
 from weft.contrib.slim import model_analyzer as model_analyzer
 from weft.contrib.slim import nets as nets
+from weft.contrib.slim import parallel_reader as parallel_reader
+from weft.contrib.slim import prefetch_queue as prefetch_queue
 from weft.contrib.slim import queues as queues
 from weft.contrib.slim import summaries as summaries
+from weft.contrib.slim import tfexample_decoder as tfexample_decoder
 from weft.ops.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from weft.contrib.training import evaluation
@@ -38,6 +39,21 @@ def _scaffold(initial_op: Any, initial_op_feed_dict: Any, variables_to_restore: 
     return Scaffold(init_op=initial_op, init_feed_dict=initial_op_feed_dict, saver=saver)
 
 
+def _named(given: dict[str, Any]) -> dict[str, Any]:
+    """slim's arguments under the names that `contrib.training` has for them."""
+    a = SimpleNamespace(**given)
+    return {
+        "master": a.master,
+        "scaffold": _scaffold(a.initial_op, a.initial_op_feed_dict, a.variables_to_restore),
+        "eval_ops": a.eval_op,
+        "feed_dict": a.eval_op_feed_dict,
+        "final_ops": a.final_op,
+        "final_ops_feed_dict": a.final_op_feed_dict,
+        "hooks": _hooks(a.num_evals, a.logdir, a.summary_op, a.summary_op_feed_dict, a.hooks),
+        "config": a.session_config,
+    }
+
+
 def evaluate_once(
     master: str,
     checkpoint_path: str,
@@ -56,17 +72,7 @@ def evaluate_once(
     hooks: Any = None,
 ) -> Any:
     """Evaluates one checkpoint over `num_evals` runs of `eval_op`; the value of `final_op`."""
-    return evaluation.evaluate_once(
-        checkpoint_path,
-        master=master,
-        scaffold=_scaffold(initial_op, initial_op_feed_dict, variables_to_restore),
-        eval_ops=eval_op,
-        feed_dict=eval_op_feed_dict,
-        final_ops=final_op,
-        final_ops_feed_dict=final_op_feed_dict,
-        hooks=_hooks(num_evals, logdir, summary_op, summary_op_feed_dict, hooks),
-        config=session_config,
-    )
+    return evaluation.evaluate_once(checkpoint_path, **_named(locals()))
 
 
 def evaluation_loop(
@@ -94,15 +100,8 @@ def evaluation_loop(
     """Evaluates every new checkpoint of a directory."""
     return evaluation.evaluate_repeatedly(
         checkpoint_dir,
-        master=master,
-        scaffold=_scaffold(initial_op, initial_op_feed_dict, variables_to_restore),
-        eval_ops=eval_op,
-        feed_dict=eval_op_feed_dict,
-        final_ops=final_op,
-        final_ops_feed_dict=final_op_feed_dict,
+        **_named(locals()),
         eval_interval_secs=eval_interval_secs,
-        hooks=_hooks(num_evals, logdir, summary_op, summary_op_feed_dict, hooks),
-        config=session_config,
         max_number_of_evaluations=max_number_of_evaluations,
         timeout=timeout,
         timeout_fn=timeout_fn,

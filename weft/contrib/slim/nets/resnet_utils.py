@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft.contrib.framework.arg_scope import add_arg_scope, arg_scope
-from weft.contrib.layers import batch_normalization, convolutions, pooling, utils
+from weft.contrib.layers import arrays, batch_normalization, convolutions, pooling, utils
 from weft.contrib.layers.initializers import variance_scaling_initializer
 from weft.contrib.layers.regularizers import l2_regularizer
 from weft.graph.graph import GraphKeys, Tensor
-from weft.ops import array, nn_impl
+from weft.ops import array, math, nn_impl
 from weft.ops import variable_scope as vs
 
 
@@ -56,6 +56,24 @@ def conv2d_same(
         padding="VALID",
         scope=scope,
     )
+
+
+def bottleneck_sum(
+    inputs: Any, preact: Any, depth: int, narrow: int, stride: int, rate: int, **last: Any
+) -> Any:
+    """1x1, 3x3 and 1x1 convolutions of `preact`, added to the inputs.
+
+    `last` are the settings of a convolution whose result is added.
+    """
+    conv2d = convolutions.conv2d
+    if depth == utils.last_dimension(inputs.shape, min_rank=4):
+        shortcut = subsample(inputs, stride, "shortcut")
+    else:
+        shortcut = conv2d(preact, depth, [1, 1], stride=stride, scope="shortcut", **last)
+    residual = conv2d(preact, narrow, [1, 1], stride=1, scope="conv1")
+    residual = conv2d_same(residual, narrow, 3, stride, rate=rate, scope="conv2")
+    residual = conv2d(residual, depth, [1, 1], stride=1, scope="conv3", **last)
+    return shortcut + residual
 
 
 @add_arg_scope
@@ -117,6 +135,62 @@ def root_stride(output_stride: int | None) -> float | None:
     if output_stride % 4 != 0:
         raise ValueError("The output_stride needs to be a multiple of 4.")
     return output_stride / 4
+
+
+def resnet(
+    name: str, bottleneck: Callable[..., Any], root: dict[str, Any], end: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """The function that makes a ResNet of given blocks, under the default name `name`.
+
+    `root` are settings of the first convolution; `end` follows the last block.
+    """
+
+    def net_of(
+        inputs: Any,
+        blocks: Any,
+        num_classes: int | None = None,
+        is_training: Any = True,
+        global_pool: bool = True,
+        output_stride: int | None = None,
+        include_root_block: bool = True,
+        reuse: Any = None,
+        scope: Any = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """The net of these blocks, and its end points by name."""
+        with vs.variable_scope(scope, name, [inputs], reuse=reuse) as opened:
+            collection = opened.original_name_scope + "_end_points"
+            collected = [convolutions.conv2d, bottleneck, stack_blocks_dense]
+            with (
+                arg_scope(collected, outputs_collections=collection),
+                arg_scope([batch_normalization.batch_norm], is_training=is_training),
+            ):
+                net, stride = inputs, output_stride
+                if include_root_block:
+                    stride = root_stride(output_stride)  # type: ignore[assignment]
+                    with arg_scope([convolutions.conv2d], **root):
+                        net = conv2d_same(net, 64, 7, stride=2, scope="conv1")
+                    net = pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
+                net = end(stack_blocks_dense(net, blocks, stride))
+                return _ended(net, num_classes, global_pool, collection)
+
+    net_of.__name__ = net_of.__qualname__ = name
+    net_of.default_image_size = 224  # type: ignore[attr-defined]
+    return net_of
+
+
+def _ended(
+    net: Any, num_classes: int | None, global_pool: bool, collection: str
+) -> tuple[Any, dict[str, Any]]:
+    if global_pool:
+        net = math.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
+    if num_classes is not None:
+        net = convolutions.conv2d(
+            net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits"
+        )
+    end_points = utils.convert_collection_to_dict(collection)
+    if num_classes is not None:
+        end_points["predictions"] = arrays.softmax(net, scope="predictions")
+    return net, end_points
 
 
 def deep(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from weft.contrib.framework.arg_scope import add_arg_scope, arg_scope
-from weft.contrib.layers import arrays, batch_normalization, convolutions, pooling, utils
+from weft.contrib.framework.arg_scope import add_arg_scope
+from weft.contrib.layers import utils
 from weft.contrib.slim.nets import resnet_utils
 from weft.contrib.slim.nets.resnet_utils import resnet_arg_scope as resnet_arg_scope
-from weft.ops import math, nn_impl
+from weft.ops import nn_impl
 from weft.ops import variable_scope as vs
 
 
@@ -25,69 +25,14 @@ def bottleneck(
 ) -> Any:
     """1x1, 3x3 and 1x1 convolutions, added to the inputs."""
     with vs.variable_scope(scope, "bottleneck_v1", [inputs]) as opened:
-        if depth == utils.last_dimension(inputs.shape, min_rank=4):
-            shortcut = resnet_utils.subsample(inputs, stride, "shortcut")
-        else:
-            shortcut = convolutions.conv2d(
-                inputs, depth, [1, 1], stride=stride, activation_fn=None, scope="shortcut"
-            )
-        residual = convolutions.conv2d(inputs, depth_bottleneck, [1, 1], stride=1, scope="conv1")
-        residual = resnet_utils.conv2d_same(
-            residual, depth_bottleneck, 3, stride, rate=rate, scope="conv2"
+        total = resnet_utils.bottleneck_sum(
+            inputs, inputs, depth, depth_bottleneck, stride, rate, activation_fn=None
         )
-        residual = convolutions.conv2d(
-            residual, depth, [1, 1], stride=1, activation_fn=None, scope="conv3"
-        )
-        output = nn_impl.relu(shortcut + residual)
+        output = nn_impl.relu(total)
         return utils.collect_named_outputs(outputs_collections, opened.name, output)
 
 
-def resnet_v1(
-    inputs: Any,
-    blocks: Any,
-    num_classes: int | None = None,
-    is_training: Any = True,
-    global_pool: bool = True,
-    output_stride: int | None = None,
-    include_root_block: bool = True,
-    reuse: Any = None,
-    scope: Any = None,
-) -> tuple[Any, dict[str, Any]]:
-    """The net of these blocks, and its end points by name."""
-    with vs.variable_scope(scope, "resnet_v1", [inputs], reuse=reuse) as opened:
-        collection = opened.original_name_scope + "_end_points"
-        with (
-            arg_scope(
-                [convolutions.conv2d, bottleneck, resnet_utils.stack_blocks_dense],
-                outputs_collections=collection,
-            ),
-            arg_scope([batch_normalization.batch_norm], is_training=is_training),
-        ):
-            net, stride = inputs, output_stride
-            if include_root_block:
-                stride = resnet_utils.root_stride(output_stride)  # type: ignore[assignment]
-                net = resnet_utils.conv2d_same(net, 64, 7, stride=2, scope="conv1")
-                net = pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
-            net = resnet_utils.stack_blocks_dense(net, blocks, stride)
-            return _ended(net, num_classes, global_pool, collection)
-
-
-def _ended(
-    net: Any, num_classes: int | None, global_pool: bool, collection: str
-) -> tuple[Any, dict[str, Any]]:
-    if global_pool:
-        net = math.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
-    if num_classes is not None:
-        net = convolutions.conv2d(
-            net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits"
-        )
-    end_points = utils.convert_collection_to_dict(collection)
-    if num_classes is not None:
-        end_points["predictions"] = arrays.softmax(net, scope="predictions")
-    return net, end_points
-
-
-resnet_v1.default_image_size = 224  # type: ignore[attr-defined]
+resnet_v1 = resnet_utils.resnet("resnet_v1", bottleneck, root={}, end=lambda net: net)
 resnet_v1_block = functools.partial(resnet_utils.bottleneck_block, bottleneck)
 _deep = functools.partial(resnet_utils.deep, resnet_v1, resnet_v1_block)
 resnet_v1_50 = _deep("resnet_v1_50", (3, 4, 6, 3))

@@ -1,0 +1,67 @@
+"""Chains that XLA would compute again for each use are cut, and still give the same values."""
+
+import numpy as np
+
+import weft as tf
+from weft.runtime.once import MOST_AGAIN, compute_once, cuts
+
+
+def chain(length, uses):
+    """Steps of a chain whose every link is used by `uses` kernels besides the next link."""
+    steps, last = [("cheap", [])], 0
+    for _ in range(length):
+        steps.append(("cheap", [last]))
+        last = len(steps) - 1
+        for _ in range(uses):
+            steps += [("cheap", [last]), ("apart", [len(steps)])]
+    return steps
+
+
+def test_a_chain_is_cut_once_in_a_while():
+    found = cuts(chain(100, uses=1))
+    assert len(found) == 100 // (MOST_AGAIN + 1)
+    assert all(kind == "cheap" for kind in (chain(100, uses=1)[i][0] for i in found))
+
+
+def test_a_chain_that_ends_in_one_kernel_is_left_alone():
+    assert cuts(chain(200, uses=0)) == []
+    diamonds = [("cheap", [])]
+    for _ in range(50):
+        top = len(diamonds) - 1
+        diamonds += [("cheap", [top]), ("cheap", [top]), ("cheap", [top + 1, top + 2])]
+    assert cuts([*diamonds, ("apart", [len(diamonds) - 1])]) == []
+
+
+def test_what_is_stored_anyway_starts_anew():
+    steps = [("cheap", [])]
+    steps += [("apart" if i % 10 == 9 else "cheap", [i]) for i in range(60)]
+    assert cuts([*steps, *(("apart", [i]) for i in range(0, 60, 3))]) == []
+    # XLA does not do a division twice, so nothing before it is done twice either.
+    divisions = [("dear" if i % 10 == 9 else kind, s) for i, (kind, s) in enumerate(steps)]
+    assert cuts([*divisions, *(("cheap", [i]) for i in range(60) if i % 10 == 9)]) == []
+
+
+def test_constants_do_not_count():
+    """Each of many links takes a new constant; only the links are done again."""
+    steps = [("free", [])]
+    for _ in range(MOST_AGAIN):
+        steps += [("cheap", [len(steps) - 1, len(steps) - 2]), ("free", [])]
+    last = len(steps) - 2
+    steps += [("cheap", [last]), ("cheap", [last])]
+    assert cuts(steps) == []
+
+
+def test_a_chain_of_a_step_is_cut(sess, monkeypatch):
+    counts = []
+    monkeypatch.setattr(
+        "weft.runtime.compile.compute_once", lambda module: counts.append(compute_once(module))
+    )
+    x = tf.placeholder(tf.float32, [24, 4000])
+    state, losses = tf.zeros([4000]), []
+    for now in tf.unstack(x):
+        state = state * now + 1.0
+        losses.append(tf.reduce_sum(tf.square(state)))
+    value = np.random.RandomState(0).uniform(0.2, 1.0, [24, 4000]).astype(np.float32)
+    first, second = (sess.run(losses, {x: value}) for _ in range(2))
+    assert len(counts) == 1 and counts[0] >= 2
+    np.testing.assert_allclose(second, first, rtol=1e-4)

@@ -1,0 +1,10 @@
+"""tf.config: public names, re-exported from where they are made."""
+
+from weft.client.process_config import (
+    experimental_list_devices as experimental_list_devices,
+    get_soft_device_placement as get_soft_device_placement,
+    set_soft_device_placement as set_soft_device_placement,
+)
+from weft.api import config_experimental as experimental
+from weft.api import config_optimizer as optimizer
+from weft.api import config_threading as threading

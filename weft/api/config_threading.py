@@ -1,0 +1,8 @@
+"""tf.config.threading: public names, re-exported from where they are made."""
+
+from weft.client.process_config import (
+    get_inter_op_parallelism_threads as get_inter_op_parallelism_threads,
+    get_intra_op_parallelism_threads as get_intra_op_parallelism_threads,
+    set_inter_op_parallelism_threads as set_inter_op_parallelism_threads,
+    set_intra_op_parallelism_threads as set_intra_op_parallelism_threads,
+)

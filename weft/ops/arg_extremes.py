@@ -1,0 +1,105 @@
+"""Where the largest and the smallest along an axis are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.graph import Tensor
+from weft.graph.op_def import OpDef, op, raw
+from weft.ops.array import deprecated_alias
+from weft.ops.declare import is_integer, literal
+from weft.ops.kernels import invalid
+
+Array = Any
+
+
+def _without_axis(c: s.ShapeContext) -> s.Dims:
+    dims, axis = c.dims(0), c.value(1)
+    s.with_rank(c.dims(1), 0)
+    if dims is None or len(dims) <= 1:
+        return None if dims is None else ()
+    if axis is None:
+        return (None,) * (len(dims) - 1)
+    count, at = len(dims), int(axis)
+    if not -count <= at < count:
+        raise ValueError(
+            f"Dimension ({at}) must be in the range [{-count}, {count}), where {count}"
+            " is the number of dimensions in the input."
+        )
+    at %= count
+    return dims[:at] + dims[at + 1 :]
+
+
+def _position(name: str, find: str, ignored: float) -> OpDef:
+    """The first position of an extreme; `ignored` stands in for NaN, which is never chosen."""
+
+    @op(
+        name,
+        inputs="input: T, dimension: Tidx",
+        outputs="output: output_type",
+        attrs="T: numbertype, Tidx: {int32, int64} = int32, output_type: {int32, int64} = int64",
+        shape=_without_axis,
+        static="dimension",
+    )
+    def position(xp: Any, input: Array, dimension: np.ndarray, *, output_type: DType) -> Array:
+        axis, count = int(dimension), max(input.ndim, 1)
+        if not -count <= axis < count:
+            raise invalid(f"Expected dimension in the range [{-count}, {count}), but got {axis}")
+        if input.ndim and not input.shape[axis]:
+            raise invalid(f"Reduction axis {axis} is empty in shape {s.show(input.shape)}")
+        if not is_integer(input):
+            input = xp.where(xp.isnan(input), literal(input, ignored), input)
+        found = getattr(xp, find)(input, axis=axis) if input.ndim else xp.zeros((), np.int64)
+        return found.astype(output_type.np_storage)
+
+    position.gradient(lambda op, grad: [None, None])
+    return position
+
+
+_position("ArgMax", "argmax", -np.inf)
+_position("ArgMin", "argmin", np.inf)
+
+
+def argmax(
+    input: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dimension: Any = None,
+    output_type: Any = dtypes.int64,
+) -> Tensor:
+    """The first position of the maximum along `axis`."""
+    axis = deprecated_alias("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
+    return raw.ArgMax(input, axis, output_type=output_type, name=name)
+
+
+def argmin(
+    input: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dimension: Any = None,
+    output_type: Any = dtypes.int64,
+) -> Tensor:
+    """The first position of the minimum along `axis`."""
+    axis = deprecated_alias("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
+    return raw.ArgMin(input, axis, output_type=output_type, name=name)
+
+
+def arg_max(
+    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`argmax` by its older name."""
+    return raw.ArgMax(input, dimension, output_type=output_type, name=name)
+
+
+def arg_min(
+    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """`argmin` by its older name."""
+    return raw.ArgMin(input, dimension, output_type=output_type, name=name)

@@ -1,0 +1,153 @@
+"""Loops and conditionals that have TensorFlow's form, in a graph where not all of them have it.
+
+Each is folded by itself if it fits. What waits for something else (a queue) stays outside: a loop
+around it is left to the executor, and nothing is folded that would then start too late.
+"""
+
+from __future__ import annotations
+
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.structure import (
+    Context,
+    Misfit,
+    contexts_of,
+    copied,
+    fold_loop,
+    fold_predicate,
+    frames_of,
+    has_effect,
+    predicate_of,
+    replace_by,
+    waits,
+)
+
+
+def fold_what_fits(graph: ClientGraph) -> None:
+    """Folds loops, innermost first, then conditionals, from the inside out."""
+    _fold_loops(graph)
+    refused: set[Edge] = set()
+    while (predicate := _next_predicate(graph, refused)) is not None:
+        # Folding one takes several steps, of which any may find that it cannot be done.
+        copy = copied(graph)
+        twins = dict(zip(graph.nodes, copy.nodes, strict=True))
+        try:
+            _fold_conditional(copy, (twins[predicate[0]], predicate[1]))
+        except Misfit:
+            refused.add(predicate)
+        else:
+            back = {new: old for old, new in twins.items()}
+            refused = {(twins[n], i) for n, i in refused if twins[n] in back}
+            replace_by(graph, copy)
+
+
+def _fold_loops(graph: ClientGraph) -> None:
+    graph_copy = copied(graph)
+    try:
+        frames = frames_of(graph_copy)
+    except Misfit:
+        return
+    left: set[str] = set()  # loops with one inside that stays
+    for frame in frames:
+        assert frame.parent is not None
+        try:
+            if frame.name in left or not _stands_alone(graph_copy, set(frame.nodes), True):
+                raise Misfit(frame.name)
+            frame.parent.nodes.append(fold_loop(graph_copy, frame))
+        except Misfit:
+            left.add(frame.parent.name)
+    replace_by(graph, graph_copy)
+
+
+def _next_predicate(graph: ClientGraph, refused: set[Edge]) -> Edge | None:
+    contexts = contexts_of(graph)
+    switches = [
+        n
+        for n in graph.nodes
+        if n.definition.control_flow == "switch"
+        and predicate_of(n) not in refused
+        and predicate_of(n)[0].definition.control_flow != "loop_cond"
+    ]
+    deepest = max(switches, key=lambda s: len(contexts[s]), default=None)
+    return None if deepest is None else predicate_of(deepest)
+
+
+def _fold_conditional(graph: ClientGraph, predicate: Edge) -> None:
+    contexts: dict[Node, Context] = contexts_of(graph)
+    inside = {n for n in graph.nodes if any(p == predicate for p, _ in contexts[n])}
+    loops = ("enter", "exit", "next_iteration", "loop_cond")
+    if any(n.definition.control_flow in loops for n in inside):
+        raise Misfit("a loop that stays is in a branch")
+    before = sum(n.definition.control_flow == "switch" for n in graph.nodes)
+    switches = {n for n in graph.nodes if n.definition.control_flow == "switch"}
+    own = {n for n in switches if predicate_of(n) == predicate}
+    if not _stands_alone(graph, inside | own):
+        raise Misfit("a branch waits")
+    fold_predicate(graph, predicate, contexts)
+    if sum(n.definition.control_flow == "switch" for n in graph.nodes) >= before:
+        raise Misfit(f"a switch on {predicate[0].name} stays")
+
+
+def _stands_alone(graph: ClientGraph, inside: set[Node], may_wait: bool = False) -> bool:
+    """Whether nodes can run as one: nothing in them waits, nor is waited for by what they need.
+
+    As one node, they start when all their inputs are there. That must not keep an operation waiting
+    that another one, on which some of the inputs hang, may wait for. `may_wait`: it will do if
+    nobody can wait for them, because they only take.
+    """
+    if any(waits(n) for n in inside):
+        effects = [n for n in inside if has_effect(n)]
+        if not may_wait or not all(_only_takes(n) for n in effects):
+            return False
+    if inside & _from_branches_elsewhere(graph):
+        return False  # what they use is there for one side only
+    if not any(waits(n) for n in graph.nodes):
+        return True
+    awaited = _awaited(graph)
+    needed = 0
+    for node in inside:
+        needed |= awaited[node]
+    after = set(inside)
+    for node in graph.nodes:
+        if any(source in after for source in _sources(node)):
+            after.add(node)
+            if waits(node) and awaited[node] & needed != needed:
+                return False
+    return True
+
+
+def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
+    """What another device may have decided against, and whatever needs it."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        merges = node.definition.control_flow == "merge"
+        needs = not merges and not found.isdisjoint(_sources(node))
+        if needs or "_may_be_dead" in node.attrs:
+            found.add(node)
+    return found
+
+
+def _only_takes(node: Node) -> bool:
+    """Whether a node does nothing but wait for something, and hand it on."""
+    return waits(node) and bool(node.dtypes) and node.definition.transfer is None
+
+
+def _awaited(graph: ClientGraph) -> dict[Node, int]:
+    """Which waiting nodes each node comes after, itself among them, as a set of bits."""
+    waiting = [n for n in graph.nodes if waits(n)]
+    awaited = dict.fromkeys(graph.nodes, 0)
+    for i, node in enumerate(waiting):
+        awaited[node] = 1 << i
+    changed = True
+    while changed:  # loops close: what comes later in the list may come before
+        changed = False
+        for node in graph.nodes:
+            mask = awaited[node]
+            for source in _sources(node):
+                mask |= awaited[source]
+            changed = changed or mask != awaited[node]
+            awaited[node] = mask
+    return awaited
+
+
+def _sources(node: Node) -> list[Node]:
+    return [source for source, _ in node.inputs] + node.controls

@@ -1,0 +1,166 @@
+"""Values that XLA should compute once, where it would compute them again for each of their uses.
+
+On the CPU, XLA puts cheap operations that several others use into each of the kernels of those.
+In a chain of which every link is used twice, as gradients through time make, each kernel then holds
+all links before it: code, the time to compile it and the time to run it grow with the square of the
+length. Here such chains are cut: now and then, a value goes through a call that is not inlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+# How many operations may be done again for each use of what they make.
+MOST_AGAIN = 16
+# A body of fewer operations has no chain worth cutting.
+_SHORT = 100
+
+# What has a kernel of its own.
+_APART = frozenset(
+    "dot dot_general convolution reduce reduce_window scatter select_and_scatter sort fft while if"
+    " case custom_call dynamic_update_slice rng rng_bit_generator cholesky triangular_solve return"
+    " batch_norm_inference batch_norm_training batch_norm_grad optimization_barrier".split()
+)
+# What XLA does not do twice.
+_DEAR = frozenset(
+    "divide remainder exponential exponential_minus_one log log_plus_one logistic tanh power sqrt"
+    " rsqrt cbrt sine cosine tan atan2".split()
+)
+
+# "apart", "dear", "cheap" or "free", and which operations make its operands.
+Step = tuple[str, Sequence[int]]
+
+
+def cuts(steps: Sequence[Step]) -> list[int]:
+    """Which of the steps, given in order, should be computed once for all that use them."""
+    users: list[list[int]] = [[] for _ in steps]
+    for i, (_, sources) in enumerate(steps):
+        for source in set(sources):
+            users[source].append(i)
+    stored, branches = _kernels(steps, users)
+    found: list[int] = []
+    again: list[set[int]] = []  # what is done again wherever this value is needed
+    for i, (kind, sources) in enumerate(steps):
+        mine: set[int] = set()
+        if not stored[i] and kind != "free":
+            mine = _together(i, [again[s] for s in sources])
+        if len(mine) > MOST_AGAIN and branches[i]:
+            found.append(i)
+            mine = set()
+        again.append(mine)
+    return found
+
+
+def _together(i: int, before: list[set[int]]) -> set[int]:
+    """The steps done again for step i; how many over the limit they are does not matter."""
+    many = (steps for steps in before if len(steps) > MOST_AGAIN)
+    return next(many, None) or {i}.union(*before)
+
+
+def _kernels(steps: Sequence[Step], users: list[list[int]]) -> tuple[list[bool], list[bool]]:
+    """Whether each value is stored anyway, and whether it is used by more than one kernel."""
+    stored, branches = [False] * len(steps), [False] * len(steps)
+    kernel = list(range(len(steps)))  # the one kernel that uses a value, or the value itself
+    for i in reversed(range(len(steps))):
+        kind = steps[i][0]
+        needed = not users[i] or any(steps[u][0] == "apart" for u in users[i])
+        stored[i] = needed or kind == "apart" or (kind == "dear" and len(users[i]) > 1)
+        kernels = {kernel[u] for u in users[i]}
+        branches[i] = not stored[i] and len(kernels) > 1
+        if not stored[i] and len(kernels) == 1:
+            kernel[i] = kernels.pop()
+    return stored, branches
+
+
+def compute_once(module: Any) -> int:
+    """Cuts the chains of a StableHLO module, in place. Returns how many cuts it made."""
+    functions = {f.name.value: f for f in module.body.operations}
+    keepers: dict[Any, str] = {}
+    apart = {name for name, f in functions.items() if _has_apart(f)}
+    count = 0
+    for function in functions.values():
+        for block in _blocks(function):
+            count += _cut_block(module, block, apart, keepers)
+    return count
+
+
+def _blocks(operation: Any) -> list[Any]:
+    """The blocks inside an operation, however deep; kernels' own little functions left out."""
+    found = []
+    for region in operation.regions:
+        for block in region.blocks:
+            operations = list(block.operations)
+            if len(operations) >= _SHORT:
+                found.append(block)
+            for inner in operations:
+                if len(inner.operation.regions):
+                    found += _blocks(inner.operation)
+    return found
+
+
+def _has_apart(function: Any) -> bool:
+    body = function.regions[0].blocks[0].operations
+    return any(_name(o.operation) in _APART - {"return"} for o in body)
+
+
+def _name(operation: Any) -> str:
+    name: str = operation.name
+    return name.rpartition(".")[2]
+
+
+def _cut_block(module: Any, block: Any, apart: set[str], keepers: dict[Any, str]) -> int:
+    operations = [o.operation for o in block.operations]
+    maker: dict[Any, int] = {}
+    steps: list[Step] = []
+    for i, operation in enumerate(operations):
+        sources = [maker[v] for v in operation.operands if v in maker]
+        steps.append((_kind(operation, [steps[s][0] for s in sources], apart), sources))
+        for result in operation.results:
+            maker[result] = i
+    found = [i for i in cuts(steps) if len(operations[i].results) == 1]
+    for i in found:
+        _keep(module, operations[i], operations[i + 1], keepers)
+    return len(found)
+
+
+def _kind(operation: Any, sources: list[str], apart: set[str]) -> str:
+    name = _name(operation)
+    if name == "reduce" and not len(operation.attributes["dimensions"]):
+        return "cheap"  # a sum over no dimension, as gradients of broadcasts may be
+    if name in _APART:
+        return "apart"
+    if name == "call":
+        return "apart" if operation.attributes["callee"].value in apart else "cheap"
+    if name in _DEAR or operation.name.startswith("chlo."):
+        return "dear"
+    known = len(sources) == len(operation.operands)
+    return "free" if known and all(kind == "free" for kind in sources) else "cheap"
+
+
+def _keep(module: Any, operation: Any, following: Any, keepers: dict[Any, str]) -> None:
+    """Lets all users of a value get it from a call, which XLA takes for something of its own."""
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import func
+
+    value = operation.results[0]
+    with operation.location:
+        if value.type not in keepers:
+            keepers[value.type] = _keeper(module, value.type, f"weft_keep_{len(keepers)}")
+        with ir.InsertionPoint(following):
+            call = func.CallOp([value.type], ir.FlatSymbolRefAttr.get(keepers[value.type]), [value])
+        stay = ir.DictAttr.get({"inlineable": ir.StringAttr.get("false")})
+        call.operation.attributes["mhlo.frontend_attributes"] = stay
+    value.replace_all_uses_except(call.results[0], [call.operation])
+
+
+def _keeper(module: Any, kind: Any, name: str) -> str:
+    """Adds a function that returns its argument."""
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import func
+
+    with ir.InsertionPoint(module.body):
+        function: Any = cast(Any, func.FuncOp)(name, ([kind], [kind]), visibility="private")
+        with ir.InsertionPoint(function.add_entry_block()):
+            func.ReturnOp([function.arguments[0]])
+    return name
