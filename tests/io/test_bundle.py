@@ -262,3 +262,13 @@ def test_values_are_not_copied(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < value.nbytes / 20
+
+
+def test_room_that_was_not_needed_is_given_back(tmp_path: Path) -> None:
+    prefix = str(tmp_path / "model")
+    with BundleWriter(prefix) as writer:
+        writer.reserve(1 << 20)
+        writer.add(b"a", np.arange(3, dtype=np.int32), dtypes.int32)
+    assert (tmp_path / "model.data-00000-of-00001").stat().st_size == 12
+    with BundleReader(prefix) as reader:
+        assert reader.read(b"a").tolist() == [0, 1, 2]

@@ -108,7 +108,14 @@ class BundleWriter:
                 system.make_directory(directory)
         self._path = _beside(data_path(prefix, 0, 1))
         self._file = system.open(system_of(self._path)[1], "wb")
-        self._size = 0
+        self._size, self._reserved = 0, False
+
+    def reserve(self, size: int) -> None:
+        """Asks for room for so many bytes at once, where the file system can give it."""
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            number = self._file.fileno()
+            self._reserved = True
+            os.posix_fallocate(number, 0, size)
 
     def add(self, key: bytes, array: np.ndarray, dtype: DType) -> None:
         """Appends a whole tensor."""
@@ -140,6 +147,8 @@ class BundleWriter:
     def finish(self) -> None:
         """Makes the bundle appear at `prefix`, in the place of one that was there."""
         with translated(self._path):
+            if self._reserved:
+                self._file.truncate(self._size)
             _sync(self._file)
             self._file.close()
         header = BundleHeaderProto(num_shards=1)

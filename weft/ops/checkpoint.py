@@ -87,6 +87,7 @@ def save_v2(
         raise _invalid(f"Got {len(names)} tensor names but {len(tensors)} tensors.")
     path = _path(prefix, "Input prefix should have a single element")
     with BundleWriter(path) as writer:
+        writer.reserve(sum(tensor.nbytes for tensor in tensors))
         for name, spec, tensor, dtype in zip(names, specs, tensors, dtypes, strict=True):
             value = np.asarray(tensor)
             if spec:
