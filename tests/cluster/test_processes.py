@@ -179,3 +179,28 @@ def test_a_client_that_dies_leaves_no_session(server: object) -> None:
     while server.master._sessions or len(server.worker.steps) or len(server.worker._sessions) > 1:
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("frames", ["1", "0"])
+def test_a_tensor_of_more_than_two_gigabytes(
+    processes: Start, monkeypatch: pytest.MonkeyPatch, frames: str
+) -> None:
+    monkeypatch.setenv(flags.FRAMES.name, frames)
+    cluster = processes(ps=1, worker=1)
+    rows, width = 2100, 1 << 18
+    with tf.device("/job:ps/task:0"):
+        table = tf.get_variable("table", [rows, width], initializer=tf.ones_initializer())
+        double = tf.assign(table, table * 2.0).op
+    with tf.device("/job:worker/task:0"):
+        ends = tf.identity(table)[:: rows - 1, :: width - 1] + 1.0
+    with (
+        flags.FRAMES.override(frames == "1"),
+        tf.Session(cluster.target("worker")) as sess,
+    ):
+        sess.run(table.initializer)
+        sess.run(double)
+        np.testing.assert_array_equal(sess.run(ends), np.full([2, 2], 3.0))
+        fetched = sess.run(table)
+        assert fetched.nbytes > 2**31 and (fetched[:: rows - 1] == 2.0).all()

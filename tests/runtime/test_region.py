@@ -158,3 +158,14 @@ def test_assignments_alone_are_never_compiled(sess):
     assert all(isinstance(cell.value, np.ndarray) for cell in cells.values())
     value[:] = 2  # what a variable holds is its own
     assert [found[0] for found in sess.run(variables)] == [1, 1]
+
+
+def test_a_large_constant_is_made_by_the_program_not_kept_in_it(sess):
+    v = tf.get_variable("v", [1 << 20], initializer=tf.ones_initializer())
+    fill = tf.assign(v, tf.fill([1 << 20], 2.0) * v).op
+    sess.run(v.initializer)
+    for _ in range(3):
+        sess.run(fill)
+    (program,) = programs(sess)
+    assert len(program.call.as_text()) < 1 << 16
+    assert (sess.run(v) == 8.0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from weft.runtime.once import compute_once
 from weft.runtime.products import Parts
 from weft.runtime.resources import uninitialized
 
+LARGE = 1 << 18  # elements
 _lock = threading.Lock()
 _jax: Any = None
 
@@ -248,7 +250,7 @@ class Tracer:
         if definition.takes_ctx:
             return call(jnp, inputs, self.objects)
         concrete = all(isinstance(v, (np.ndarray, np.generic)) for v in inputs)
-        if concrete and not definition.xla and not definition.stateful and inputs:
+        if concrete and inputs and not (definition.xla or definition.stateful or _is_large(node)):
             with np.errstate(all="ignore"):
                 return call(np, inputs)
         part = self.parts.part(node, inputs) if self.objects.bounds else None
@@ -287,6 +289,11 @@ def inner_random(nodes: Sequence[Node]) -> list[Node]:
             found[node.name] = node
         stack += [inner for graph in subgraphs(node) for inner in graph.nodes]
     return list(found.values())
+
+
+def _is_large(node: Node) -> bool:
+    """Whether what a node makes is better computed by the program than a constant in it."""
+    return any(dims is not None and math.prod(d or 0 for d in dims) > LARGE for dims in node.dims)
 
 
 def _deref(value: Any) -> Any:
