@@ -1,7 +1,7 @@
-"""How long does an iteration of a loop take that has to stay in the executor?
+"""How long does an iteration of a loop take that may have to wait?
 
-Its body takes an element from a queue, where it might have to wait: it cannot become one program,
-nor one Python function. What the body computes with the element is ordinary.
+Its body takes an element from a queue: it cannot become one program. What the body computes with
+the element is ordinary.
 """
 
 from typing import Any
@@ -40,7 +40,8 @@ def main() -> None:
 
         def once() -> None:
             session.run(fill)
-            assert abs(session.run(total) - first) < 1e-2 * abs(first)
+            # Where iterations overlap, elements may be taken in another order.
+            assert abs(session.run(total) - first) < 0.1 * abs(first)
 
         seconds = median_call(once, samples=7, first=3)
     report("loop_queue", impl, seconds / ITERATIONS)

@@ -10,6 +10,8 @@ analysis predicts and the one that the executor saw, with and without the schedu
 from __future__ import annotations
 
 import sys
+import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,15 @@ from weft.passes.recv_schedule import peak_bytes
 
 
 def fan_in(count: int, side: int) -> tuple[Any, Any]:
-    """`count` matrices from CPU:1, each multiplied into a running result on CPU:0."""
+    """`count` matrices from CPU:1, each multiplied into a running result on CPU:0.
+
+    That begins when all of them could be there.
+    """
     x = tf.placeholder(tf.float32, [side, side])
     with tf.device("/cpu:1"):
         sent = [x * float(i + 1) for i in range(count)]
-    with tf.device("/cpu:0"):
+        made = tf.group(*sent)
+    with tf.device("/cpu:0"), tf.control_dependencies([made]):
         total = tf.reduce_mean(x) * tf.ones([side, side])
         for tensor in sent:
             total = tf.tanh(tf.matmul(total, tensor))
@@ -34,14 +40,27 @@ def fan_in(count: int, side: int) -> tuple[Any, Any]:
 
 
 class Meter:
-    """The most bytes that arrays take in the values of a partition."""
+    """The most bytes that tensors of a partition take, from being made to their last use."""
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Any) -> None:
+        uses = Counter(edge for node in graph.nodes for edge in dict.fromkeys(node.inputs))
+        self.uses, self.nodes = uses, set(graph.nodes)
+        self.size: dict[Any, int] = {}
         self.peak = 0
+        self._lock = threading.Lock()
 
-    def __call__(self, values: list[Any]) -> None:
-        arrays = {id(v): v.nbytes for v in values if hasattr(v, "nbytes")}
-        self.peak = max(self.peak, sum(arrays.values()))
+    def __call__(self, node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
+        """Is told of every node that has been computed."""
+        with self._lock:
+            if node not in self.nodes:
+                return
+            made = {(node, i): value.nbytes for i, value in enumerate(outputs)}
+            self.size.update({edge: size for edge, size in made.items() if self.uses[edge]})
+            self.peak = max(self.peak, sum(self.size.values()))
+            for edge in dict.fromkeys(node.inputs):
+                self.uses[edge] -= 1
+                if not self.uses[edge]:
+                    self.size.pop(edge, None)
 
 
 def peaks(scheduled: bool, count: int = 8, side: int = 512) -> tuple[float, float, float]:
@@ -57,11 +76,11 @@ def peaks(scheduled: bool, count: int = 8, side: int = 512) -> tuple[float, floa
                 result = sess.run(y, fed)
             plan = next(iter(sess._runner._plans.values()))
             where = [part.device.endswith("CPU:0") for part in plan.parts].index(True)
-            meter = plan.plans[where].tasks.watch = Meter()
-            sess.run(y, fed)
-            predicted = peak_bytes(plan.parts[where].graph)
-    fed_bytes = size  # the placeholder's own array is there throughout
-    return predicted / size, (meter.peak - fed_bytes) / size, float(result)
+            graph = plan.parts[where].graph
+            meter = Meter(graph)
+            plan.run_observed([fed[x]], meter)
+            predicted = peak_bytes(graph)
+    return predicted / size, meter.peak / size, float(result)
 
 
 def main() -> None:

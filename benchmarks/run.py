@@ -65,6 +65,7 @@ ROWS = [
     Row("loop of 100,000 scalar iterations", "loop", 3),
     Row("20,000 iterations with a Python function", "loop_python", 1),
     Row("20,000 iterations with shapes that depend on values", "loop_shapes", 1),
+    Row("500 iterations that take from a queue", "loop_queue", 1),
     Row("map_fn over 10,000 elements", "map_fn", 2),
     Row("greedy decoding, 50 steps", "decode", 1.2),
     Row("from one device to another and back", "two_devices", 1),

@@ -11,9 +11,8 @@ Look at the last lines: the updates of all workers together are the steps that w
 from __future__ import annotations
 
 import argparse
-import json
-import os
 
+import cluster_task
 import numpy as np
 
 import weft as tf
@@ -66,10 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train without waiting for each other.")
     parser.add_argument("--steps", type=int, default=1000, help="updates by all (default 1000)")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, job, index = cluster_task.start()
     if job == "ps":
         server.join()
     work(server, cluster, index, options.steps)

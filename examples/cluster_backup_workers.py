@@ -12,10 +12,9 @@ worker's gradients.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import time
 
+import cluster_task
 import numpy as np
 
 import weft as tf
@@ -71,10 +70,7 @@ def main() -> None:
     parser.add_argument("--backups", type=int, default=1, help="backup workers (default 1)")
     parser.add_argument("--delay", type=float, default=0.2, help="of the slow worker, in seconds")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, job, index = cluster_task.start()
     if job == "ps":
         server.join()
     work(server, cluster, index, options)

@@ -11,9 +11,8 @@ the last lines: where each operation is, and how much of the table crosses over 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 
+import cluster_task
 import numpy as np
 
 import weft as tf
@@ -80,10 +79,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=30000, help="of the table (default 30000)")
     parser.add_argument("--steps", type=int, default=200, help="updates by all (default 200)")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, job, index = cluster_task.start()
     if job == "ps":
         server.join()
     work(server, cluster, index, options)

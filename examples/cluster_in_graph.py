@@ -11,9 +11,8 @@ lines: which tasks took part in a step, and what was learnt.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 
+import cluster_task
 import numpy as np
 
 import weft as tf
@@ -77,10 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train replicas in one graph.")
     parser.add_argument("--steps", type=int, default=100, help="training steps (default 100)")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, job, index = cluster_task.start()
     if (job, index) != ("worker", 0):
         server.join()
     work(server, cluster, options.steps)

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import argparse
 import collections
-import json
-import os
 
+import cluster_task
 import numpy as np
 
 import weft as tf
@@ -83,10 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train a network spread over tasks.")
     parser.add_argument("--steps", type=int, default=150, help="training steps (default 150)")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, _, index = cluster_task.start()
     if index != 0:
         server.join()
     work(server, cluster.num_tasks("worker"), options.steps)

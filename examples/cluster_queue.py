@@ -11,8 +11,8 @@ of each worker come in the order in which it has put them in.
 from __future__ import annotations
 
 import argparse
-import json
-import os
+
+import cluster_task
 
 import weft as tf
 
@@ -55,10 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Pass numbers from task to task.")
     parser.add_argument("--numbers", type=int, default=40, help="by each worker (default 40)")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, job, index = cluster_task.start()
     if job == "ps":
         server.join()
     queue = numbers_queue()

@@ -11,9 +11,8 @@ one process learns from the batches of all of them.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 
+import cluster_task
 import numpy as np
 
 import weft as tf
@@ -74,10 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train in step with each other.")
     parser.add_argument("--steps", type=int, default=60, help="updates (default 60)")
     options = parser.parse_args()
-    config = json.loads(os.environ["TF_CONFIG"])
-    job, index = config["task"]["type"], config["task"]["index"]
-    cluster = tf.train.ClusterSpec(config["cluster"])
-    server = tf.train.Server(cluster, job, index)
+    server, cluster, job, index = cluster_task.start()
     if job == "ps":
         server.join()
     work(server, cluster, index, options.steps)

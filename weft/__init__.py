@@ -40,6 +40,7 @@ from weft.autodiff.gradients import (
     UnconnectedGradients as UnconnectedGradients,
 )
 from weft.autodiff.registration import (
+    NotDifferentiable as no_gradient,
     NoGradient as NoGradient,
     NotDifferentiable as NotDifferentiable,
     RegisterGradient as RegisterGradient,
@@ -293,9 +294,6 @@ from weft.ops.control import (
     Assert as Assert,
     group as group,
     no_op as no_op,
-    numpy_function as numpy_function,
-    Print as Print,
-    py_func as py_func,
     tuple_ as tuple,
 )
 from weft.ops.critical_section import CriticalSection as CriticalSection
@@ -303,7 +301,6 @@ from weft.ops.cumulative import (
     cumprod as cumprod,
     cumsum as cumsum,
 )
-from weft.ops.declare import no_gradient as no_gradient
 from weft.ops.decode import (
     decode_base64 as decode_base64,
     decode_compressed as decode_compressed,
@@ -321,6 +318,7 @@ from weft.ops.diag import (
     matrix_diag as matrix_diag,
     matrix_set_diag as matrix_set_diag,
 )
+from weft.ops.eager import executing_eagerly as executing_eagerly
 from weft.ops.edit_distance import edit_distance as edit_distance
 from weft.ops.einsum import einsum as einsum
 from weft.ops.elementwise import (
@@ -451,6 +449,15 @@ from weft.ops.patches import (
     extract_image_patches as extract_image_patches,
     extract_volume_patches as extract_volume_patches,
 )
+from weft.ops.printing import (
+    print_v2 as print,
+    Print as Print,
+)
+from weft.ops.py_func import (
+    numpy_function as numpy_function,
+    py_func as py_func,
+    py_function as py_function,
+)
 from weft.ops.quantize import (
     dequantize as dequantize,
     quantize as quantize,
@@ -542,6 +549,7 @@ from weft.ops.session_tensors import (
     get_session_handle as get_session_handle,
     get_session_tensor as get_session_tensor,
 )
+from weft.ops.slicing import slice as slice
 from weft.ops.solve import cholesky_solve as cholesky_solve
 from weft.ops.sort import (
     argsort as argsort,
@@ -591,7 +599,6 @@ from weft.ops.special import (
 )
 from weft.ops.strided import (
     newaxis as newaxis,
-    slice as slice,
     strided_slice as strided_slice,
 )
 from weft.ops.string_hash import (
@@ -710,7 +717,6 @@ from weft.platform.behavior import (
     enable_tensor_equality as enable_tensor_equality,
     enable_v2_behavior as enable_v2_behavior,
     enable_v2_tensorshape as enable_v2_tensorshape,
-    executing_eagerly as executing_eagerly,
     GradientTape as GradientTape,
 )
 from weft.platform.load_library import (
@@ -759,6 +765,7 @@ from weft.api import quantization as quantization
 from weft.api import queue as queue
 from weft.api import random as random
 from weft.api import resource_loader as resource_loader
+from weft.api import sets as sets
 from weft.api import sparse as sparse
 from weft.api import strings as strings
 from weft.api import summary as summary

@@ -125,8 +125,8 @@ STUBBORN = (
 import signal
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: print("not yet"))
-if task == "1":
-    while True: time.sleep(60)
+while task == "1": time.sleep(60)
+time.sleep(0.5)  # until the other one is ready
 """
 )
 
@@ -147,6 +147,13 @@ def test_mistakes_are_said_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cannot open 'no_such_program.py'" in capsys.readouterr().err
     assert main(["launch", "--workers", "0", __file__]) == 2
     assert "needs a worker or a chief" in capsys.readouterr().err
+    for args, message in (
+        (["--ps", "-1", __file__], "argument --ps: '-1' is not a number from 0 on"),
+        ([], "the following arguments are required: PROGRAM\n"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["launch", *args])
+        assert message in capsys.readouterr().err
 
 
 PROGRAM = """

@@ -23,11 +23,30 @@ def installed() -> Iterator[None]:
     tensorflow_import.install()
     yield
     sys.meta_path[:] = [
-        finder for finder in sys.meta_path if not isinstance(finder, tensorflow_import.Finder)
+        finder
+        for finder in sys.meta_path
+        if not isinstance(finder, tensorflow_import.Finder) or finder.root != "tensorflow"
     ]
     for name in set(sys.modules) - set(before):
         if name.split(".")[0] == "tensorflow":
             del sys.modules[name]
+
+
+def test_internal_modules_under_wefts_own_name() -> None:
+    from weft.python.framework import ops
+    from weft.python.ops import math_ops
+    from weft.python.ops.math_ops import reduce_sum
+
+    import weft.python
+
+    assert math_ops.reduce_sum is reduce_sum is weft.reduce_sum
+    assert weft.python.framework.ops is ops and ops.Graph is weft.Graph
+    assert ops.math_ops.reduce_sum is weft.reduce_sum  # modules import one another
+    with pytest.raises(ImportError, match=r"weft\.python\.ops\.nothing is not in weft yet"):
+        from weft.python.ops import nothing  # noqa: F401
+    with pytest.raises(AttributeError, match=r"weft\.python\.nothing is not in weft yet"):
+        weft.python.nothing  # noqa: B018
+    assert not hasattr(importlib.import_module("tensorflow"), "nothing")
 
 
 def test_public_names_are_the_same_objects() -> None:
@@ -96,8 +115,10 @@ def test_messages() -> None:
     from tensorboard.compat.proto import graph_pb2
     from tensorflow.core.framework.graph_pb2 import GraphDef
     from tensorflow.core.protobuf import config_pb2
+    from tensorflow.core.protobuf.tensorflow_server_pb2 import ServerDef
 
     assert GraphDef is graph_pb2.GraphDef
+    assert ServerDef(job_name="ps").job_name == "ps"
     assert config_pb2.ConfigProto().allow_soft_placement is False
 
 
@@ -177,6 +198,16 @@ def test_helpers_without_a_public_name() -> None:
     assert tf_inspect.isfunction(function)
     assert remove_undocumented("module") is None
     assert tf_contextlib.contextmanager
+
+
+def test_the_devices_of_a_config() -> None:
+    import tensorflow as tf
+    from tensorflow.python.client import device_lib
+
+    config = tf.ConfigProto(device_count={"CPU": 2, "GPU": 0})
+    found = device_lib.list_local_devices(session_config=config)
+    assert [d.name for d in found if d.device_type == "CPU"] == ["/device:CPU:0", "/device:CPU:1"]
+    assert 'device_type: "CPU"' in str(found[0])  # a message, as programs print it
 
 
 def test_examples_of_the_programs_own_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -51,10 +52,19 @@ def server(echo: Echo) -> Iterator[FrameServer]:
     made.close()
 
 
-@pytest.fixture
-def connection(server: FrameServer) -> Iterator[FrameConnection]:
-    made = FrameConnection("localhost", server.port, "there")
+@pytest.fixture(params=["tcp", "local"])
+def connection(server: FrameServer, request: pytest.FixtureRequest) -> Iterator[FrameConnection]:
+    name = server.name if request.param == "local" else ""
+    made = FrameConnection("localhost", server.port, "there", name=name)
+    is_local = made._connection.family == socket.AF_UNIX
+    assert is_local == (request.param == "local" and sys.platform == "linux")
     yield made
+    made.close()
+
+
+def test_a_name_that_nobody_listens_to_does_no_harm(server: FrameServer) -> None:
+    made = FrameConnection("localhost", server.port, "there", name="weft-elsewhere")
+    assert outcome.wait(made.start("/same", [b"x"], bytes)) == b"x"
     made.close()
 
 

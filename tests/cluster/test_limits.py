@@ -48,6 +48,14 @@ def test_defaults_come_from_switches() -> None:
         assert Limits(sessions=7).sessions == 7
 
 
+def test_limits_that_would_let_nobody_in() -> None:
+    for wrong in ({"sessions": 0}, {"message": -1}, {"calls": "many"}):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="a number from 1 on"):
+            Limits(**wrong)
+    with flags.MAX_SESSIONS.override(0), pytest.raises(tf.errors.InvalidArgumentError):
+        Limits()
+
+
 def test_a_budget_is_given_back_with_its_owner() -> None:
     class Owner:
         """Something that can be let go."""

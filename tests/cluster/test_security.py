@@ -271,7 +271,7 @@ def test_a_client_that_wants_tls_does_not_use_frames_even_if_told_of_a_port(
     with tf.Session(server.target, config=made(files, ca="ca").added_to()) as sess:
         assert sess.run(tf.constant(5)) == 5
         frames = sess._runner.master._frames
-        frames.connect_now(1)
+        frames.connect_now(1, "")
         assert not frames.may_ask() and frames.connection is None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import socket
 import threading
 import time
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.cluster import inprocess
 from weft.cluster.distributed_step import new_step_id
 from weft.cluster.server import Server
 
@@ -67,6 +70,26 @@ def test_a_feed_that_nothing_needs(target: str) -> None:
     x = tf.placeholder(tf.float32, [])
     with tf.Session(target) as sess:
         assert sess.run(tf.ones([]) * 2.0, {x: 1.0}) == 2.0
+
+
+def test_what_is_fed_may_be_fetched(target: str) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    given = np.array([1.0, 2.0], np.float32)
+    with tf.Session(target) as sess:
+        got = sess.run(x, {x: given})
+        assert got.tolist() == [1.0, 2.0] and got is not given
+        assert [v.tolist() for v in sess.run([x, x * 2.0, x], {x: given})] == [
+            [1, 2],
+            [2, 4],
+            [1, 2],
+        ]
+
+
+def test_quantized_feeds(target: str) -> None:
+    x = tf.placeholder(tf.quint8, [2])
+    with tf.Session(target) as sess:
+        values = sess.run([x, tf.identity(x), tf.bitcast(x, tf.uint8)], {x: [1, 255]})
+    assert [v.tolist() for v in values] == [[1, 255]] * 3
 
 
 def test_loops_and_branches(target: str) -> None:
@@ -268,6 +291,16 @@ def test_a_session_closes_though_its_server_is_gone(server: Server) -> None:
             sess.run(tf.constant(2))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore")  # of Python and jax, that others would fear for threads
+def test_a_child_does_not_take_its_copy_for_the_server(server: Server) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if inprocess.master_at(server.target) is None else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert inprocess.master_at(server.target) is server.master
+
+
 def test_nobody_listens() -> None:
     start = time.monotonic()
     with (
@@ -276,6 +309,23 @@ def test_nobody_listens() -> None:
     ):
         sess.run(tf.constant(1))
     assert time.monotonic() - start < 5
+
+
+def test_nobody_listens_in_time() -> None:
+    config = tf.ConfigProto(operation_timeout_in_ms=300)
+    with (
+        tf.Session("grpc://localhost:1", config=config) as sess,
+        pytest.raises(tf.errors.DeadlineExceededError, match=r"localhost:1 .*refused"),
+    ):
+        sess.run(tf.constant(1))
+
+
+@pytest.mark.parametrize("address", ["", "localhost", "2222", "localhost:http", "localhost:70000"])
+def test_a_target_that_is_no_address(address: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f'interpret "{address}" as a host'):
+        tf.Session(f"grpc://{address}")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="host:port is wanted"):
+        Server({"local": [address]})
 
 
 def test_an_unknown_kind_of_target() -> None:
@@ -289,6 +339,26 @@ def test_an_unknown_kind_of_target() -> None:
 def test_a_port_in_use_is_said_at_once(server: Server) -> None:
     address = server.target.removeprefix("grpc://")
     with pytest.raises(tf.errors.UnknownError, match=f"cannot listen at {address}"):
+        Server({"local": [address]})
+
+
+def test_a_port_in_use_at_one_address_of_the_host() -> None:
+    """Otherwise clients of the server may find the other process instead."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"localhost:{other.getsockname()[1]}"
+        with pytest.raises(tf.errors.UnknownError, match="another process is using the port"):
+            Server({"local": [address]})
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("192.0.2.1:0", "this machine does not have that address"),
+        ("no.such.host.invalid:0", "the host has no address"),
+    ],
+)
+def test_an_address_of_another_machine(address: str, why: str) -> None:
+    with pytest.raises(tf.errors.UnknownError, match=why):
         Server({"local": [address]})
 
 
@@ -307,6 +377,9 @@ def test_a_port_in_use_is_said_at_once(server: Server) -> None:
             "same address",
         ),
         (7, "a", 0, TypeError, "ClusterSpec"),
+        ({"a": 7}, "a", 0, TypeError, "tasks of job 'a'"),
+        ({"a": [7]}, "a", 0, TypeError, "task 0 of job 'a'"),
+        ({7: ["localhost:1"]}, "a", 0, TypeError, "a job"),
     ],
 )
 def test_wrong_clusters(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import weft as tf
 from weft.cluster.server import Server
+from weft.core import flags
+from weft.passes.cost import CostModel
 
 pytestmark = pytest.mark.timeout(60)
 Servers = Callable[..., dict[str, list[Server]]]
@@ -132,6 +135,17 @@ def test_an_error_on_one_task_ends_the_step_on_all(servers: Servers) -> None:
         assert len(server.worker.steps) == 0
 
 
+def test_an_error_in_sending_names_what_is_sent(servers: Servers) -> None:
+    with tf.device("/job:ps/task:0"):
+        v = tf.get_variable("v", [2], use_resource=False)
+    with tf.device("/job:worker/task:0"):
+        got = tf.identity(v.op.outputs[0])
+    with tf.Session(servers(ps=1, worker=1)["worker"][0].target) as session:
+        with pytest.raises(tf.errors.FailedPreconditionError, match=r"node v \(defined") as caught:
+            session.run(got)
+        assert caught.value.op is v.op
+
+
 def test_nothing_is_left_of_steps_and_sessions(servers: Servers) -> None:
     found = servers(a=2)
     with tf.device("/job:a/task:1"):
@@ -205,6 +219,31 @@ def test_a_traced_step_shows_all_tasks(servers: Servers) -> None:
     with tf.Session(found["a"][0].target) as sess:
         sess.run(near, options=options, run_metadata=metadata)
     assert len({d.device for d in metadata.step_stats.dev_stats}) == 2
+
+
+def test_costs_are_measured_told_and_kept(
+    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "costs"
+    monkeypatch.setattr(flags.COSTS, "value", str(kept))
+    with tf.device("/job:a/task:1"):
+        far = tf.random_uniform([3], name="far")
+    with tf.device("/job:a/task:0"):
+        near = tf.add(far, 1.0, name="near")
+    options, metadata = tf.RunOptions(trace_level=3), tf.RunMetadata()
+    with tf.Session(servers(a=2)["a"][0].target) as sess:
+        sess.run(near, options=options, run_metadata=metadata)
+    assert {"near", "far/RandomUniform"} <= {node.name for node in metadata.cost_graph.node}
+    assert CostModel.load(str(kept)).measured("near", "/device:CPU:0") is not None
+
+
+def test_filters_that_cannot_be_read(servers: Servers) -> None:
+    config = tf.ConfigProto(device_filters=["worker 1"])
+    with (
+        tf.Session(servers(a=2)["a"][0].target, config=config) as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="device_filters"),
+    ):
+        sess.run(tf.constant(1))
 
 
 def test_a_task_of_several_devices() -> None:

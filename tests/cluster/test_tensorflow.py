@@ -58,13 +58,16 @@ def test_a_weft_client_on_a_tensorflow_server(tensorflow_server: Callable[..., N
     _, power = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, tf.ones([2])])
     slope = tf.gradients(power, x)[0]
     bad, text = tf.reshape(x, [3, 3], name="bad"), tf.placeholder(tf.string)
-    joined = tf.string_join([text, "!"])
+    joined, small = tf.string_join([text, "!"]), tf.placeholder(tf.quint8)
     with tf.Session(f"grpc://{spec['local'][0]}") as sess:
         sess.run(tf.global_variables_initializer())
         losses = [sess.run([loss, train], {x: [1.0, 2.0]})[0] for _ in range(3)]
         np.testing.assert_allclose(losses, [9.0, 7.84, 6.762489], rtol=1e-5)
         assert sess.run(slope, {x: [1.0, 2.0]}).tolist() == [3.0, 12.0]
         assert sess.run(joined, {text: ["a", "é"]}).tolist() == [b"a!", "é!".encode()]
+        assert sess.run(tf.identity(small), {small: [1, 2]}).tolist() == [1, 2]
+        both = sess.run([text, joined], {text: ["a"]})  # a feed that is fetched
+        assert [v.tolist() for v in both] == [[b"a"], [b"a!"]]
         with pytest.raises(tf.errors.InvalidArgumentError) as info:
             sess.run(bad, {x: [1.0]})
         assert info.value.op is bad.op

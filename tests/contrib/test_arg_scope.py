@@ -10,12 +10,6 @@ import weft as tf
 framework = tf.contrib.framework
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 @framework.add_arg_scope
 def first(*args, a=1, b=2, **kwargs):
     return args, {"a": a, "b": b, **kwargs}

@@ -6,20 +6,9 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.running import run_initialized as run
 
 layers = tf.contrib.layers
-
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
-def run(*fetches):
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        return session.run(list(fetches))
 
 
 def names():

@@ -13,12 +13,6 @@ ROWS = np.array([3, 0, 3])
 GRADIENT = np.array([[0.1, -0.2], [0.3, 0.4], [0.5, -0.1]], np.float32)
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def ten_steps(optimizer, use_resource, sparse=True):
     """The variable and its slots after ten steps with the same gradient."""
     v = tf.get_variable("v", initializer=START, use_resource=use_resource)
@@ -117,3 +111,17 @@ def test_scipy() -> None:
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             opt.ScipyOptimizerInterface(loss, bounds=[]).minimize(session)
+
+
+def test_how_much_signs_count():
+    """The formulas of TensorFlow's documentation, between and after the periods."""
+    cosine = opt.get_cosine_decay_fn(1000, num_periods=5, zero_after=2)
+    restart = opt.get_restart_decay_fn(1000, num_periods=5, zero_after=2)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        for step in (0, 50, 230, 350, 400, 450):
+            part = 5 * step / 1000
+            over = part >= 2
+            waves = [0.5 + 0.5 * np.cos(2 * np.pi * part), 0.5 + 0.5 * np.cos(np.pi * (part % 1))]
+            found = sess.run([cosine(step), restart(step)])
+            np.testing.assert_allclose(found, np.where(over, 0, waves), atol=1e-5)
+        assert sess.run(opt.get_restart_decay_fn(1000)(2000)) == 1.0  # begins anew at the end

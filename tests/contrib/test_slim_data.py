@@ -11,12 +11,6 @@ slim = tf.contrib.slim
 decoder = slim.tfexample_decoder
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def feature(value):
     first = value[0]
     if isinstance(first, bytes):

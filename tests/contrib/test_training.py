@@ -10,12 +10,6 @@ import weft as tf
 slim = tf.contrib.slim
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def test_hparams() -> None:
     hparams = tf.contrib.training.HParams(rate=0.1, layers=3, sizes=[4, 5], name="a", on=False)
     hparams.parse("rate=1e-3,sizes=[6, 7],on=true,name=b")

@@ -34,8 +34,8 @@ def launch(ps: int, workers: int, example: str, *args: str, until: str = "worker
 def test_asynchronous() -> None:
     printed = launch(2, 2, "cluster_async", "--steps", "400")
     updates = [int(n) for n in re.findall(r"Updates: (\d+)", printed)]
-    # The last of them may all have begun before the others had ended.
-    assert len(updates) == 2 and 400 <= sum(updates) <= 401
+    # A worker stops by the step it read before its update: each may do one more.
+    assert len(updates) == 2 and 400 <= sum(updates) <= 402
     assert number(r"worker/0 \| Updates: \d+; loss ([0-9.]+)", printed) < 0.3
     places = re.findall(r"(\w+/\w+):0 +on /job:ps/task:(\d)", printed)
     assert [task for _, task in places] == ["0", "1", "0", "1"]

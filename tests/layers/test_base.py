@@ -10,12 +10,6 @@ import pytest
 import weft as tf
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 class Scale(tf.layers.Layer):
     """Multiplies by one variable."""
 

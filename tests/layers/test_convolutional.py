@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.running import run_initialized as run
 
 IMAGES = np.random.RandomState(0).randn(2, 6, 5, 3).astype(np.float32)
 LAYERS = [
@@ -27,18 +28,6 @@ LAYERS = [
         {"depthwise_kernel": [3, 3, 3, 1], "pointwise_kernel": [1, 1, 3, 4]},
     ),
 ]
-
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
-def run(*fetches):
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        return session.run(list(fetches))
 
 
 @pytest.mark.parametrize(("layer", "shape", "name", "kernels"), LAYERS, ids=[x[2] for x in LAYERS])

@@ -6,18 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-
-
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
-def run(*fetches):
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        return session.run(list(fetches))
+from tests.running import run_initialized as run
 
 
 def test_dense() -> None:

@@ -10,12 +10,6 @@ import weft as tf
 X = np.random.RandomState(0).randn(4, 3, 2, 5).astype(np.float32) * 2 + 1
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def normalized(x, axes):
     mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
     return (x - mean) / np.sqrt(variance + 1e-3)

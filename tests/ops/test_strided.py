@@ -9,7 +9,9 @@ import pytest
 
 import weft as tf
 from weft.graph.shape_fn import ShapeContext
-from weft.ops.strided import slice_static, strided_plan, strided_slice_, strided_static
+from weft.ops.slicing import slice_static
+from weft.ops.strided import strided_slice_, strided_static
+from weft.ops.strided_plan import strided_plan
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

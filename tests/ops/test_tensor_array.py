@@ -224,3 +224,12 @@ def test_an_array_of_gradients_with_more_dimensions() -> None:
         assert session.run(grads.read(1), {value: np.ones((4, 2))}).shape == (4, 2)
         with pytest.raises(tf.errors.InvalidArgumentError, match="Could not write"):
             session.run(grads.read(0), {value: np.ones(2)})
+
+
+def test_elements_of_gradients_with_more_dimensions_have_known_shapes():
+    array = tf.TensorArray(tf.float32, size=3, element_shape=[2, 3])
+    made = tf.raw_ops.TensorArrayGradWithShape(
+        handle=array.handle, flow_in=array.flow, shape_to_prepend=[4, 5], source="source"
+    )
+    gradients = tf.TensorArray(tf.float32, handle=made.grad_handle, flow=made.flow_out)
+    assert gradients.read(0).shape.as_list() == [None, None, 2, 3]

@@ -284,6 +284,31 @@ def test_initial_values_may_read_other_variables(sess):
     assert sess.run([a, b, c]) == [2.0, 6.0, 3.0]
 
 
+@KINDS
+def test_what_assigning_gives_can_be_read(use_resource, sess):
+    v = tf.Variable(1.0, use_resource=use_resource)
+    sess.run(v.initializer)
+    assert sess.run(v.assign_add(2.0).read_value()) == 3.0
+    assert sess.run(v) == 3.0
+
+
+def test_waiting_for_an_assignment_does_not_read():
+    v = tf.Variable(1.0, use_resource=True)
+    assert tf.group(v.assign_add(1.0)).control_inputs[0].type == "AssignAddVariableOp"
+
+
+def test_a_handle_can_be_fetched_before_there_is_a_value(sess):
+    v = tf.Variable(1.0, use_resource=True, name="thread")
+    assert "thread" in sess.run(v.handle)
+
+
+def test_the_shape_behind_a_handle_that_was_handed_on():
+    v = tf.Variable([1.0, 2.0, 3.0], use_resource=True)
+    _, handle = tf.identity_n([tf.constant(1), v.handle])
+    gathered = tf.raw_ops.ResourceGather(resource=handle, indices=[0, 2], dtype=tf.float32)
+    assert gathered.shape == [2]
+
+
 # ---- as data ----
 
 

@@ -20,7 +20,8 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 import numpy as np
 import tensorflow as tf2
 
-from tests.parity.checkpoints import FOLDER, QUANTIZED, ROWS, every_dtype, many
+from tests.parity.checkpoint_programs import model, on_two_devices, partitioned
+from tests.parity.checkpoints import FOLDER, QUANTIZED, every_dtype, many
 
 tf = tf2.compat.v1
 tf.disable_v2_behavior()
@@ -44,11 +45,11 @@ def save(name: str, content: dict[str, tuple[str, np.ndarray]]) -> None:
         sess.run(op)
 
 
-def run_saver(name: str, build: Callable[[], Any], steps: int = 0, **saver_options: Any) -> None:
+def run_saver(name: str, build: Callable[[Any], Any], steps: int = 0, **saver_options: Any) -> None:
     """Saves the variables that `build` makes, and keeps the nodes that the saver added."""
     config = tf.ConfigProto(device_count={"CPU": 2})
     with tf.Graph().as_default() as graph, tf.Session(config=config) as sess:
-        train = build()
+        train = build(tf)
         before = {op.name for op in graph.get_operations()}
         saver = tf.train.Saver(**saver_options)
         nodes = [describe(op) for op in graph.get_operations() if op.name not in before]
@@ -71,31 +72,6 @@ def describe(op: Any) -> dict[str, Any]:
         "inputs": [t.name for t in op.inputs] + sorted(controls),
         "colocated": [group for group in groups if group != f"loc:@{op.name}"],
     }
-
-
-def partitioned() -> None:
-    cut = tf.fixed_size_partitioner(3, axis=0)
-    tf.get_variable("rows", initializer=tf.constant(ROWS), partitioner=cut)
-    with tf.variable_scope("r", use_resource=True):
-        tf.get_variable("rows", initializer=tf.constant(2 * ROWS), partitioner=cut)
-    tf.get_variable("whole", initializer=tf.constant(ROWS))
-
-
-def model() -> Any:
-    x = tf.constant([[1.0, 2.0], [3.0, -1.0]])
-    w = tf.get_variable("w", initializer=tf.constant([[0.5], [0.25]]))
-    b = tf.get_variable("b", initializer=tf.constant([0.125]), use_resource=True)
-    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b - 1.0))
-    step = tf.train.get_or_create_global_step()
-    return tf.train.AdamOptimizer(0.1).minimize(loss, global_step=step)
-
-
-def on_two_devices() -> None:
-    with tf.device("/cpu:0"):
-        tf.get_variable("a", initializer=tf.constant([1.0, 2.0]))
-        tf.get_variable("c", initializer=tf.constant([3.0]))
-    with tf.device("/cpu:1"):
-        tf.get_variable("b", initializer=tf.constant([4, 5, 6]))
 
 
 def objects() -> None:

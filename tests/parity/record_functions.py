@@ -31,6 +31,8 @@ tf.enable_control_flow_v2()
 tf.logging.set_verbosity(tf.logging.ERROR)
 
 ROW = np.array([1.0, 2.0, -3.0], np.float32)
+# A result, and what is fed; its derivatives are by what is fed.
+Forward = tuple[tf.Tensor, dict[tf.Tensor, np.ndarray]]
 
 
 def autograph() -> list[Step]:
@@ -216,5 +218,47 @@ def recorded(program: Callable[[], list[Step]]) -> graphdefs.Case:
         return graphdefs.Case(program.__name__, graph.as_graph_def().SerializeToString(), named)
 
 
+def captures() -> Forward:
+    """Indices that are kept, what the loop captures, and a result that nobody uses."""
+    x, w = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.float32, [])
+
+    def turn(i, a, k, unused):
+        a = tf.sin(a) * tf.gather(x, k % 3) + w * w
+        return i + 1, a, k + i, unused * tf.reduce_sum(a)
+
+    start = [tf.constant(0), x * 0.5, tf.constant(1), tf.constant(1.0)]
+    y = tf.while_loop(lambda i, *_: i < 4, turn, start)[1]
+    return y, {x: ROW, w: np.float32(0.7)}
+
+
+def loop_of_branches() -> Forward:
+    """A loop in a branch in a loop."""
+    x, w = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.float32, [])
+
+    def wave(a):
+        return tf.while_loop(lambda j, _: j < 2, lambda j, b: (j + 1, tf.sin(b) * w + b), [0, a])[1]
+
+    def turn(i, a):
+        return i + 1, tf.cond(tf.reduce_sum(a) > 0.5, lambda: wave(a), lambda: a * a * w + 0.4)
+
+    y = tf.while_loop(lambda i, _: i < 3, turn, [tf.constant(0), x * 0.2])[1]
+    return y, {x: ROW, w: np.float32(0.7)}
+
+
+def derived(program: Callable[[], Forward]) -> graphdefs.Case:
+    """A graph without gradients, and what TensorFlow's first to third derivatives of it are."""
+    with tf.Graph().as_default() as graph:
+        y, feeds = program()
+        forward = graph.as_graph_def().SerializeToString()
+        fetches, ys = [y], [y]
+        for _ in range(3):
+            ys = tf.gradients(ys, list(feeds))
+            fetches += ys
+        with tf.Session(graph=graph) as session:
+            step = graphdefs.run_step(session, Step(fetches, feeds))
+        return graphdefs.Case(program.__name__, forward, [step])
+
+
 if __name__ == "__main__":
     graphdefs.save(DATA / "functions", [recorded(program) for program in PROGRAMS])
+    graphdefs.save(DATA / "derivatives", [derived(each) for each in (captures, loop_of_branches)])

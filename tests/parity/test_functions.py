@@ -5,20 +5,24 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import weft as tf
+from tests.autodiff.test_function_orders import PROGRAMS, outputs
 from tests.parity import graphdefs
 from tests.parity.programs import Step
 from tests.parity.store import DATA
+from weft.core import flags
 from weft.ops.defun import Defun
 from weft.ops.function_calls import If, While, partitioned_call
 
 ROOT = Path(__file__).parents[2]
 TENSORFLOW = ROOT / ".venv-tf" / "bin" / "python"
 CASES = graphdefs.load(DATA / "functions")
+DERIVED = graphdefs.load(DATA / "derivatives")
 ROW = np.array([1.0, 2.0, -3.0], np.float32)
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
@@ -61,6 +65,40 @@ def test_gradient_of_an_imported_graph(name: str, slope: int) -> None:
                 session.run(first.fetches, first.feeds)
             value = session.run(found, step.feeds)
     np.testing.assert_allclose(value, step.results[slope], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", DERIVED, ids=[case.name for case in DERIVED])
+def test_derivatives_of_an_imported_graph(case: graphdefs.Case) -> None:
+    """Up to the third order."""
+    (step,) = case.steps
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(tf.GraphDef.FromString(case.graph_def), name="")
+        ys = [graph.get_tensor_by_name(step.fetches[0])]
+        xs = [graph.get_tensor_by_name(name) for name in step.feeds]
+        fetches = [*ys]
+        for _ in range(3):
+            ys = tf.gradients(ys, xs)
+            fetches += ys
+        with flags.XLA.override(False), tf.Session(graph=graph) as session:
+            found = session.run(fetches, step.feeds)
+    for mine, wanted in zip(found, step.results, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name", ["loop_twice", "nested_loops", "arrays", "growing", "branch_twice"]
+)
+def test_second_derivative_of_an_imported_graph(name: str) -> None:
+    case = next(case for case in CASES if case.name == name)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(tf.GraphDef.FromString(case.graph_def), name="")
+        y = graph.get_tensor_by_name(case.steps[0].fetches[0])
+        x = graph.get_tensor_by_name(next(iter(case.steps[0].feeds)))
+        second = tf.gradients(tf.gradients(y, x), x)[0]
+        with flags.XLA.override(False), tf.Session(graph=graph) as session:
+            for step in case.steps:
+                value = session.run(second, step.feeds)
+                np.testing.assert_allclose(value, step.results[2], rtol=1e-4, atol=1e-5)
 
 
 def defined() -> list[Step]:
@@ -123,6 +161,15 @@ def loops() -> list[Step]:
     return [Step([y, *tf.gradients(y, [x, w])], {x: ROW, w: np.float32(0.5)})]
 
 
+def second_order(program: Callable[..., Any]) -> Callable[[], list[Step]]:
+    def steps() -> list[Step]:
+        fetches, feeds = outputs(program, False, 2)
+        return [Step(fetches, {x: np.asarray(v, np.float32) for x, v in feeds.items()})]
+
+    steps.__name__ = program.__name__
+    return steps
+
+
 def built(program: Callable[[], list[Step]]) -> graphdefs.Case:
     with tf.Graph().as_default() as graph:
         steps = program()
@@ -136,7 +183,8 @@ def built(program: Callable[[], list[Step]]) -> graphdefs.Case:
 def test_graphs_run_in_tensorflow(tmp_path: Path) -> None:
     if not TENSORFLOW.exists():
         pytest.skip("no .venv-tf: TensorFlow is not installed to run weft's graphs")
-    graphdefs.save(tmp_path, [built(program) for program in (defined, branches, loops)])
+    programs = [defined, branches, loops, *map(second_order, PROGRAMS)]
+    graphdefs.save(tmp_path, [built(program) for program in programs])
     command = [str(TENSORFLOW), "-m", "tests.parity.check_in_tensorflow", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]

@@ -1,5 +1,6 @@
 """Graphs cut by device, compared as they are printed."""
 
+import re
 import textwrap
 
 import numpy as np
@@ -356,11 +357,15 @@ class TestLoops:
         parts = parts_of([doubled(3)])
         home, other = (text(part.graph) for part in parts)
         assert [part.device[-5:] for part in parts] == ["CPU:0", "CPU:1"]
-        same(other.replace("_cloopw/LoopCond", "_loop"), OTHER_DEVICE)
+        same(other.replace("w/LoopCond/_cloop", "_loop"), OTHER_DEVICE)
         assert count(home, "LoopCond") == 1
         assert count(other, "Merge") == count(other, "NextIteration") == 1
         assert count(other, "_Recv") == count(home, "_Send") == 3  # verdict, v, a signal
         assert count(other, "_Send") == count(home, "_Recv") == 1
+
+    def test_names_are_those_that_a_graph_def_may_have(self):
+        names = [node.name for part in parts_of([doubled(3)]) for node in part.graph.nodes]
+        assert [n for n in names if not re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_.\-/]*", n)] == []
 
     def test_in_a_cluster_nobody_waits_for_a_receive_that_may_be_dead(self):
         for part in parts_of([doubled(3)], options=PartitionOptions(incarnations={})):

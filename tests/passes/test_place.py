@@ -7,6 +7,8 @@ import pytest
 
 import weft as tf
 from weft.core import errors, flags
+from weft.ops.defun import Defun
+from weft.ops.function_calls import While
 from weft.passes.devices import DeviceSet
 from weft.passes.inline import inline
 from weft.passes.partition import follow
@@ -124,6 +126,29 @@ class TestKernels:
     def test_softly_they_run_on_the_host(self):
         assert placed(MIXED, [self.strings()], options=SOFT)["joined"] == "CPU:0"
 
+    def test_lists_of_tensors_and_loops_over_them_run_on_a_gpu(self):
+        @Defun(tf.int32, tf.float32)
+        def more(i, x):
+            return i < 3
+
+        @Defun(tf.int32, tf.float32)
+        def turn(i, x):
+            return i + 1, tf.sin(x) * x
+
+        x = tf.random_uniform([2])
+        y = While([0, x], more, turn, name="loop")[1]
+        found = placed(MIXED, tf.gradients(y, x))
+        lists = [found[name] for name in found if "EmptyTensorList" in name]
+        assert lists and found["loop"].startswith("GPU:") and set(lists) >= {found["loop"]}
+
+    def test_what_takes_a_list_that_the_host_made_runs_on_the_host(self):
+        rows = tf.raw_ops.EmptyTensorList(
+            element_shape=-1, max_num_elements=-1, element_dtype=tf.string
+        )
+        rows = tf.raw_ops.TensorListPushBack(input_handle=rows, tensor=tf.constant("a"))
+        length = tf.raw_ops.TensorListLength(input_handle=tf.identity(rows), name="length")
+        assert placed(MIXED, [length])["length"].startswith("CPU:")
+
     def test_without_a_device_they_run_on_the_host(self):
         a = tf.random_uniform([2], name="a")
         found = placed(MIXED, [python(a)])
@@ -134,6 +159,21 @@ class TestKernels:
             a = tf.random_uniform([2], name="a")
         found = placed(CLUSTER, [a], options=SOFT)
         assert found["a"] == "/job:worker/replica:0/task:1/device:CPU:0"
+
+    def test_a_task_that_does_not_exist_is_not_replaced(self):
+        with tf.device("/job:wroker/cpu:0"):
+            a = tf.random_uniform([2], name="a")
+        for found in (CLUSTER, devices("CPU:0")):
+            with pytest.raises(errors.InvalidArgumentError, match="explicitly assigned to /job:wr"):
+                placed(found, [a], options=SOFT)
+
+    def test_softly_near_home(self):
+        """Sessions with different graphs have to agree on where it is."""
+        with tf.device("/gpu:3"):
+            v = tf.get_variable("v", [2])
+        options = PlaceOptions(soft=True, home="/job:worker/replica:0/task:1")
+        found = placed(CLUSTER, targets=[v.initializer], options=options)
+        assert found["v"] == "/job:worker/replica:0/task:1/device:CPU:0"
 
     def test_queues_are_on_the_host(self):
         queue = tf.FIFOQueue(1, tf.float32, name="queue")
@@ -217,6 +257,24 @@ class TestColocation:
         b.op._set_device("/cpu:2")
         found = placed(CPUS, [a, b], options=SOFT)
         assert found["a"] == found["b"]
+
+    def test_a_conflict_of_tasks_is_not_soft(self):
+        a = tf.random_uniform([2], name="a")
+        with tf.colocate_with(a.op):
+            b = tf.random_uniform([2], name="b")
+        a.op._set_device("/job:worker/task:0")
+        b.op._set_device("/job:worker/task:1")
+        with pytest.raises(errors.InvalidArgumentError, match="are not compatible"):
+            placed(CLUSTER, [a, b], options=SOFT)
+
+    def test_a_soft_conflict_stays_in_its_task(self):
+        a = tf.random_uniform([2], name="a")
+        with tf.colocate_with(a.op):
+            b = tf.random_uniform([2], name="b")
+        a.op._set_device("/job:worker/task:1/cpu:0")
+        b.op._set_device("/job:worker/cpu:1")
+        found = placed(CLUSTER, [a, b], options=SOFT)
+        assert found["a"] == found["b"] == "/job:worker/replica:0/task:1/device:CPU:0"
 
     def test_no_type_of_device_for_all(self):
         a = tf.random_uniform([2], name="a")

@@ -17,12 +17,6 @@ OPTIMIZERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def kinds(*targets, fetches=()):
     (part,) = prepare([], list(fetches), [t.op if hasattr(t, "op") else t for t in targets])
     return {node.type for node in part.graph.nodes}

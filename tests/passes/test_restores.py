@@ -14,12 +14,6 @@ from weft.passes.pipeline import prepare
 COUNT, ELEMENTS = 20, 1 << 18
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def kinds(saver):
     op = tf.get_default_graph().get_operation_by_name(saver.saver_def.restore_op_name)
     (part,) = prepare([], [], [op])

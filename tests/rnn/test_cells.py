@@ -10,12 +10,6 @@ import weft as tf
 rnn_cell = tf.nn.rnn_cell
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 

@@ -96,3 +96,111 @@ def test_a_variable_in_the_condition_is_read_every_time(sess):
 
     loop = tf.while_loop(lambda i: tf.less(a, 10), body, [0], parallel_iterations=1)
     assert sess.run(loop) == 10
+
+
+def test_variables_of_a_store_that_was_cleared_are_found_again(sess):
+    """Loops that wait and loops that do not know the cells that they use."""
+    queue = tf.FIFOQueue(100, tf.float32, shapes=[()])
+    v = tf.Variable(1.0, use_resource=False)
+    fill = queue.enqueue_many([np.ones(20, np.float32)])
+
+    def run(step):
+        return tf.while_loop(lambda i, _: i < 20, lambda i, t: (i + 1, step(t) + v), [0, 0.0])[1]
+
+    loops = [run(stay_on_host), run(lambda t: t + queue.dequeue() - 1.0)]
+    for value in (1.0, 2.0, 3.0):
+        sess.run(tf.assign(v, value))
+        for result in loops:
+            sess.run(fill)
+            assert sess.run(result) == 20.0 * value
+            sess.run(queue.dequeue_many(queue.size()))
+        sess._runner.store.clear([""])
+        sess.run(v.initializer)
+
+
+class TestConditionals:
+    """Branches are written out where they are small and have run; otherwise they are called."""
+
+    @pytest.fixture
+    def queue(self, sess):
+        made = tf.FIFOQueue(1000, tf.float32, shapes=[()])
+        self.give = lambda values: sess.run(made.enqueue_many([np.asarray(values, np.float32)]))
+        return made
+
+    @pytest.mark.parametrize("waits", [True, False])
+    def test_both_sides(self, sess, queue, waits):
+        step = (lambda t: t + queue.dequeue()) if waits else stay_on_host
+
+        def body(i, t):
+            x = step(t)
+            return i + 1, tf.cond(x > 3.0, lambda: x - 3.0, lambda: x + 1.0)
+
+        result = tf.while_loop(lambda i, t: i < 12, body, [0, 0.0])[1]
+        t = 0.0
+        for _ in range(12):
+            t = t - 3.0 if t > 3.0 else t + 1.0
+        for _ in range(3):
+            self.give(np.zeros(12))
+            assert sess.run(result) == t
+
+    def test_a_side_that_is_taken_late(self, sess, queue):
+        v = tf.Variable(0.0, use_resource=False)
+        sess.run(v.initializer)
+
+        def body(i, t):
+            x = queue.dequeue()
+            count = lambda: tf.identity(tf.assign_add(v, x))  # noqa: E731
+            return i + 1, t + tf.cond(x > 5.0, count, lambda: x)
+
+        result = tf.while_loop(lambda i, t: i < 10, body, [0, 0.0], parallel_iterations=1)[1]
+        for _ in range(3):
+            self.give(np.ones(10))
+            assert sess.run(result) == 10
+        for k in range(1, 4):
+            self.give([1, 1, 1, 1, 1, 1, 1, 1, 10, 1])
+            assert sess.run(result) == 9 + 10 * k
+            assert sess.run(v) == 10 * k
+
+    def test_a_failing_assertion_names_node_and_iteration(self, sess, queue):
+        def body(i, t):
+            x = queue.dequeue()
+            with tf.control_dependencies([tf.Assert(x < 5.0, ["too large", x], name="small")]):
+                return i + 1, t + x
+
+        result = tf.while_loop(lambda i, t: i < 10, body, [0, 0.0], parallel_iterations=1)[1]
+        self.give(np.ones(10))
+        assert sess.run(result) == 10
+        self.give([1, 1, 1, 1, 1, 1, 7])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too large") as caught:
+            sess.run(result)
+        assert "iteration 6 of loop" in str(caught.value)
+        assert caught.value.op.name.startswith("while/small")
+
+    def test_conditionals_in_conditionals(self, sess, queue):
+        def body(i, t):
+            x = queue.dequeue()
+            inner = lambda: tf.cond(x > 2.0, lambda: x * 10.0, lambda: x)  # noqa: E731
+            return i + 1, t + tf.cond(x > 1.0, inner, lambda: -x)
+
+        result = tf.while_loop(lambda i, t: i < 9, body, [0, 0.0])[1]
+        for _ in range(3):
+            self.give([1, 2, 3] * 3)
+            assert sess.run(result) == 3 * (-1 + 2 + 30)
+
+    def test_references_are_read_where_values_are_wanted(self, sess, queue):
+        v = tf.Variable(1.0, use_resource=False)
+        sess.run(v.initializer)
+
+        def body(i, t):
+            x = queue.dequeue()
+            return i + 1, t + tf.cond(x > 1.0, lambda: tf.assign_add(v, x), lambda: v)
+
+        result = tf.while_loop(lambda i, t: i < 6, body, [0, 0.0], parallel_iterations=1)[1]
+        value = 1.0
+        for _ in range(3):
+            self.give([0, 2, 0, 0, 3, 0])
+            want = 0.0
+            for x in (0, 2, 0, 0, 3, 0):
+                value += x if x > 1 else 0
+                want += value
+            assert sess.run(result) == want

@@ -10,12 +10,6 @@ from weft.train.loss_scale import DynamicLossScale, FixedLossScale, as_loss_scal
 from weft.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def test_fixed_scale_changes_nothing_but_the_gradient_on_the_way() -> None:
     v = tf.Variable([1.0, 2.0])
     seen = []

@@ -14,34 +14,10 @@ import numpy as np
 import pytest
 
 import weft as tf
+from tests.parity.checkpoint_programs import model, on_two_devices, partitioned
 from tests.parity.checkpoints import FOLDER, ROWS
 from weft.train import saver as saver_module
 from weft.train.saver_builder import BaseSaverBuilder
-
-
-def partitioned() -> None:
-    cut = tf.fixed_size_partitioner(3, axis=0)
-    tf.get_variable("rows", initializer=tf.constant(ROWS), partitioner=cut)
-    with tf.variable_scope("r", use_resource=True):
-        tf.get_variable("rows", initializer=tf.constant(2 * ROWS), partitioner=cut)
-    tf.get_variable("whole", initializer=tf.constant(ROWS))
-
-
-def model() -> Any:
-    x = tf.constant([[1.0, 2.0], [3.0, -1.0]])
-    w = tf.get_variable("w", initializer=tf.constant([[0.5], [0.25]]))
-    b = tf.get_variable("b", initializer=tf.constant([0.125]), use_resource=True)
-    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b - 1.0))
-    step = tf.train.get_or_create_global_step()
-    return tf.train.AdamOptimizer(0.1).minimize(loss, global_step=step)
-
-
-def on_two_devices() -> None:
-    with tf.device("/cpu:0"):
-        tf.get_variable("a", initializer=tf.constant([1.0, 2.0]))
-        tf.get_variable("c", initializer=tf.constant([3.0]))
-    with tf.device("/cpu:1"):
-        tf.get_variable("b", initializer=tf.constant([4, 5, 6]))
 
 
 def initialized() -> tf.Session:
@@ -75,7 +51,7 @@ def nodes_added(before: set[str]) -> list[dict[str, Any]]:
     [("partitioned", partitioned, 2), ("adam", model, 2), ("v1", model, 1)],
 )
 def test_nodes_are_those_of_tensorflow(name: str, build: Callable, version: int) -> None:
-    build()
+    build(tf)
     before = {op.name for op in tf.get_default_graph().get_operations()}
     tf.train.Saver(write_version=version)
     expected = json.loads((FOLDER / f"{name}.nodes.json").read_text())
@@ -86,7 +62,7 @@ def test_nodes_are_those_of_tensorflow(name: str, build: Callable, version: int)
 
 def test_nodes_of_a_sharded_saver() -> None:
     """As TensorFlow 1.15 makes them: later ones ask for the kind of file system in between."""
-    on_two_devices()
+    on_two_devices(tf)
     before = {op.name for op in tf.get_default_graph().get_operations()}
     tf.train.Saver(sharded=True)
     names = [node["name"].removeprefix("save/") for node in nodes_added(before)]
@@ -110,7 +86,7 @@ def test_nodes_of_a_sharded_saver() -> None:
 def test_files_are_those_of_tensorflow(
     name: str, build: Callable, sharded: bool, tmp_path: Path
 ) -> None:
-    build()
+    build(tf)
     saver = tf.train.Saver(sharded=sharded)
     with initialized() as sess:
         saver.save(sess, str(tmp_path / name), write_meta_graph=False, write_state=False)
@@ -123,7 +99,7 @@ def test_files_are_those_of_tensorflow(
 @pytest.mark.parametrize(("name", "steps"), [("adam", 3), ("v1", 1)])
 def test_training_goes_on_from_tensorflows_checkpoint(name: str, steps: int) -> None:
     """Slots and step as TensorFlow left them are those that weft comes to by itself."""
-    train = model()
+    train = model(tf)
     saver = tf.train.Saver()
     variables = tf.global_variables()
     with initialized() as sess:

@@ -12,12 +12,6 @@ import weft as tf
 from weft.train.sync_replicas import SyncReplicasOptimizer
 
 
-@pytest.fixture(autouse=True)
-def graph():
-    with tf.Graph().as_default():
-        yield
-
-
 def model(replicas: int, total: int | None = None, **kwargs):
     """One replica's graph: a dense and a sparse variable, gradients that are fed."""
     step = tf.train.get_or_create_global_step()

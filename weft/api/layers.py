@@ -4,18 +4,18 @@ from weft.layers.base import Layer as Layer
 from weft.layers.convolutional import (
     conv1d as conv1d,
     Conv1D as Conv1D,
-    conv2d as conv2d,
     Conv2D as Conv2D,
-    Conv3D as Conv3D,
+    conv2d as conv2d,
     conv3d as conv3d,
+    Conv3D as Conv3D,
 )
 from weft.layers.core import (
-    Dense as Dense,
     dense as dense,
+    Dense as Dense,
     Dropout as Dropout,
     dropout as dropout,
-    Flatten as Flatten,
     flatten as flatten,
+    Flatten as Flatten,
 )
 from weft.layers.input_spec import InputSpec as InputSpec
 from weft.layers.normalization import (

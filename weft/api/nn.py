@@ -17,6 +17,17 @@ from weft.ops.cross_entropy import (
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
 )
+from weft.ops.ctc import ctc_loss as ctc_loss
+from weft.ops.ctc_decode import (
+    ctc_beam_search_decoder as ctc_beam_search_decoder,
+    ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2,
+    ctc_greedy_decoder as ctc_greedy_decoder,
+)
+from weft.ops.ctc_dense import (
+    collapse_repeated as collapse_repeated,
+    ctc_loss_padded as ctc_loss_v2,
+    ctc_unique_labels as ctc_unique_labels,
+)
 from weft.ops.depth_blocks import (
     depth_to_space as depth_to_space,
     space_to_depth as space_to_depth,
@@ -25,6 +36,10 @@ from weft.ops.embedding import (
     embedding_lookup as embedding_lookup,
     embedding_lookup_sparse as embedding_lookup_sparse,
     safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+)
+from weft.ops.fractional_pool import (
+    fractional_avg_pool as fractional_avg_pool,
+    fractional_max_pool as fractional_max_pool,
 )
 from weft.ops.math import sigmoid as sigmoid
 from weft.ops.nn_conv import (

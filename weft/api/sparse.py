@@ -23,6 +23,10 @@ from weft.ops.sparse_convert import (
     sparse_tensor_to_dense as to_dense,
     sparse_to_indicator as to_indicator,
 )
+from weft.ops.sparse_cross import (
+    sparse_cross as cross,
+    sparse_cross_hashed as cross_hashed,
+)
 from weft.ops.sparse_matmul import (
     sparse_tensor_dense_matmul as matmul,
     sparse_tensor_dense_matmul as sparse_dense_matmul,

@@ -1,0 +1,3 @@
+"""Gradients: graph in, larger graph out."""
+
+from weft.autodiff import eager  # noqa: F401  (registers a gradient)

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.autodiff.functions import Halves, add_body, add_outputs, halves, own_body
+from weft.autodiff.functions import (
+    Halves,
+    add_body,
+    add_outputs,
+    halves,
+    own_body,
+    with_constants,
+)
+from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
 from weft.graph.operation import Operation
@@ -63,14 +71,24 @@ def _handed_on(sides: Sequence[Halves], number: int) -> list[Tensor]:
     """What branch `number` returns further: in the place of all branches, its own tensors."""
     with sides[number].body.graph.as_default():
         return [
-            tensor if i == number else raw.FakeParam(tensor.dtype.base_dtype, tensor.shape)
+            tensor if i == number else _stand_in(tensor)
             for i, side in enumerate(sides)
             for tensor in side.saved
         ]
 
 
+def _stand_in(tensor: Tensor) -> Tensor:
+    """Nobody asks for its value, but zeros like it may be made: a list must be one."""
+    found: Tensor
+    if tensor.dtype.base_dtype is dtypes.variant:
+        found = raw.EmptyTensorList(-1, -1, dtypes.float32)
+    else:
+        found = raw.FakeParam(tensor.dtype.base_dtype, tensor.shape)
+    return found
+
+
 def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> FuncRef:
-    made = [tensor.op for tensor in extra if tensor.op.type == "FakeParam"]
+    made = [op for tensor in extra if tensor not in side.saved for op in with_constants(tensor)]
     ops = list(dict.fromkeys([*side.forward, *made]))
     return add_body(op.graph, name, ops, side.body.inputs, [*side.body.outputs, *extra])
 

@@ -1,8 +1,8 @@
-"""Gradients of calls, and what the gradients of conditionals and loops over functions share.
+"""What the gradients of calls, conditionals and loops over functions share.
 
-A call's gradient is a call of another function, which computes what it needs of the first anew. A
-conditional (`branch_gradient.py`) or loop (`while_gradient.py`) instead hands what its gradient
-needs on: as further results, or on stacks.
+A call's gradient (`call_gradient.py`) is a call of another function. A conditional
+(`branch_gradient.py`) or loop (`while_gradient.py`) hands on what its gradient needs: as further
+results, or in lists.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from weft.graph.function import (
     LibraryFunction,
     add_function,
     function_named,
-    gradient_body,
-    set_differentiate,
 )
 from weft.graph.function_def import Body, function_def
 from weft.graph.graph import Graph
-from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
+from weft.graph.op_def import REGISTRY, FuncRef, raw
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import Dims
+from weft.graph.shape_fn import Dims, known
 from weft.graph.tensor import Tensor
 
 
@@ -35,49 +33,7 @@ def differentiable(dtype: DType) -> bool:
     return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
 
 
-# ---- calls ------------------------------------------------------------------------------------
-
-
-def call_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient of a call: its arguments and the gradients of its results go to a function."""
-    if op.definition.calls == "function":
-        reference = FuncRef(op.type, tuple(op.attrs.items()))
-    else:
-        reference = op.attrs["f"]
-    given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
-    types = [_gradient_type(tensor) for tensor in op.inputs]
-    return list(raw.SymbolicGradient([*op.inputs, *given], types, reference))
-
-
-def python_gradient(op: Operation) -> Any:
-    """The Python function that differentiates a call, if its function has one."""
-    function = op.graph._functions.get(op.type)
-    return function.python_gradient if function is not None else None
-
-
-for _name in ("PartitionedCall", "StatefulPartitionedCall"):
-    register_gradient(_name, call_gradient)
-
-
-def second_gradient(op: Operation, *grads: Any) -> list[Any]:
-    """The gradient of a call's gradient, which becomes a function of the library for it."""
-    library, reference = op.graph._functions, op.attrs["f"]
-    body = gradient_body(library, reference)
-    ops = body.graph.get_operations()
-    made = add_body(op.graph, f"{reference.name}_gradient", ops, body.inputs, body.outputs)
-    given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
-    types = [_gradient_type(tensor) for tensor in op.inputs]
-    return list(raw.SymbolicGradient([*op.inputs, *given], types, made))
-
-
-register_gradient("SymbolicGradient", second_gradient)
-
-
-def _dense(grad: Any, like: Tensor) -> Tensor:
-    return raw.ZerosLike(like) if grad is None else convert_to_tensor(grad)
-
-
-def _gradient_type(tensor: Tensor) -> DType:
+def gradient_type(tensor: Tensor) -> DType:
     """The type of a gradient: that of the variable if the tensor is its handle."""
     if tensor.dtype.base_dtype is not dtypes.resource:
         return tensor.dtype.base_dtype
@@ -94,22 +50,6 @@ def _gradient_type(tensor: Tensor) -> DType:
     return dtypes.float32
 
 
-def differentiated(library: dict[str, Any], reference: FuncRef) -> Body:
-    """A body that maps a function's arguments and its results' gradients to gradients."""
-    from weft.autodiff.gradients import gradients
-
-    body = own_body(library, reference)
-    with body.graph.as_default():
-        dys = [raw.Placeholder(y.dtype.base_dtype, name="dy") for y in body.outputs]
-        pairs = [(y, dy) for y, dy in zip(body.outputs, dys, strict=True) if _flows(y)]
-        found = gradients([y for y, _ in pairs], body.inputs, [dy for _, dy in pairs])
-        dxs = [_dense_or_zeros(dx, x) for dx, x in zip(found, body.inputs, strict=True)]
-    return Body(body.graph, [*body.inputs, *dys], dxs)
-
-
-set_differentiate(differentiated)
-
-
 def own_body(
     library: dict[str, Any], reference: FuncRef, dims: Sequence[Dims] | None = None
 ) -> Body:
@@ -118,6 +58,35 @@ def own_body(
         function = function_named(library, reference.name)
         return function.new_body(dict(reference.attrs), library, dims)
     return _body_of_op(reference)
+
+
+def loop_body(
+    library: dict[str, Any], reference: FuncRef, dims: Sequence[Dims] | None = None
+) -> Body:
+    """A body to be changed. One that only calls a function, as a body with captured inputs does, is
+    what that function does: its gradient then need not compute the function anew.
+    """
+    body = own_body(library, reference, dims)
+    calls = [op for op in body.graph.get_operations() if op.type != "Placeholder"]
+    if len(calls) != 1 or calls[0].definition.calls != "function":
+        return body
+    call = calls[0]
+    known = library.get(call.type)
+    own_gradient = known is None or known.gradient or known.python_gradient
+    if own_gradient or len(set(call.inputs)) < len(call.inputs) or call._control_inputs:
+        return body
+    inner = own_body(library, FuncRef(call.type, tuple(call.attrs.items())), _dims_of(call, dims))
+    inside = dict(zip([*call.inputs, *call.outputs], [*inner.inputs, *inner.outputs], strict=True))
+    with inner.graph.as_default():
+        for tensor in body.inputs:
+            if tensor not in inside:
+                inside[tensor] = raw.Placeholder(tensor.dtype.base_dtype, shape=tensor.shape)
+    inputs, outputs = [inside[x] for x in body.inputs], [inside[y] for y in body.outputs]
+    return Body(inner.graph, inputs, outputs, inner.effects)
+
+
+def _dims_of(call: Operation, known: Sequence[Dims] | None) -> list[Dims] | None:
+    return None if known is None else [tensor.dims for tensor in call.inputs]
 
 
 def _body_of_op(reference: FuncRef) -> Body:
@@ -135,18 +104,21 @@ def _body_of_op(reference: FuncRef) -> Body:
     return Body(graph, inputs, list(op.outputs))
 
 
-def _flows(tensor: Tensor) -> bool:
+def flows(tensor: Tensor) -> bool:
     return differentiable(tensor.dtype) and tensor.dtype.base_dtype is not dtypes.resource
 
 
-def _dense_or_zeros(grad: Any, x: Tensor) -> Tensor:
+def dense_or_zeros(grad: Any, x: Tensor) -> Tensor:
     return zeros_for(x) if grad is None else convert_to_tensor(grad)
 
 
 def zeros_for(x: Tensor) -> Tensor:
     """A gradient of zeros: as large as the variable if `x` is the handle of one."""
     if x.dtype.base_dtype is dtypes.resource:
-        return raw.Fill(raw.VariableShape(x), constant(0, _gradient_type(x)))
+        return raw.Fill(raw.VariableShape(x), constant(0, gradient_type(x)))
+    if known(x.dims) and x.dtype.base_dtype is not dtypes.variant:
+        # A loop then need not keep `x` for its shape.
+        return raw.Fill(constant(x.dims, dtypes.int32), constant(0, x.dtype.base_dtype))
     return raw.ZerosLike(x)
 
 
@@ -171,27 +143,33 @@ class Halves:
     saved: list[Tensor] = field(default_factory=list)
 
 
-def halves(body: Body, grads: Sequence[Any]) -> Halves:
-    """`grads`: what came for each output; None where nothing flows."""
+def halves(body: Body, grads: Sequence[Any], handles: Sequence[int] | None = None) -> Halves:
+    """`grads`: what came for each output; None where nothing flows.
+
+    Of a loop, `handles` are the inputs that are handles; others go by their outputs.
+    """
     from weft.autodiff.gradients import gradients
 
-    outputs = [i for i, grad in enumerate(grads) if grad is not None and _flows(body.outputs[i])]
-    inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
+    outputs = [i for i, grad in enumerate(grads) if grad is not None and flows(body.outputs[i])]
+    if handles is None:
+        inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
+    else:
+        inputs = sorted({*outputs, *handles})
     made = Halves(body, outputs, inputs)
     with body.graph.as_default():
         ys, xs = [body.outputs[i] for i in outputs], [body.inputs[i] for i in inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
         found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
-        made.dxs = [_dense_or_zeros(dx, x) for dx, x in zip(found, xs, strict=True)]
+        made.dxs = [dense_or_zeros(dx, x) for dx, x in zip(found, xs, strict=True)]
     _cut(made)
     return made
 
 
 def _cut(made: Halves) -> None:
     body = made.body
-    needed = _ancestors([*(y.op for y in body.outputs), *body.effects])
+    needed = ancestors([*(y.op for y in body.outputs), *body.effects])
     needed |= {x.op for x in body.inputs}
-    used = _ancestors([dx.op for dx in made.dxs])
+    used = ancestors([dx.op for dx in made.dxs])
     behind = [op for op in body.graph.get_operations() if op in used and op not in needed]
     wanted = [*(tensor for op in behind for tensor in op.inputs), *made.dxs]
     copied: dict[Operation, None] = {}
@@ -220,7 +198,7 @@ def _is_of_shapes(op: Operation) -> bool:
     return whole and bool(op.inputs) and all(_is_of_shapes(tensor.op) for tensor in op.inputs)
 
 
-def _ancestors(roots: Sequence[Operation]) -> set[Operation]:
+def ancestors(roots: Sequence[Operation]) -> set[Operation]:
     found: set[Operation] = set()
     stack = list(roots)
     while stack:
@@ -243,6 +221,11 @@ def add_body(
     message = function_def(None, base, ops, inputs, outputs)
     add_function(graph, LibraryFunction(message))
     return FuncRef(message.signature.name)
+
+
+def with_constants(tensor: Tensor) -> list[Operation]:
+    """The operation that makes a tensor, and the constants it takes."""
+    return [*(t.op for t in tensor.op.inputs if t.op.type == "Const"), tensor.op]
 
 
 def add_outputs(op: Operation, tensors: Sequence[Tensor]) -> list[Tensor]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from weft.autodiff import branch_gradient, while_gradient  # noqa: F401  (register gradients)
 from weft.autodiff.accumulate import AggregationMethod, accumulate
-from weft.autodiff.functions import call_gradient, python_gradient
+from weft.autodiff.call_gradient import call_gradient, python_gradient
 from weft.autodiff.loops import LoopGradients, zeros_outside_loop
 from weft.core import dtypes
 from weft.core.dtypes import DType

@@ -14,7 +14,7 @@ import types
 import unittest.mock
 from collections import namedtuple
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import weft as tf
 
@@ -27,28 +27,16 @@ class tf2:
 
 
 class device_lib:
-    class DeviceAttributes(NamedTuple):
-        name: str
-        device_type: str
-        memory_limit: int
-        incarnation: int
-        physical_device_desc: str
-
     @staticmethod
-    def list_local_devices(session_config: Any = None) -> list[DeviceAttributes]:
-        """The devices of this process. Loads jax."""
+    def list_local_devices(session_config: Any = None) -> list[Any]:
+        """The devices that a session in this process would have, as messages. Loads jax."""
         from weft.cli.devices import local_devices, short_name
+        from weft.cluster.methods import from_device
 
-        return [
-            device_lib.DeviceAttributes(
-                short_name(each.name),
-                each.device_type,
-                each.memory_limit,
-                each.incarnation,
-                each.description,
-            )
-            for each in local_devices()
-        ]
+        found = [from_device(device) for device in local_devices(session_config)]
+        for each in found:
+            each.name = short_name(each.name)
+        return found
 
 
 class smart:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.cli import credentials
+from weft.cli.numbers import count
 from weft.cli.processes import Output, Process, exit_code
 
 Cluster = dict[str, list[str]]
@@ -210,8 +211,8 @@ def add_parser(commands: Any) -> None:
         usage="weft launch [options] PROGRAM [ARGS ...]\n"
         "       weft launch [options] -m MODULE [ARGS ...]",
     )
-    launch.add_argument("--ps", metavar="N", type=_count, default=1, help="parameter servers (1)")
-    launch.add_argument("--workers", metavar="N", type=_count, default=2, help="workers (2)")
+    launch.add_argument("--ps", metavar="N", type=count, default=1, help="parameter servers (1)")
+    launch.add_argument("--workers", metavar="N", type=count, default=2, help="workers (2)")
     launch.add_argument("--chief", action="store_true", help="a chief besides the workers")
     launch.add_argument(
         "--evaluator", action="store_true", help="an evaluator, outside the cluster"
@@ -220,7 +221,7 @@ def add_parser(commands: Any) -> None:
         "--flags", action="store_true", help=f"add {' '.join(_STANDARD_FLAGS)} to the arguments"
     )
     launch.add_argument(
-        "--restarts", metavar="N", type=_count, default=3,
+        "--restarts", metavar="N", type=count, default=3,
         help="how often in a row each task that dies within a minute is started again (3)",
     )  # fmt: skip
     launch.add_argument(
@@ -237,14 +238,8 @@ def add_parser(commands: Any) -> None:
     credentials.add_arguments(launch)
     launch.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module")
     launch.add_argument("program", metavar="PROGRAM", help="a Python file")
-    launch.add_argument("args", metavar="ARGS", nargs="...", help="the program's own")
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
+    args = launch.add_argument("args", metavar="ARGS", nargs="...", help="the program's own")
+    args.required = False  # or argparse asks for them
 
 
 def run(arguments: Any) -> int:

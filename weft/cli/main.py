@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.cli import credentials, launch
+from weft.cli.numbers import count, positive
 
 _RUN_HELP = """\
 runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
@@ -59,7 +60,11 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
     run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
-    commands.add_parser("devices", help="list the devices of this machine")
+    commands.add_parser(
+        "devices",
+        help="list the devices of this machine",
+        description="Lists where graphs can run on this machine: the host, and what XLA sees.",
+    )
     _add_checkpoint(commands)
     _add_server(commands)
     launch.add_parser(commands)
@@ -85,21 +90,22 @@ def _add_server(commands: Any) -> None:
     server = commands.add_parser(
         "server",
         help="run one task of a cluster",
-        description="Serves a task of a cluster until it is stopped.",
+        description="Serves a task of a cluster until it is stopped. What the options leave out,"
+        " TF_CONFIG says.",
     )
     where = "the addresses by job, as 'ps=host:port,host:port;worker=host:port', or as JSON"
-    server.add_argument("--cluster", metavar="SPEC", required=True, help=where)
+    server.add_argument("--cluster", metavar="SPEC", help=where)
     server.add_argument("--job", metavar="NAME", help="the job of this task")
-    server.add_argument("--task", metavar="N", type=int, default=0, help="its number in the job")
+    server.add_argument("--task", metavar="N", type=count, help="its number in the job (0)")
     credentials.add_arguments(server)
     limits = server.add_argument_group("limits (default: what the WEFT_MAX_* switches say)")
-    limits.add_argument("--max-sessions", metavar="N", type=int, help="sessions at once")
+    limits.add_argument("--max-sessions", metavar="N", type=positive, help="sessions at once")
     for name, what in (
         ("message", "one message"),
         ("held", "tensors that wait for other tasks"),
         ("graphs", "graphs"),
     ):
-        limits.add_argument(f"--max-{name}", metavar="MB", type=int, help=f"memory for {what}")
+        limits.add_argument(f"--max-{name}", metavar="MB", type=positive, help=f"memory for {what}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

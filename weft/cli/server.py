@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -28,6 +29,25 @@ def parse_cluster(text: str) -> dict[str, Any]:
     return jobs
 
 
+def _task(arguments: Any) -> tuple[dict[str, Any], str | None, int | None]:
+    """Cluster, job and number of the task: what was said, or else what TF_CONFIG says."""
+    told = _tf_config()
+    if arguments.cluster is None and "cluster" not in told:
+        raise ValueError("no cluster: it takes --cluster, or TF_CONFIG in the environment")
+    cluster = told["cluster"] if arguments.cluster is None else parse_cluster(arguments.cluster)
+    task = told.get("task", {}) if arguments.cluster is None else {}
+    index = task.get("index") if arguments.task is None else arguments.task
+    return cluster, arguments.job or task.get("type"), None if index is None else int(index)
+
+
+def _tf_config() -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    except ValueError as error:
+        raise ValueError(f"TF_CONFIG is not JSON: {error}") from None
+    return found
+
+
 def _limits(arguments: Any) -> Limits:
     """What was said on the command line; for the rest, the environment."""
     said: dict[str, int] = {}
@@ -43,9 +63,9 @@ def _limits(arguments: Any) -> Limits:
 def run(arguments: Any) -> int:
     """Serves until the process is told to stop."""
     try:
-        cluster = parse_cluster(arguments.cluster)
+        cluster, job, index = _task(arguments)
         server = Server(
-            cluster, job_name=arguments.job, task_index=arguments.task,
+            cluster, job_name=job, task_index=index,
             credentials=credentials_of(arguments), limits=_limits(arguments),
         )  # fmt: skip
     except (errors.OpError, ValueError, TypeError) as error:

@@ -25,7 +25,7 @@ _MISSING = object()
 
 # Attributes of the package `weft` that are how it is built, not part of TensorFlow's API.
 _OWN = frozenset(
-    "api autodiff cli client cluster core graph ops passes platform protos runtime".split()
+    "api autodiff cli client cluster core graph ops passes platform protos python runtime".split()
 )
 
 # Internal modules import one another, and programs take them from wherever they showed
@@ -64,7 +64,7 @@ class View(ModuleType):
         child = f"{self.__name__}.{name}"
         if name.startswith("__") and not _holder(self._places, name):
             raise AttributeError(_not_here(child), name=name, obj=self)
-        found = _find(_below_root(self.__name__), self._places, name)
+        found = _find(self.__name__, self._places, name)
         # A namespace is handed out as a View too, so that a name missing in it is reported alike.
         is_module = found is _MISSING or _is_namespace(found)
         if is_module and places_of(_below_root(child)) is not None:
@@ -96,12 +96,15 @@ class View(ModuleType):
 
 
 class Finder(MetaPathFinder, Loader):
-    """Finds every module below `tensorflow`, and no other."""
+    """Finds every module at and below `root`, and no other."""
+
+    def __init__(self, root: str = ROOT) -> None:
+        self.root = root
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != ROOT and not fullname.startswith(ROOT + "."):
+        if fullname != self.root and not fullname.startswith(self.root + "."):
             return None
         places = places_of(_below_root(fullname))
         if places is not None:
@@ -119,10 +122,11 @@ class Finder(MetaPathFinder, Loader):
         """A View has nothing to run."""
 
 
-def install() -> None:
-    """Puts weft in TensorFlow's place for the rest of the process."""
-    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Finder())
+def install(root: str = ROOT) -> None:
+    """Puts weft in the place of the modules at and below `root`, for the rest of the process."""
+    finders = [finder for finder in sys.meta_path if isinstance(finder, Finder)]
+    if all(finder.root != root for finder in finders):
+        sys.meta_path.insert(0, Finder(root))
 
 
 def places_of(module: str) -> tuple[str, ...] | None:
@@ -188,7 +192,8 @@ def _import(name: str) -> ModuleType | None:
         return None
 
 
-def _find(module: str, places: tuple[str, ...], name: str) -> Any:
+def _find(view: str, places: tuple[str, ...], name: str) -> Any:
+    module = _below_root(view)
     renamed = RENAMED.get(f"{module}.{name}")
     if renamed is not None:
         found = resolve(renamed)
@@ -197,9 +202,9 @@ def _find(module: str, places: tuple[str, ...], name: str) -> Any:
     if place is not None:
         return getattr(place, name)
     if name.endswith(("_v1", "V1")):  # TensorFlow 1's form of a function that 2 changed
-        return _find(module, places, name[:-2].rstrip("_"))
+        return _find(view, places, name[:-2].rstrip("_"))
     if module.startswith("python.") and places and name in _NEIGHBOURS:
-        return importlib.import_module(f"{ROOT}.{_NEIGHBOURS[name]}")
+        return importlib.import_module(f"{view.partition('.')[0]}.{_NEIGHBOURS[name]}")
     return _MISSING
 
 
@@ -234,7 +239,7 @@ def _in_the_programs_tree(fullname: str, path: Sequence[str] | None) -> ModuleSp
 
 
 def _below_root(fullname: str) -> str:
-    return fullname.removeprefix(ROOT).removeprefix(".")
+    return fullname.partition(".")[2]
 
 
 def _not_here(name: str) -> str:

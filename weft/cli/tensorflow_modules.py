@@ -37,6 +37,9 @@ python.data.experimental.ops
         optimization optimization_options parsing_ops prefetching_ops random_ops readers resampling
         scan_ops shuffle_ops stats_ops stats_options take_while_ops threading_options threadpool
         unique writers
+python.distribute
+python.distribute.cluster_resolver: tf.contrib.cluster_resolver
+    tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver
 python.eager
     tf: backprop context def_function function wrap_function
 python.feature_column
@@ -181,8 +184,9 @@ python.training
     tf.train weft.train.checkpoint_utils: checkpoint_utils
     tf.train weft.train.saver weft.train.saver_builder: saver
     tf.train weft.train.checkpoint_warm_start: warm_starting_util
+    tf.train weft.train.device_setter: device_setter
     tf.train tf.estimator tf.io: adadelta adagrad adagrad_da adam basic_loops
-        basic_session_run_hooks coordinator device_setter evaluation ftrl gradient_descent input
+        basic_session_run_hooks coordinator evaluation ftrl gradient_descent input
         learning_rate_decay momentum
         monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
         queue_runner_impl rmsprop server_lib session_manager session_run_hook slot_creator
@@ -215,7 +219,9 @@ compat: tf.compat
 contrib: tf.contrib
 core
 core.framework
+    weft.protos.cluster: device_attributes_pb2
 core.protobuf
+    weft.protos.server: tensorflow_server_pb2
 core.example
 core.util
 contrib.crf.python

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from weft.cluster import inprocess, security
+from weft.cluster.definitions import is_address
 from weft.cluster.interfaces import Master, StepCall, StepResult
 from weft.cluster.wire import node_named
 from weft.core import errors
+from weft.core.dtypes import DType
 from weft.graph.graph import Graph
 from weft.graph.graph_def import graph_def
 from weft.graph.operation import Operation
@@ -27,6 +29,7 @@ from weft.runtime.step import to_user
 PREFIX = "grpc://"
 _SECURE_PREFIX = "grpcs://"  # TLS, whatever else says so
 _NODE = re.compile(r"\[\[(?:\{\{)?node ([^\s\]}]+)(?:\}\})?[^\]]*\]\]")
+_TRANSFER = re.compile(r"/_\d+$")  # after the name of what is sent
 _MAX_NAMES = 4096
 
 
@@ -40,11 +43,16 @@ def connect(target: str, config: Any = None) -> Master:
     local = inprocess.master_at(target)
     if local is not None:
         return local
+    address = target.partition("//")[2]
+    if not is_address(address):
+        raise errors.InvalidArgumentError(
+            None, None, f'Could not interpret "{address}" as a host-port pair.'
+        )
     from weft.cluster.grpc_transport import GrpcMaster
 
     limit = config.operation_timeout_in_ms if config is not None else 0
     identity = security.identity(None, config, tls=target.startswith(_SECURE_PREFIX))
-    return GrpcMaster(target.partition("//")[2], limit / 1000 if limit else None, identity)
+    return GrpcMaster(address, limit / 1000 if limit else None, identity)
 
 
 class RemoteRunner:
@@ -61,6 +69,7 @@ class RemoteRunner:
         self._handle = ""
         self._version = self._sent = self._mutations = 0
         self._names: dict[Any, tuple[list[str], list[str]]] = {}
+        self._quantized: dict[str, DType] = {}  # feeds of such types
         self._dead: list[str] = []
         self._handle_nodes: dict[Any, Any] = {}
         self._lock = threading.Lock()
@@ -124,6 +133,9 @@ class RemoteRunner:
             if key is not None:
                 self._names[key] = names
         given = [(t.name, value) for t, value in zip(feeds, values, strict=True)]
+        for tensor in feeds:
+            if tensor.dtype.is_quantized and not self._is_local:
+                self._quantized[tensor.name] = tensor.dtype
         return self.run_named(given, *names, options=options, metadata=metadata)
 
     def run_named(
@@ -132,6 +144,12 @@ class RemoteRunner:
     ) -> list[Any]:  # fmt: skip
         if self._dead:
             self._forget_dead()
+        if feeds and not partial:
+            fed = dict(feeds)
+            if not fed.keys().isdisjoint(fetches):
+                return self._with_fed(fed, fetches, targets, options, metadata)
+        if self._quantized:
+            feeds = [(name, self._typed(name, value)) for name, value in feeds]
         try:
             call = StepCall(self.handle(), feeds, fetches, targets, options, partial)
             result = self.master.run_step(call)
@@ -139,6 +157,23 @@ class RemoteRunner:
             raise self._explained(error) from None
         self._tell(result, metadata)
         return [to_user(value) for value in result.values]
+
+    def _typed(self, name: str, value: Any) -> Any:
+        """A value to be sent. Quantized ones, plain integers here, must say what they are."""
+        dtype = self._quantized.get(name)
+        return value if dtype is None else value.view(dtype.as_numpy_dtype)
+
+    def _with_fed(
+        self, fed: dict[str, Any], fetches: Sequence[str], targets: Sequence[str], options: Any,
+        metadata: Any,
+    ) -> list[Any]:  # fmt: skip
+        """A step that fetches what it feeds. TensorFlow's servers would refuse it."""
+        asked = [name for name in fetches if name not in fed]
+        known = {name: to_user(fed[name]) for name in fetches if name in fed}
+        if asked or targets:
+            made = self.run_named(list(fed.items()), asked, targets, options, metadata)
+            known.update(zip(asked, made, strict=True))
+        return [known[name] for name in fetches]
 
     def _tell(self, result: StepResult, metadata: Any) -> None:
         if metadata is not None:
@@ -149,17 +184,23 @@ class RemoteRunner:
     def _explained(self, error: errors.OpError) -> errors.OpError:
         """An error from afar, with the operation it names and the line that made it."""
         name = node_named(error.message)
-        op = self.graph._by_name.get(name) if name is not None else None
+        op = self._operation(name) if name is not None else None
         if op is None:
             return error
 
         def located(found: re.Match[str]) -> str:
-            known = self.graph._by_name.get(found.group(1))
-            where = f" (defined at {errors.locate(known)})" if known is not None else ""
-            return f"[[node {found.group(1)}{where} ]]"
+            known = self._operation(found.group(1))
+            if known is None:
+                return f"[[node {found.group(1)} ]]"
+            return f"[[node {known.name} (defined at {errors.locate(known)}) ]]"
 
         message = _NODE.sub(located, error.message)
         return errors.make_error(op.node_def, op, message, error.error_code)
+
+    def _operation(self, name: str) -> Operation | None:
+        """What a node of a step stands for; one that sends, for what it sends."""
+        known = self.graph._by_name
+        return known.get(name) or known.get(_TRANSFER.sub("", name))
 
     def partial_run(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]

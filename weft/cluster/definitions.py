@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core import device_name, errors
+from weft.core import compat, device_name, errors
+
+_LAST_PORT = 65535
 
 
 def task_name(job: str, index: int) -> str:
@@ -18,6 +20,12 @@ def task_addresses(cluster: Any) -> dict[str, str]:
         for job in cluster.job
         for index, address in sorted(job.tasks.items())
     }
+
+
+def is_address(text: str) -> bool:
+    """Whether it is of the form host:port; without a host it is this machine."""
+    _, colon, port = text.rpartition(":")
+    return bool(colon) and port.isdecimal() and int(port) <= _LAST_PORT
 
 
 def server_def(cluster: Any, task: str) -> Any:
@@ -68,12 +76,27 @@ def _cluster_def(given: Any) -> Any:
             f" dictionary is wanted, not {type(given).__name__}"
         )
     made = ClusterDef()
-    for job, tasks in sorted(given.items()):
-        numbered = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
-        entry = made.job.add(name=job)
-        for index, address in numbered:
-            entry.tasks[index] = address
+    for job, tasks in given.items():
+        _add_tasks(made.job.add(name=_text(job, "a job")).tasks, job, tasks)
+    made.job.sort(key=lambda entry: entry.name)
     return made
+
+
+def _add_tasks(entry: Any, job: str, tasks: Any) -> None:
+    if not isinstance(tasks, (dict, list, tuple)):
+        raise TypeError(
+            f"The tasks of job {job!r} are a list of addresses, or a dictionary from task numbers"
+            f" to addresses, not {tasks!r}"
+        )
+    for index, address in tasks.items() if isinstance(tasks, dict) else enumerate(tasks):
+        entry[int(index)] = _text(address, f"task {index} of job {job!r}")
+
+
+def _text(value: Any, what: str) -> str:
+    try:
+        return compat.as_text(value)
+    except TypeError:
+        raise TypeError(f"{value!r} is no name or address of {what}: text is wanted") from None
 
 
 def _choose_task(definition: Any, choose_job: bool) -> None:
@@ -102,8 +125,7 @@ def _check(definition: Any) -> None:
             None, None, f"{name} is not in the cluster, which has {known}"
         )
     for task, address in addresses.items():
-        port = address.rpartition(":")[2]
-        if not port.isdigit() or int(port) > 65535:
+        if not is_address(address):
             raise errors.InvalidArgumentError(
                 None,
                 None,

@@ -1,4 +1,4 @@
-"""Why no connection came about: certificates that do not fit, or TLS at one end only.
+"""Why no connection came about: nobody there, wrong certificates, TLS at one end only.
 
 gRPC says little of that ("Socket closed"), so the server is called once more, by Python's own TLS.
 """
@@ -11,22 +11,33 @@ import ssl
 from weft.cluster.security import Identity
 from weft.core import flags
 
-_SECONDS = 2.0
+# How long it takes at most, and how long when there is no time left.
+SECONDS, IN_HASTE = 2.0, 0.5
 # Of OpenSSL: what is wrong with a certificate.
 _NOT_YET, _EXPIRED, _WRONG_NAME, _WRONG_ADDRESS = 9, 10, 62, 64
 
 
-def diagnose(address: str, identity: Identity) -> str:
+def diagnose(address: str, identity: Identity, seconds: float = SECONDS) -> str:
     """What is wrong, and what to do about it; empty if it is nothing of this kind."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]") or "localhost"
     try:
-        with socket.create_connection((host, int(port)), _SECONDS) as connection:
+        with socket.create_connection((host, int(port)), seconds) as connection:
             if identity.uses_tls:
                 return _with_tls(connection, identity.server_name or host, identity)
             return _without_tls(connection)
     except (OSError, ValueError):
         return ""  # nobody is there: that is another matter
+
+
+def unreachable(address: str) -> str:
+    """Why nobody can be reached there; empty if somebody takes the call."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]") or "localhost", int(port)), IN_HASTE).close()
+    except (OSError, OverflowError) as error:
+        return str(error)
+    return ""
 
 
 def _with_tls(connection: socket.socket, name: str, identity: Identity) -> str:

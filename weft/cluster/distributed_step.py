@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import random
+import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +33,9 @@ _GRACE_SECONDS = 2.0
 
 
 # Not the generator that programs seed, nor one that a fork would copy: masters must not agree.
-_random = random.SystemRandom()
+_random = random.Random(secrets.randbits(256))
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _random.seed(secrets.randbits(256)))
 
 
 def new_step_id() -> int:
@@ -83,7 +87,7 @@ class DistributedStep:
                 watch(step.abandon)
             for i, share in enumerate(self.shares):
                 call = share.call(self.session, step.id, values, recording)
-                here = share.is_local and deadline is None
+                here = deadline is None and (share.is_local or len(self.shares) == 1)
                 step.start(i, partial(share.worker.run_graph, call, here))
             results = step.wait(deadline)
         except KeyboardInterrupt:
@@ -166,6 +170,8 @@ class StepRun:
             call.cancel()
 
     def wait(self, deadline: float | None) -> list[Any]:
+        if len(self._calls) == 1 and (help_until := self._calls[0].help_until) is not None:
+            help_until(self._is_over)
         while self._waiting and self.error is None and self._sign(deadline):
             pass
         if self._waiting and self.error is None:
@@ -180,6 +186,9 @@ class StepRun:
         if self.leaves:
             self._clean_up()
         return self.results
+
+    def _is_over(self) -> bool:
+        return not self._waiting or self.error is not None
 
     def _sign(self, deadline: float | None) -> bool:
         """Waits for the next sign; False when there was none in time."""

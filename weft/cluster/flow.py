@@ -12,10 +12,10 @@ from typing import Any
 
 from weft.cluster.remote_rendezvous import Inbox, RemoteRendezvous
 from weft.core import errors
-from weft.runtime.executor import Task
 from weft.runtime.interpret import located
 from weft.runtime.plan import WaitingPlan
 from weft.runtime.running import RunningSteps
+from weft.runtime.tasks import Task
 
 ROOT = ";0:0"
 """The end of every key outside of loops."""

@@ -9,9 +9,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from weft.cluster import wire
+from weft.cluster import local_socket, wire
 from weft.cluster.frames import (
     CANCEL,
     ERROR,
@@ -28,11 +29,14 @@ from weft.cluster.frames import error_of as _error_of
 from weft.cluster.interfaces import Caller
 from weft.cluster.limits import COMPLAINTS, Meters
 from weft.cluster.methods import status_of
+from weft.cluster.receiving import Receiving
 from weft.cluster.security import NOBODY, Identity
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.runtime.crew import Crew
 
+_BACKLOG = 128
+_PAUSE_SECONDS = 0.25  # so often a thread that waits for an answer looks whether it still should
 _CONNECT_SECONDS = 5.0
 _RETRY_SECONDS = 0.1
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -74,7 +78,10 @@ class FrameCaller:
 
 
 class FrameServer:
-    """Listens next to a gRPC server, with the same methods. `port` is any that is free."""
+    """Listens next to a gRPC server, with the same methods.
+
+    `port` is any that is free, `name` that of a socket for processes of this machine, "" if none.
+    """
 
     def __init__(
         self, host: str, methods: dict[str, Method], identity: Identity = NOBODY,
@@ -86,45 +93,52 @@ class FrameServer:
         self._crew = Crew("weft-frames")
         host = host.strip("[]")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, 0), family=family, backlog=128)
-        self.port: int = self._listener.getsockname()[1]
+        self._listeners = [socket.create_server((host, 0), family=family, backlog=_BACKLOG)]
+        self.port: int = self._listeners[0].getsockname()[1]
+        local = local_socket.listen(_BACKLOG)
+        self.name = ""
+        if local is not None:
+            self._listeners.append(local[0])
+            self.name = local[1]
         self._channels: set[Channel] = set()
         self._closed = False
 
     def start(self) -> None:
-        self._crew.start(self._accept)
+        for listener in self._listeners:
+            self._crew.start(partial(self._accept, listener))
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         while not self._closed:
             try:
-                connection, where = self._listener.accept()
+                connection, address = listener.accept()
             except OSError as error:
                 if error.errno not in (*_OUT_OF_FILES, errno.ECONNABORTED) or self._closed:
                     return
                 time.sleep(_RETRY_SECONDS)  # others may let go of theirs
                 continue
+            where = address[0] if address else "this machine"
             try:
                 self._meters.calls.take()
             except errors.ResourceExhaustedError as error:
-                COMPLAINTS.say("connections", f"a connection from {where[0]}: {error.message}")
+                COMPLAINTS.say("connections", f"a connection from {where}: {error.message}")
                 connection.close()
                 continue
-            self._crew.start(lambda c=connection, w=where: self._greet(c, w))  # type: ignore[misc]
+            self._crew.start(partial(self._greet, connection, where))
 
-    def _greet(self, connection: socket.socket, where: Sequence[Any]) -> None:
+    def _greet(self, connection: socket.socket, where: str) -> None:
         """Serves whoever is one of us."""
         try:
             if self._identity.accepts(read_greeting(connection)):
                 self._serve(Channel(connection, self._meters.limits.message))
             else:
                 why = "the token is none of the server's tokens"
-                COMPLAINTS.say(why, f"a connection from {where[0]} by frames: {why}")
+                COMPLAINTS.say(why, f"a connection from {where} by frames: {why}")
         except Malformed as error:
-            COMPLAINTS.say("frames", f"a connection from {where[0]} by frames: {error}")
+            COMPLAINTS.say("frames", f"a connection from {where} by frames: {error}")
         except (Closed, OSError):
             pass
         except Exception as error:
-            COMPLAINTS.say("frames", f"a connection from {where[0]} by frames: {error!r}")
+            COMPLAINTS.say("frames", f"a connection from {where} by frames: {error!r}")
         finally:
             connection.close()
             self._meters.calls.give_back()
@@ -211,9 +225,10 @@ class FrameServer:
 
     def close(self) -> None:
         self._closed = True
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
-        self._listener.close()
+        for listener in self._listeners:
+            with contextlib.suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+            listener.close()
         for channel in list(self._channels):
             channel.close()
         self._crew.close()
@@ -228,24 +243,36 @@ def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException |
 
 
 class FrameConnection:
-    """Calls to one server. When the connection breaks, all calls under way fail."""
+    """Calls to one server. When the connection breaks, all calls under way fail.
 
-    def __init__(self, host: str, port: int, where: str, token: bytes = b"") -> None:
+    `name` is that of the server's socket for its own machine, if it has one.
+    """
+
+    def __init__(
+        self, host: str, port: int, where: str, token: bytes = b"", name: str = ""
+    ) -> None:
         self.where = where
-        self._connection = socket.create_connection((host, port), _CONNECT_SECONDS)
+        self._connection = local_socket.connect(name) or socket.create_connection(
+            (host, port), _CONNECT_SECONDS
+        )
         self._connection.settimeout(None)
         greet(self._connection, token)
-        self._channel = Channel(self._connection)
+        self._channel = Channel(self._connection, pause=_PAUSE_SECONDS)
         self._calls: dict[int, tuple[Deferred, Callable[[Any], Any]]] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self.is_open = True
         self._channel.offer_memory()
-        threading.Thread(target=self._receive, name="weft-frames", daemon=True).start()
+        self._receiving = Receiving(self._channel, self._deliver, self._is_awaited, self._end)
 
     def start(
-        self, name: str, message: Sequence[wire.Chunk], decode: Callable[[Any], Any]
+        self,
+        name: str,
+        message: Sequence[wire.Chunk],
+        decode: Callable[[Any], Any],
+        here: bool = False,
     ) -> Deferred:
+        """Calls a method. `here`: the thread that calls waits for the answer at once."""
         number = next(self._numbers)
         result = Deferred(lambda: self._cancel(number))
         with self._lock:
@@ -257,6 +284,10 @@ class FrameConnection:
             self._channel.send(REQUEST, number, name, message)
         except Closed as error:
             self._end(str(error))
+        if here:
+            result.help_until = self._receiving.help_until
+        else:
+            self._receiving.need()
         return result
 
     def post(self, name: str, message: Sequence[wire.Chunk]) -> None:
@@ -277,18 +308,14 @@ class FrameConnection:
                 pass  # it knows
             known[0].fail(errors.CancelledError(None, None, f"{self.where}: cancelled"))
 
-    def _receive(self) -> None:
-        try:
-            while True:
-                frame = self._channel.receive()
-                with self._lock:
-                    known = self._calls.pop(frame.call, None)
-                if known is not None:
-                    _settle(*known, frame)
-                del frame, known
-        except Closed as error:
-            self._end(str(error))
-        self._channel.release()
+    def _deliver(self, frame: Frame) -> None:
+        with self._lock:
+            known = self._calls.pop(frame.call, None)
+        if known is not None:
+            _settle(*known, frame)
+
+    def _is_awaited(self) -> bool:
+        return bool(self._calls)
 
     def _end(self, why: str, error: errors.OpError | None = None) -> None:
         with self._lock:

@@ -12,6 +12,7 @@ import io
 import socket
 import struct
 import threading
+import time
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
@@ -80,23 +81,28 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
     return found
 
 
-def _set_up(connection: socket.socket) -> None:
+def _set_up(connection: socket.socket, pause: float) -> None:
     """Frames go at once; a peer that is gone without a word, or stands still, is given up."""
-    keep_alive(connection)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if connection.family != socket.AF_UNIX:
+        keep_alive(connection)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        connection.setsockopt(socket.SOL_SOCKET, option, _TIME.pack(flags.STALL.value, 0))
+    for option, limit in ((socket.SO_RCVTIMEO, pause), (socket.SO_SNDTIMEO, flags.STALL.value)):
+        time_value = _TIME.pack(int(limit), int(limit % 1 * 1e6))
+        connection.setsockopt(socket.SOL_SOCKET, option, time_value)
 
 
 class Channel:
-    """One end of a socket. Frames may be sent from any thread; one thread receives.
+    """One end of a socket. Frames may be sent from any thread; one thread at a time receives.
 
-    A message of more than `most` bytes is not received; its frame says so.
+    A message of more than `most` bytes is not received; its frame says so. After `pause` seconds of
+    silence, `receive_soon` gives up.
     """
 
-    def __init__(self, connection: socket.socket, most: int | None = None) -> None:
-        _set_up(connection)
+    def __init__(
+        self, connection: socket.socket, most: int | None = None, pause: float | None = None
+    ) -> None:
+        _set_up(connection, flags.STALL.value if pause is None else pause)
         self._socket = connection
         self._most = most if most is not None else message_limit()
         self._input = cast(io.BufferedReader, connection.makefile("rb", _SMALL))
@@ -154,9 +160,15 @@ class Channel:
 
     def receive(self) -> Frame:
         """The next frame. `Closed` when there will be none."""
+        while (frame := self.receive_soon()) is None:
+            pass  # nothing was said for a while
+        return frame
+
+    def receive_soon(self) -> Frame | None:
+        """The next frame; None if it does not begin to come in time. `Closed` if none will."""
         try:
-            while True:
-                kind, label, call, size = _HEAD.unpack(self._read(_HEAD.size, True))
+            while (head := self._input.read(_HEAD.size)) is not None:
+                kind, label, call, size = _HEAD.unpack(self._whole(head, _HEAD.size))
                 name = bytes(self._read(label)).decode() if label else ""
                 if size > self._most:
                     return self._refuse(kind, call, name, size)
@@ -170,6 +182,7 @@ class Channel:
             raise Closed(str(error)) from None
         except (ValueError, MemoryError, struct.error) as error:
             raise Malformed(str(error)) from None
+        return None
 
     def _refuse(self, kind: int, call: int, name: str, size: int) -> Frame:
         """A frame whose message is too large: it is skipped."""
@@ -177,10 +190,7 @@ class Channel:
             raise Malformed(f"A frame of kind {kind} and {size} bytes")
         scratch, left = memoryview(bytearray(_SMALL)), size
         while left:
-            count = self._input.readinto(scratch[: min(left, _SMALL)])
-            if not count:
-                raise Closed("Socket closed")
-            left -= count
+            left -= self._read_into(scratch[: min(left, _SMALL)])
         return Frame(kind, call, name, b"", too_large(size, self._most))
 
     def _shared(self, kind: int, call: int, name: str, data: Chunk) -> Frame:
@@ -207,31 +217,33 @@ class Channel:
         else:
             raise Malformed(f"A frame of kind {kind}")
 
-    def _read(self, size: int, is_first: bool = False) -> Chunk:
-        """So many bytes; those of a frame that has begun must not be long in coming."""
+    def _read(self, size: int) -> Chunk:
+        """So many bytes of a frame that has begun."""
         if size <= _SMALL:
-            data = self._input.read(size)
-            while data is None and is_first:
-                data = self._input.read(size)  # nothing was said for a while
-            if data is None or len(data) < size:
-                return self._rest(data or b"", size)
-            return data
+            return self._whole(self._input.read(size) or b"", size)
         view: memoryview = np.empty(size, np.uint8).data
         at = 0
         while at < size:
-            count = self._input.readinto(view[at:])
-            if not count:
-                raise Closed("Socket closed")
-            at += count
+            at += self._read_into(view[at:])
         return view
 
-    def _rest(self, data: bytes, size: int) -> bytes:
-        while len(data) < size:
-            more = self._input.read(size - len(data))
-            if not more:
-                raise Closed("Socket closed" if more == b"" else "Nothing came for too long")
-            data += more
-        return data
+    def _whole(self, data: bytes, size: int) -> bytes:
+        """`data` and what is missing."""
+        rest = memoryview(bytearray(size - len(data)))
+        at = 0
+        while at < len(rest):
+            at += self._read_into(rest[at:])
+        return data + rest if at else data
+
+    def _read_into(self, view: memoryview) -> int:
+        """Some bytes; they must not be long in coming."""
+        until = time.monotonic() + flags.STALL.value
+        while (count := self._input.readinto(view)) is None:
+            if time.monotonic() >= until:
+                raise Closed("Nothing came for too long")
+        if not count:
+            raise Closed("Socket closed")
+        return count
 
     def close(self) -> None:
         """Both ends see that; who is receiving stops."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import grpc
 
 from weft.cluster import wire
-from weft.cluster.diagnosis import diagnose
+from weft.cluster.diagnosis import IN_HASTE, SECONDS, diagnose, unreachable
 from weft.cluster.frame_transport import FrameConnection
 from weft.cluster.limits import message_limit
 from weft.cluster.methods import HOLD, HOLD_WORKER, SERVICE, Message
@@ -95,16 +96,17 @@ class Connection:
         """The error of a failed call; of the first one on a connection, the real reason."""
         code = failure.code()
         if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-            wrong = self._diagnosis(failure.details() or "")
+            late = code is grpc.StatusCode.DEADLINE_EXCEEDED
+            wrong = self._diagnosis(failure.details() or "", IN_HASTE if late else SECONDS)
             return wrong or to_error(failure, self.where)
         self._has_worked = self._has_worked or code is not grpc.StatusCode.CANCELLED
         return to_error(failure, self.where)
 
-    def _diagnosis(self, details: str = "") -> errors.OpError | None:
+    def _diagnosis(self, details: str = "", seconds: float = SECONDS) -> errors.OpError | None:
         """UnauthenticatedError if the two ends do not trust each other, and never have."""
         if self._has_worked or "Connection refused" in details:
             return None
-        wrong = diagnose(self._address, self._identity)
+        wrong = diagnose(self._address, self._identity, seconds)
         return errors.UnauthenticatedError(None, None, f"{self.where}: {wrong}") if wrong else None
 
     def start(
@@ -144,6 +146,7 @@ class Connection:
         limit, whoever keeps us waiting is asked for a sign of life.
         """
         limit = timeout or patience
+        deadline = None if limit is None else time.monotonic() + limit
         wait = patience is not None and timeout is None
         data = wire.joined(request)
         call = self._method(name).future(
@@ -157,20 +160,31 @@ class Connection:
                     self._has_worked = True
                     return response
                 except grpc.FutureTimeoutError:
-                    self._look_after(limit)
+                    self._look_after(deadline)
         except grpc.RpcError as error:
-            raise self._error(error) from None
+            raise self._explained(self._error(error)) from None
         except grpc.FutureCancelledError:
             raise errors.CancelledError(None, None, f"{self.where}: {name}") from None
         except BaseException:
             call.cancel()  # a keyboard interrupt: whoever works on the answer may stop
             raise
 
-    def _look_after(self, limit: float | None) -> None:
+    def _explained(self, error: errors.OpError) -> errors.OpError:
+        """Says whom we have waited for in vain, if there has never been an answer."""
+        if self._has_worked or not isinstance(error, errors.DeadlineExceededError):
+            return error
+        why = unreachable(self._address) or "somebody listens there, but says nothing"
+        return errors.DeadlineExceededError(
+            None, None, f"{error.message}: no answer from {self.where} ({why})"
+        )
+
+    def _look_after(self, deadline: float | None) -> None:
         """An error if there is no use in waiting any longer."""
-        if limit is None:
+        if deadline is None:
             self.check()
-        elif (wrong := self._diagnosis()) is not None:
+            return
+        left = max(deadline - time.monotonic(), IN_HASTE)
+        if (wrong := self._diagnosis(seconds=min(left, SECONDS))) is not None:
             raise wrong
 
     def hold(self, session: str) -> Any:
@@ -222,19 +236,19 @@ class Frames:
             self._known, self._asked = None, True
             return flags.FRAMES.value and self._is_wanted and not self._closed
 
-    def connect(self, port: int) -> None:
-        """Connects, in a thread of its own, if the server has told a port."""
+    def connect(self, port: int, name: str) -> None:
+        """Connects, in a thread of its own, if the server has told where."""
         with self._lock:
             self._asked = True
             if not port or not flags.FRAMES or self.connection is not None or self._closed:
                 return
-        threading.Thread(target=self.connect_now, args=(port,), daemon=True).start()
+        threading.Thread(target=self.connect_now, args=(port, name), daemon=True).start()
 
-    def connect_now(self, port: int) -> None:
+    def connect_now(self, port: int, name: str) -> None:
         if not self._is_wanted:
             return
         try:
-            made = FrameConnection(self._host, port, self._where, self._token)
+            made = FrameConnection(self._host, port, self._where, self._token, name)
         except OSError:
             return  # something is between us; gRPC gets through
         with self._lock:

@@ -34,6 +34,10 @@ def _nothing(response: Any) -> None:
     return None
 
 
+def _unchanged(response: wire.Chunk) -> wire.Chunk:
+    return response
+
+
 class GrpcWorker(Worker):
     """The worker at `address`, which is `task` of the cluster."""
 
@@ -58,7 +62,7 @@ class GrpcWorker(Worker):
         def decode(response: bytes) -> list[Device]:
             status = message("GetStatusResponse").FromString(response)
             self.cleans_up = status.cleans_up
-            self._frames.connect(status.frame_port)
+            self._frames.connect(status.frame_port, status.frame_name)
             return [to_device(each) for each in status.device_attributes]
 
         return self._connection.start("GetStatus", b"", decode, timeout)
@@ -97,7 +101,7 @@ class GrpcWorker(Worker):
     def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
         frames = self._frames.connection
         if frames is not None and not call.partial and call.recording is NOTHING:
-            return frames.start(_RUN, run_parcel(call), _run_result)
+            return frames.start(_RUN, run_parcel(call), _run_result, here)
         request = message("RunGraphRequest")(
             session_handle=call.session, graph_handle=call.graph, step_id=call.step_id,
             recv_key=call.fetches, is_partial=call.partial, is_last_partial_run=call.last,
@@ -199,7 +203,7 @@ class GrpcMaster(Master):
         )  # fmt: skip
         self._presence[response.session_handle] = self._connection.hold(response.session_handle)
         if response.frame_port and flags.FRAMES and self._frames.connection is None:
-            self._frames.connect_now(response.frame_port)
+            self._frames.connect_now(response.frame_port, response.frame_name)
         return response.session_handle, response.graph_version
 
     def extend_session(self, session: str, graph_def: Any, version: int) -> int:
@@ -239,7 +243,7 @@ class GrpcMaster(Master):
         frames = self._frames.connection
         if frames is None:
             return self._connection.call(name, request)
-        result = frames.start(SERVICE.format("Master", name), request, lambda data: data)
+        result = frames.start(SERVICE.format("Master", name), request, _unchanged, here=True)
         answer: wire.Chunk = outcome.wait_watching(
             result, flags.HEALTH.value, self._connection.check
         )

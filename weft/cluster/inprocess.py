@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 
@@ -11,6 +12,9 @@ from weft.core import errors
 
 _masters: dict[str, Master] = {}
 _lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    # A child has copies of these, with state that goes its own way: not what it means.
+    os.register_at_fork(after_in_child=_masters.clear)
 
 
 def register(target: str, master: Master) -> None:

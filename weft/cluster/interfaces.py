@@ -132,8 +132,8 @@ class Worker(ABC):
         """Runs one step of a graph; gives a `GraphResult`.
 
         An error ends the step on this worker, and fails who waits for its tensors; the caller
-        tells the other workers. With `here`, it may run on the calling thread before it returns;
-        otherwise only a step that is over at once does.
+        tells the other workers. With `here`, the caller waits for nothing else: it may run on the
+        calling thread before it returns; otherwise only a step that is over at once does.
         """
 
     @abstractmethod

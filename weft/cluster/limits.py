@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from weft.core import errors, flags, machine
@@ -35,6 +35,14 @@ class Limits:
     calls: int = field(default_factory=lambda: flags.MAX_CALLS.value)
     held: int = field(default_factory=lambda: _bytes(flags.MAX_HELD, 2))
     graphs: int = field(default_factory=lambda: _bytes(flags.MAX_GRAPHS, 4))
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, int) or value < 1:
+                raise errors.InvalidArgumentError(
+                    None, None, f"A server that takes {value!r} as its limit of {name} could not do"
+                    " anything: a number from 1 on is wanted",
+                )  # fmt: skip
 
 
 class Budget:

@@ -138,7 +138,7 @@ class LocalMaster(Master):
         session = self._session(call.session)
         if call.partial:
             return session.partials.advance(call, watch)
-        return session.run(call, watch)
+        return _learned(session, session.run(call, watch))
 
     def partial_run_setup(
         self, session: str, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
@@ -151,7 +151,8 @@ class LocalMaster(Master):
     def run_callable(
         self, session: str, handle: int, feeds: Sequence[Any], watch: Watch | None = None
     ) -> StepResult:
-        return self._session(session).run_callable(handle, feeds, watch)
+        found = self._session(session)
+        return _learned(found, found.run_callable(handle, feeds, watch))
 
     def release_callable(self, session: str, handle: int) -> None:
         self._session(session).release_callable(handle)
@@ -164,6 +165,7 @@ class LocalMaster(Master):
             self._sessions.pop(session, None)
         self.clients.forget(session)
         found.close()
+        found.place.keep()
 
     def reset(self, containers: Sequence[str], device_filters: Sequence[str]) -> None:
         home = self.peers.home
@@ -179,10 +181,20 @@ class LocalMaster(Master):
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.close(error)
+            session.place.keep()
 
     def close(self) -> None:
         self._closed.set()
         self._close_all(errors.CancelledError(None, None, "The server has stopped"))
+
+
+def _learned(session: MasterSession, result: StepResult) -> StepResult:
+    """What a traced step has measured counts for all that is placed from now on."""
+    metadata = result.metadata
+    if metadata is not None and metadata.step_stats.dev_stats:
+        session.place.learn(metadata.step_stats)
+        metadata.cost_graph.CopyFrom(session.place.costs.to_proto())
+    return result
 
 
 def _patience(config: Any) -> float:

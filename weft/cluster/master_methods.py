@@ -21,7 +21,8 @@ class MasterMethods:
 
     def __init__(self, master: LocalMaster) -> None:
         self.master, self.clients = master, master.clients
-        self.frame_port = 0  # where the same methods can be called by frames
+        # Where the same methods can be called by frames.
+        self.frame_port, self.frame_name = 0, ""
 
     def methods(self) -> dict[str, Handler]:
         return methods_of("Master", self, self.NAMES)
@@ -44,6 +45,7 @@ class MasterMethods:
             session_handle=handle,
             graph_version=version,
             frame_port=self.frame_port,
+            frame_name=self.frame_name,
         )
 
     def _ExtendSession(self, data: wire.Chunk, caller: Caller) -> bytes:

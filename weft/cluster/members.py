@@ -32,7 +32,12 @@ def devices_of(
 
 
 def passes(task: str, filters: Sequence[str]) -> bool:
-    return not filters or any(device_name.is_compatible(f, task) for f in filters)
+    try:
+        return not filters or any(device_name.is_compatible(f, task) for f in filters)
+    except ValueError as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"The session's device_filters are not names of tasks: {error}"
+        ) from None
 
 
 def _order(task: str) -> tuple[str, int]:

@@ -39,6 +39,9 @@ def wait_watching(
     arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
     result.deliver_to(lambda *pair: arrived.put(pair))
     try:
+        if result.help_until is not None and deadline is None:
+            until = time.monotonic() + seconds
+            result.help_until(lambda: not arrived.empty() or time.monotonic() > until)
         while True:
             left = seconds if deadline is None else max(0.0, deadline - time.monotonic())
             try:

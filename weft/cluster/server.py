@@ -9,6 +9,7 @@ from weft.cluster import inprocess, security
 from weft.cluster.definitions import make_server_def, task_addresses, task_name
 from weft.cluster.frame_transport import FrameServer
 from weft.cluster.limits import Limits, Meters
+from weft.cluster.listening import obstacle
 from weft.cluster.master import LocalMaster
 from weft.cluster.master_methods import MasterMethods
 from weft.cluster.methods import HOLD, HOLD_WORKER
@@ -114,22 +115,23 @@ class Server:
                 host, methods, self._identity, self._meters, owners[0].prompt()
             )
             for owner in owners:
-                owner.frame_port = self._frames.port
+                owner.frame_port, owner.frame_name = self._frames.port, self._frames.name
         addresses[self.task] = f"{host}:{port}"
         self._target = f"grpc://{host}:{port}"
 
     def _listen(self, address: str) -> tuple[str, int]:
         host, _, port = address.rpartition(":")
         host = host or LOOPBACK
+        problem = obstacle(host, int(port))
         try:
-            bound = self._identity.listen(self._server, f"{host}:{port}")
+            bound = 0 if problem else self._identity.listen(self._server, f"{host}:{port}")
         except RuntimeError:
             bound = 0
         if not bound:
             self._release()
             raise errors.UnknownError(
-                None, None, f"Could not start gRPC server: {self.task} cannot listen at"
-                f" {address}. Is another process using the port?", errors.UNKNOWN,
+                None, None, f"Could not start gRPC server: {self.task} cannot listen at {address}:"
+                f" {problem or 'is another process using the port?'}", errors.UNKNOWN,
             )  # fmt: skip
         return host, bound
 

@@ -37,7 +37,8 @@ class WorkerMethods:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
-        self.frame_port = 0  # where the same methods can be called by frames
+        # Where the same methods can be called by frames.
+        self.frame_port, self.frame_name = 0, ""
 
     def methods(self) -> dict[str, Handler]:
         return methods_of("Worker", self, self.NAMES)
@@ -53,6 +54,7 @@ class WorkerMethods:
             device_attributes=[from_device(d) for d in devices],
             cleans_up=self.worker.cleans_up,
             frame_port=self.frame_port,
+            frame_name=self.frame_name,
         )
 
     def _CreateWorkerSession(self, data: wire.Chunk, caller: Caller) -> bytes:

@@ -6,6 +6,7 @@ import importlib
 from types import ModuleType
 
 PARTS = (
+    "cluster_resolver",
     "framework",
     "image",
     "layers",

@@ -17,6 +17,7 @@ from weft.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
 from weft.rnn.fused import LSTMBlockFusedCell as LSTMBlockFusedCell
 from weft.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
 from weft.rnn.more_cells import AttentionCellWrapper as AttentionCellWrapper
+from weft.rnn.more_cells import GRUBlockCell as GRUBlockCell
 from weft.rnn.more_cells import GRUBlockCellV2 as GRUBlockCellV2
 from weft.rnn.more_cells import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
 from weft.rnn.more_cells import LSTMBlockCell as LSTMBlockCell

@@ -18,9 +18,10 @@ class Deferred:
     `then(outputs)` is what is left to do once the outputs are there. The waiting step runs it, on
     its own thread; it returns the operation's outputs, or another `Deferred`.
     `at_end()` is called once when the step that waited is over, however it ended.
+    `help_until(is_done)`, if not None, lets a thread that waits anyway do what it waits for.
     """
 
-    __slots__ = ("_lock", "_result", "_sink", "at_end", "on_cancel", "then")
+    __slots__ = ("_lock", "_result", "_sink", "at_end", "help_until", "on_cancel", "then")
 
     def __init__(
         self,
@@ -29,6 +30,7 @@ class Deferred:
         at_end: Callable[[], None] | None = None,
     ) -> None:
         self.on_cancel, self.then, self.at_end = on_cancel, then, at_end
+        self.help_until: Callable[[Callable[[], bool]], None] | None = None
         self._lock = threading.Lock()
         self._result: tuple[Any, BaseException | None] | None = None
         self._sink: Sink | None = None

@@ -128,7 +128,8 @@ FRAMES = _bool(
 SHARED_MEMORY = _bool(
     "WEFT_SHARED_MEMORY",
     True,
-    "Processes of weft on one machine pass each other large tensors in memory that both can see.",
+    "Processes of weft on one machine use what only they have: its own sockets instead of TCP, and"
+    " memory that both can see for large tensors.",
 )
 HEALTH = _int(
     "WEFT_HEALTH",

@@ -400,7 +400,7 @@ class TensorShape:
         return hash(self._dims_tuple)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TensorShape, (self._dims_tuple,)
+        return TensorShape, (self.dims,)
 
     def __repr__(self) -> str:
         return f"TensorShape({self.dims!r})"

@@ -96,6 +96,18 @@ def _fill_node(
     del message.input[:]
     message.input.extend(_reference(tensor, names) for tensor in op.inputs)
     message.input.extend(f"^{c.name}" for c in op._control_inputs if c in inside)
+    if "_class" in message.attr:
+        _stay_inside(message, {f"loc:@{other.name}".encode() for other in inside})
+
+
+def _stay_inside(message: Any, known: set[bytes]) -> None:
+    """A node can be colocated only with nodes of its own function."""
+    named = message.attr["_class"].list.s
+    kept = [each for each in named if each in known]
+    del named[:]
+    named.extend(kept)
+    if not kept:
+        del message.attr["_class"]
 
 
 def _reference(tensor: Tensor, names: dict[Tensor, str]) -> str:
@@ -185,7 +197,9 @@ class _Instance:
         found = new_graph_def()
         found.versions.producer = 134
         for i, arg in enumerate(self.message.signature.input_arg):
-            self._add_input(found, arg, self.message.arg_attr[i])
+            # To ask a map of messages for one that is not there would put it there.
+            known = self.message.arg_attr[i].attr if i in self.message.arg_attr else {}
+            self._add_input(found, arg, known.get("_output_shapes"))
         nodes = []
         for node in self.message.node_def:
             copy = found.node.add()
@@ -204,10 +218,11 @@ class _Instance:
         names = [arg.name for arg in self.message.signature.output_arg]
         return [text for name in names for text in self._resolve(self.message.ret[name])]
 
-    def _add_input(self, found: Any, arg: Any, arg_attr: Any) -> None:
+    def _add_input(self, found: Any, arg: Any, output_shapes: Any) -> None:
         types = self._types(arg)
         listed = bool(arg.number_attr or arg.type_list_attr)
-        shapes = attr_from_proto(arg_attr.attr["_output_shapes"]) or [None] * len(types)
+        shapes = output_shapes is not None and attr_from_proto(output_shapes)
+        shapes = shapes or [None] * len(types)
         if self.dims is not None:
             shapes, self.dims = self.dims[: len(types)], self.dims[len(types) :]
         for i, dtype in enumerate(types):

@@ -10,7 +10,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape
-from weft.graph.apply import text_of
+from weft.graph.attr_values import text_of
 from weft.graph.graph import Graph
 from weft.graph.op_def import ArgDef, AttrDef, FuncRef, OpDef
 from weft.graph.operation import Operation

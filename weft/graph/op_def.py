@@ -8,63 +8,40 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from weft.core import dtypes
-from weft.core.dtypes import DType
 from weft.core.errors import NotFoundError
+from weft.graph.op_signature import (
+    ArgDef,
+    AttrDef,
+    FuncRef,
+    parse_arg,
+    parse_attr,
+    signature,
+    split_signature,
+    type_name,
+)
+
+__all__ = [
+    "GRADIENTS",
+    "REGISTRY",
+    "ArgDef",
+    "AttrDef",
+    "FuncRef",
+    "OpDef",
+    "lookup",
+    "op",
+    "raw",
+    "register_gradient",
+    "set_apply",
+    "signature",
+    "type_name",
+]
 
 REGISTRY: dict[str, OpDef] = {}
 GRADIENTS: dict[str, Callable[..., Any] | None] = {}
-
-_TYPE_SETS: dict[str, str] = {
-    "numbertype": "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
-    "bfloat16 uint16 complex128 half uint32 uint64",
-    "realnumbertype": "float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
-    "uint64",
-    "floattype": "bfloat16 half float double",
-    "quantizedtype": "qint8 quint8 qint32 qint16 quint16",
-    "indextype": "int32 int64",
-}
-_DTYPE_NAMES = {"float": "float32", "double": "float64", "half": "float16"}
-_SCALAR_KINDS = {"type", "int", "float", "bool", "string", "shape", "tensor", "func"}
-
-
-class ArgDef(NamedTuple):
-    """One input or output: a fixed `type`, or types that come from attributes."""
-
-    name: str
-    type: DType | None
-    type_attr: str | None
-    number_attr: str | None
-    type_list_attr: str | None
-    is_ref: bool
-
-    @property
-    def is_list(self) -> bool:
-        return self.number_attr is not None or self.type_list_attr is not None
-
-
-class AttrDef(NamedTuple):
-    name: str
-    kind: str
-    default: Any
-    has_default: bool
-    allowed: tuple[Any, ...] | None
-    minimum: int | None
-
-
-@dataclass(frozen=True)
-class FuncRef:
-    """A function named by an attribute, with the attributes it is instantiated with."""
-
-    name: str
-    attrs: tuple[tuple[str, Any], ...] = ()
 
 
 class OpDef:
@@ -77,9 +54,11 @@ class OpDef:
 
     def __init__(self, name: str, inputs: str, outputs: str, attrs: str) -> None:
         self.name = name
-        self.attrs: dict[str, AttrDef] = {a.name: a for a in map(_parse_attr, _split(attrs))}
-        self.input_args = [self._parse_arg(text) for text in _split(inputs)]
-        self.output_args = [self._parse_arg(text) for text in _split(outputs)]
+        self.attrs: dict[str, AttrDef] = {
+            a.name: a for a in map(parse_attr, split_signature(attrs))
+        }
+        self.input_args = [parse_arg(name, self.attrs, text) for text in split_signature(inputs)]
+        self.output_args = [parse_arg(name, self.attrs, text) for text in split_signature(outputs)]
         self.shape_rule: Callable[[Any], Any] | None = None
         self.kernel: Callable[..., Any] | None = None
         self.stateful = self.commutative = self.aggregate = self.deprecated = False
@@ -102,29 +81,6 @@ class OpDef:
         self.kernel_attrs: tuple[str, ...] = ()
         self.takes_ctx = self.takes_rng = False
         self._derive()
-
-    def _parse_arg(self, text: str) -> ArgDef:
-        name, _, spec = (part.strip() for part in text.partition(":"))
-        is_ref = False
-        if match := re.fullmatch(r"[Rr]ef\((.*)\)", spec):
-            is_ref, spec = True, match[1].strip()
-        number = type_list = type_attr = fixed = None
-        if match := re.fullmatch(r"list\((\w+)\)", spec):
-            type_list = match[1]
-        else:
-            if "*" in spec:
-                number, spec = (part.strip() for part in spec.split("*"))
-            if spec in self.attrs:
-                if self.attrs[spec].kind == "list(type)":
-                    type_list = spec
-                else:
-                    type_attr = spec
-            else:
-                fixed = _dtype(spec)
-        for attr in (number, type_attr, type_list):
-            if attr is not None and attr not in self.attrs:
-                raise ValueError(f"op {self.name}: argument {name!r} uses unknown attr {attr!r}")
-        return ArgDef(name, fixed, type_attr, number, type_list, is_ref)
 
     def _derive(self) -> None:
         inferred = {
@@ -170,8 +126,8 @@ class OpDef:
             raise TypeError(f"op {self.name}: the kernel's first parameter must be xp")
         rest = names[1:]
         if rest and rest[0] in ("ctx", "rng") and rest[0] not in self.params:
-            self.takes_ctx, self.takes_rng = rest[0] == "ctx", rest[0] == "rng"
-            rest = rest[1:]
+            first = rest.pop(0)
+            self.takes_ctx, self.takes_rng = first == "ctx", first == "rng"
         variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
         wanted = [arg.name for arg in self.input_args]
         if not variadic and [n.rstrip("_") for n in rest] != [n.rstrip("_") for n in wanted]:
@@ -331,136 +287,3 @@ class _RawOps:
 
 
 raw = _RawOps()
-
-
-# ---- the signature language -------------------------------------------------------------------
-
-
-def _split(text: str) -> list[str]:
-    """Splits at commas that are outside brackets and quotes."""
-    parts, depth, quoted, current = [], 0, False, ""
-    for char in text:
-        if char == '"':
-            quoted = not quoted
-        if not quoted:
-            depth += char in "([{"
-            depth -= char in ")]}"
-            if char == "," and depth == 0:
-                parts.append(current)
-                current = ""
-                continue
-        current += char
-    parts.append(current)
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _dtype(name: str) -> DType:
-    return dtypes.as_dtype(_DTYPE_NAMES.get(name, name))
-
-
-_ATTR = re.compile(r"(\w+)\s*:\s*([^=]+?)\s*(?:=\s*([^=].*))?", re.DOTALL)
-
-
-def _parse_attr(text: str) -> AttrDef:
-    minimum = None
-    if found := re.search(r">=\s*(-?\d+)", text):
-        minimum = int(found[1])
-        text = text[: found.start()] + text[found.end() :]
-    match = _ATTR.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"cannot parse attr {text!r}")
-    name, kind, default = match[1], match[2].strip(), match[3]
-    listed = False
-    if found := re.fullmatch(r"list\((.*)\)", kind, re.DOTALL):
-        listed, kind = True, found[1].strip()
-    allowed: tuple[Any, ...] | None = None
-    if kind in _TYPE_SETS:
-        kind, allowed = "type", tuple(_dtype(n) for n in _TYPE_SETS[kind].split())
-    elif kind.startswith("{"):
-        items = _split(kind.strip("{}"))
-        if items[0].startswith('"'):
-            kind, allowed = "string", tuple(item.strip('"') for item in items)
-        else:
-            kind, allowed = "type", tuple(_dtype(item) for item in items)
-    if kind not in _SCALAR_KINDS:
-        raise ValueError(f"attr {name!r} has unknown kind {kind!r}")
-    value = None
-    if default is not None:
-        default = default.strip()
-        if listed:
-            value = [_literal(kind, item) for item in _split(default[1:-1])]
-        else:
-            value = _literal(kind, default)
-    return AttrDef(
-        name, f"list({kind})" if listed else kind, value, default is not None, allowed, minimum
-    )
-
-
-def _literal(kind: str, text: str) -> Any:
-    if kind == "type":
-        return _dtype(text)
-    if kind == "string":
-        return text.strip('"')
-    if kind == "bool":
-        return {"true": True, "false": False}[text.lower()]
-    if kind == "int":
-        return int(text)
-    if kind == "float":
-        return float(text)
-    if kind == "shape":
-        if text == "unknown" or text == "None":
-            return None
-        return tuple(None if d in ("?", "-1") else int(d) for d in _split(text.strip("[]()")))
-    if kind == "func":
-        return FuncRef(text.strip('"'))
-    if kind == "tensor":
-        name, _, items = text.rstrip("]").partition("[")
-        return np.array([int(item) for item in _split(items)], _dtype(name).np_storage)
-    raise ValueError(f"no literal form for a {kind} default: {text!r}")
-
-
-def signature(definition: OpDef) -> str:
-    """One line in the form of the op tables: Name(inputs) -> (outputs) | attrs | flags."""
-
-    def arg(a: ArgDef) -> str:
-        spec = a.type_list_attr and f"list({a.type_list_attr})"
-        spec = spec or a.type_attr or type_name(a.type)
-        if a.is_ref:
-            spec = f"Ref({spec})"
-        return f"{a.name}: {a.number_attr + '*' if a.number_attr else ''}{spec}"
-
-    def attr(a: AttrDef) -> str:
-        text = f"{a.name}: {a.kind}"
-        if a.allowed is not None:
-            items = [type_name(i) if isinstance(i, DType) else f'"{i}"' for i in a.allowed]
-            text += " in {" + ", ".join(items) + "}"
-        if a.minimum is not None:
-            text += f" >= {a.minimum}"
-        return text + (f" = {show(a.default)}" if a.has_default else "")
-
-    def show(value: Any) -> str:
-        if isinstance(value, DType):
-            return type_name(value)
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, str):
-            return f'"{value}"'
-        if isinstance(value, list):
-            return "[" + ", ".join(map(show, value)) + "]"
-        return str(value)
-
-    flags = ["is_stateful"] * definition.stateful + ["is_commutative"] * definition.commutative
-    flags += ["is_aggregate"] * definition.aggregate
-    parts = [
-        f"{definition.name}({', '.join(map(arg, definition.input_args))})"
-        f" -> ({', '.join(map(arg, definition.output_args))})",
-        "; ".join(attr(definition.attrs[n]) for n in definition.attr_order),
-        ",".join(flags),
-    ]
-    return " | ".join(part for part in parts if part)
-
-
-def type_name(dtype: DType | None) -> str:
-    assert dtype is not None
-    short = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
-    return "DT_" + short.get(dtype.name, dtype.name.upper())

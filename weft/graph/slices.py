@@ -147,11 +147,8 @@ class SparseTensor:
         return self.shape
 
     def consumers(self) -> list[Operation]:
-        return [
-            *self._indices.consumers(),
-            *self._values.consumers(),
-            *self._dense_shape.consumers(),
-        ]
+        parts = (self._indices, self._values, self._dense_shape)
+        return list(dict.fromkeys(op for part in parts for op in part.consumers()))
 
     def eval(self, feed_dict: dict[Any, Any] | None = None, session: Any = None) -> Any:
         from weft.graph.tensor import _session_for

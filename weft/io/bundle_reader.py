@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import mmap
-import os
 import sys
 from typing import Any, BinaryIO
 
@@ -33,6 +31,7 @@ from weft.protos.checkpoint import BundleEntryProto
 _BIG_ENDIAN = 1
 # XLA uses an array of the host where it lies if it begins at a multiple of this.
 _ALIGNMENT = 64
+_PIECE = 1 << 20  # bytes that a cache holds: a checksum of them need not wait for memory
 
 
 def bundle_exists(prefix: str) -> bool:
@@ -55,14 +54,12 @@ class BundleReader:
                 f"{VERSION} for TensorFlow, at {prefix}.  Please upgrade TensorFlow.",
             )
         self._files: dict[int, BinaryIO] = {}
-        self._maps: dict[int, np.ndarray] = {}
         self._swaps = (self.header.endianness == _BIG_ENDIAN) != (sys.byteorder == "big")
 
     def close(self) -> None:
         for file in self._files.values():
             file.close()
         self._files.clear()
-        self._maps.clear()
 
     def __enter__(self) -> BundleReader:
         return self
@@ -103,7 +100,7 @@ class BundleReader:
         return system_of(self.prefix)[0] is LOCAL
 
     def verify(self, key: bytes, slice_: TensorSlice | None = None) -> None:
-        """Compares the checksum of what `read` would read, where it lies in a local file."""
+        """Compares the checksum of what `read` would read, without keeping any of it."""
         entry = self.entry(key)
         shape = _shape(entry)
         if not entry.slices:
@@ -118,23 +115,16 @@ class BundleReader:
             self._value(key, entry, name)
             return
         label = _text(name or key)
-        self._check(entry, crc32c_extend(0, self._mapped(entry, label)), label)
+        self._check(entry, self._checksum(entry, label), label)
 
-    def _mapped(self, entry: Any, label: str) -> np.ndarray:
-        """The bytes of an entry where the system has them; for local files."""
-        file, path = self._file(entry.shard_id)
-        size = os.fstat(file.fileno()).st_size
-        if size < entry.offset + entry.size:
-            raise self._too_short(entry, label, path, max(0, size - entry.offset))
-        if not entry.size:
-            return np.empty(0, np.uint8)
-        if entry.shard_id not in self._maps:
-            with translated(path):
-                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-                if hasattr(mapped, "madvise"):
-                    mapped.madvise(mmap.MADV_WILLNEED)
-            self._maps[entry.shard_id] = np.frombuffer(mapped, np.uint8)
-        return self._maps[entry.shard_id][entry.offset : entry.offset + entry.size]
+    def _checksum(self, entry: Any, label: str) -> int:
+        """That of an entry's bytes, which pass by piece by piece."""
+        crc, piece = 0, np.empty(min(entry.size, _PIECE), np.uint8)
+        for start in range(0, entry.size, _PIECE):
+            part = piece[: entry.size - start]
+            self._fill(entry, part, label, start)
+            crc = crc32c_extend(crc, part)
+        return crc
 
     def read(self, key: bytes, slice_: TensorSlice | None = None) -> np.ndarray:
         """A tensor, or a slice of it, put together from the parts that were stored."""
@@ -198,16 +188,17 @@ class BundleReader:
             result = result.byteswap()
         return result
 
-    def _fill(self, entry: Any, flat: np.ndarray, label: str) -> None:
+    def _fill(self, entry: Any, flat: np.ndarray, label: str, start: int = 0) -> None:
+        """Reads bytes of an entry, from `start` on."""
         file, path = self._file(entry.shard_id)
         target = memoryview(flat)  # type: ignore[arg-type]
         with translated(path):
-            file.seek(entry.offset)
+            file.seek(entry.offset + start)
             done = 0
             while done < flat.size:
                 count = file.readinto(target[done:])  # type: ignore[attr-defined]
                 if not count:
-                    raise self._too_short(entry, label, path, done)
+                    raise self._too_short(entry, label, path, start + done)
                 done += count
 
     def _strings(self, entry: Any, shape: Shape, label: str) -> np.ndarray:

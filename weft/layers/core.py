@@ -16,6 +16,7 @@ from weft.graph.slices import SparseTensor
 from weft.layers import named
 from weft.layers.base import Layer
 from weft.layers.decide import choose
+from weft.layers.functional import functional
 from weft.layers.input_spec import InputSpec
 from weft.ops import array_pass, array_shape, casts, matmul, nn_impl
 from weft.ops.initializers import zeros_initializer
@@ -128,39 +129,7 @@ class Dense(Layer):
         }
 
 
-def dense(
-    inputs: Any,
-    units: int,
-    activation: Any = None,
-    use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = _ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
-    trainable: bool = True,
-    name: str | None = None,
-    reuse: Any = None,
-) -> Tensor:
-    """A fully connected layer applied to `inputs`."""
-    return Dense(
-        units,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _scope=name,
-        _reuse=reuse,
-    ).apply(inputs)
+dense = functional(Dense, "dense", "A fully connected layer applied to `inputs`.")
 
 
 class Dropout(Layer):

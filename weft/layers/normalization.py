@@ -431,29 +431,8 @@ def batch_normalization(
     adjustment: Any = None,
 ) -> Tensor:
     """Batch normalization applied to `inputs`."""
-    layer = BatchNormalization(
-        axis,
-        momentum,
-        epsilon,
-        center,
-        scale,
-        beta_initializer,
-        gamma_initializer,
-        moving_mean_initializer,
-        moving_variance_initializer,
-        beta_regularizer,
-        gamma_regularizer,
-        beta_constraint,
-        gamma_constraint,
-        renorm,
-        renorm_clipping,
-        renorm_momentum,
-        fused,
-        trainable,
-        virtual_batch_size,
-        adjustment,
-        name,
-        _reuse=reuse,
-        _scope=name,
-    )
+    settings = dict(locals())
+    for own in ("inputs", "training", "reuse"):
+        del settings[own]
+    layer = BatchNormalization(**settings, _reuse=reuse, _scope=name)
     return layer.apply(inputs, training=training)

@@ -5,53 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core.shapes import TensorShape
+from weft.core.signatures import with_parameters_of
 from weft.layers import windows
-from weft.layers.convolutional import ZEROS, Conv
+from weft.layers.convolutional import Conv
 from weft.layers.functional import functional
 from weft.ops import array_join, array_shape, nn_conv, nn_impl
 
 
 class _ConvTranspose(Conv):
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: Any = "valid",
-        data_format: str = "channels_last",
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = ZEROS,
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        trainable: bool = True,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            1,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            trainable,
-            name,
-            **kwargs,
-        )
+    @with_parameters_of(Conv.__init__, without=("dilation_rate",))
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
 
     def _make_kernels(self, channels: int) -> None:
         self.kernel = self._make_kernel("kernel", (*self.kernel_size, self.filters, channels))

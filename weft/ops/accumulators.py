@@ -182,14 +182,10 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
     ) -> None:
-        accumulator_ref = raw.ResourceConditionalAccumulator(
-            dtype=dtype,
-            shape=shape,
-            shared_name=shared_name or "",
-            name=name,
-            reduction_type=reduction_type,
+        made = raw.ResourceConditionalAccumulator(
+            dtype, shape, "", shared_name or "", reduction_type, name=name
         )
-        super().__init__(dtype, shape, accumulator_ref)
+        super().__init__(dtype, shape, made)
 
     def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Any:
         """The operation that adds `grad`, computed at `local_step`, unless that is stale."""
@@ -221,14 +217,10 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
     ) -> None:
-        accumulator_ref = raw.SparseConditionalAccumulator(
-            dtype=dtype,
-            shape=shape,
-            shared_name=shared_name or "",
-            name=name,
-            reduction_type=reduction_type,
+        made = raw.SparseConditionalAccumulator(
+            dtype, shape, "", shared_name or "", reduction_type, name=name
         )
-        super().__init__(dtype, shape, accumulator_ref)
+        super().__init__(dtype, shape, made)
 
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None

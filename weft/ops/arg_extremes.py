@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor
 from weft.graph.op_def import OpDef, op, raw
 from weft.ops.array import deprecated_alias
-from weft.ops.declare import is_integer, literal
+from weft.ops.declare import is_integer, literal, public
 from weft.ops.kernels import invalid
 
 Array = Any
@@ -65,41 +66,30 @@ _position("ArgMax", "argmax", -np.inf)
 _position("ArgMin", "argmin", np.inf)
 
 
-def argmax(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
-) -> Tensor:
-    """The first position of the maximum along `axis`."""
-    axis = deprecated_alias("axis", axis, "dimension", dimension)
-    axis = 0 if axis is None else axis
-    return raw.ArgMax(input, axis, output_type=output_type, name=name)
+def _public(name: str, op_name: str, extreme: str) -> Callable[..., Tensor]:
+    def function(
+        input: Any,
+        axis: Any = None,
+        name: str | None = None,
+        dimension: Any = None,
+        output_type: Any = dtypes.int64,
+    ) -> Tensor:
+        axis = deprecated_alias("axis", axis, "dimension", dimension)
+        axis = 0 if axis is None else axis
+        return getattr(raw, op_name)(input, axis, output_type=output_type, name=name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The first position of the {extreme} along `axis`."
+    return function
 
 
-def argmin(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
-) -> Tensor:
-    """The first position of the minimum along `axis`."""
-    axis = deprecated_alias("axis", axis, "dimension", dimension)
-    axis = 0 if axis is None else axis
-    return raw.ArgMin(input, axis, output_type=output_type, name=name)
+argmax = _public("argmax", "ArgMax", "maximum")
+argmin = _public("argmin", "ArgMin", "minimum")
 
 
-def arg_max(
-    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """`argmax` by its older name."""
-    return raw.ArgMax(input, dimension, output_type=output_type, name=name)
-
-
-def arg_min(
-    input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """`argmin` by its older name."""
-    return raw.ArgMin(input, dimension, output_type=output_type, name=name)
+arg_max = public(
+    "arg_max", "ArgMax", "`argmax` by its older name.", "input, dimension, output_type"
+)
+arg_min = public(
+    "arg_min", "ArgMin", "`argmin` by its older name.", "input, dimension, output_type"
+)

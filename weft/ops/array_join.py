@@ -251,6 +251,8 @@ def _stacked(c: ShapeContext) -> Dims:
 )
 def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     values = [as_array(v) for v in values]
+    if xp is np and axis == 0 and len(values) == 1:
+        return values[0][np.newaxis]
     first = np.shape(values[0])
     for i, value in enumerate(values):
         if np.shape(value) != first:

@@ -76,7 +76,8 @@ def rank_(xp: Any, input: Any) -> Any:
     differentiable=False,
 )
 def size_(xp: Any, input: Any, *, out_type: DType) -> Any:
-    return np.array(s.size(np.shape(input)), out_type.np_storage)
+    count = input.size if isinstance(input, np.ndarray) else s.size(np.shape(input))
+    return np.array(count, out_type.np_storage)
 
 
 def shape(input: Any, name: str | None = None, out_type: DType = dtypes.int32) -> Tensor:

@@ -34,9 +34,8 @@ from weft.ops.random_ops import reserve
 
 # ---- ops -----------------------------------------------------------------------------------------
 
-_OUTPUTS = "sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float"
-_ATTRS = "num_true: int >= 1, num_sampled: int >= 1, unique: bool"
 _SEEDS = "seed: int = 0, seed2: int = 0"
+_ATTRS = "num_true: int >= 1, num_sampled: int >= 1, unique: bool"
 
 
 def _sampler_shape(c: s.ShapeContext) -> list[s.Dims]:
@@ -47,6 +46,20 @@ def _sampler_shape(c: s.ShapeContext) -> list[s.Dims]:
 
 def _sampler_blocks(dims: tuple[int, ...], attrs: dict[str, Any]) -> int:
     return 512 * attrs["num_sampled"]
+
+
+def _sampler(name: str, *attrs: str, **kind: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declares a sampler with further attributes."""
+    return op(
+        name,
+        inputs="true_classes: int64",
+        outputs="sampled_candidates: int64, true_expected_count: float, "
+        "sampled_expected_count: float",
+        attrs=", ".join([_ATTRS, *attrs, _SEEDS]),
+        shape=_sampler_shape,
+        runs_on="host",
+        **kind,
+    )
 
 
 def _range_op(name: str, distribution: Callable[..., tuple[Draws, Probability]]) -> Any:
@@ -66,16 +79,7 @@ def _range_op(name: str, distribution: Callable[..., tuple[Draws, Probability]])
         draws, probability = distribution(Words(rng), range_max, num_sampled)
         return sample(true_classes, num_sampled, unique, draws, probability)
 
-    declare = op(
-        name,
-        inputs="true_classes: int64",
-        outputs=_OUTPUTS,
-        attrs=f"{_ATTRS}, range_max: int >= 1, {_SEEDS}",
-        shape=_sampler_shape,
-        runs_on="host",
-        random=_sampler_blocks,
-    )
-    return declare(kernel)
+    return _sampler(name, "range_max: int >= 1", random=_sampler_blocks)(kernel)
 
 
 uniform_candidate_sampler_ = _range_op("UniformCandidateSampler", uniform)
@@ -107,31 +111,14 @@ def _unigram_op(name: str) -> Any:
             np.add.at(counts, true_classes.reshape(-1), 1)
         return result
 
-    declare = op(
-        name,
-        inputs="true_classes: int64",
-        outputs=_OUTPUTS,
-        attrs=f"{_ATTRS}, range_max: int >= 1, {_SEEDS}",
-        shape=_sampler_shape,
-        runs_on="host",
-        stateful=True,
-    )
-    return declare(kernel)
+    return _sampler(name, "range_max: int >= 1", stateful=True)(kernel)
 
 
 learned_unigram_candidate_sampler_ = _unigram_op("LearnedUnigramCandidateSampler")
 thread_unsafe_unigram_candidate_sampler_ = _unigram_op("ThreadUnsafeUnigramCandidateSampler")
 
 
-@op(
-    "AllCandidateSampler",
-    inputs="true_classes: int64",
-    outputs=_OUTPUTS,
-    attrs=f"{_ATTRS}, {_SEEDS}",
-    shape=_sampler_shape,
-    runs_on="host",
-    stateful=True,
-)
+@_sampler("AllCandidateSampler", stateful=True)
 def all_candidate_sampler_(
     xp: Any, true_classes: np.ndarray, *, num_true: int, num_sampled: int
 ) -> Sampled:
@@ -140,15 +127,11 @@ def all_candidate_sampler_(
     return np.arange(num_sampled, dtype=np.int64), ones, np.ones(num_sampled, np.float32)
 
 
-@op(
+@_sampler(
     "FixedUnigramCandidateSampler",
-    inputs="true_classes: int64",
-    outputs=_OUTPUTS,
-    attrs=f'{_ATTRS}, range_max: int >= 1, vocab_file: string = "", distortion: float = 1.0,'
+    'range_max: int >= 1, vocab_file: string = "", distortion: float = 1.0,'
     " num_reserved_ids: int = 0, num_shards: int >= 1 = 1, shard: int >= 0 = 0,"
-    f" unigrams: list(float) = [], {_SEEDS}",
-    shape=_sampler_shape,
-    runs_on="host",
+    " unigrams: list(float) = []",
     stateful=True,
 )
 def fixed_unigram_candidate_sampler_(

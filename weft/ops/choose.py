@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.ops.array import shape, zeros, zeros_like
@@ -43,6 +45,8 @@ def select(xp: Any, condition: Array, t: Array, e: Array) -> Array:
             "'cond' must be a scalar, a vector or of the shape of 'then'  but received: "
             f"{s.show(condition.shape)} vs. {s.show(t.shape)}",
         )
+    if xp is np and not condition.ndim:
+        return t if condition else e
     return xp.where(condition, t, e)
 
 

@@ -24,6 +24,7 @@ from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops.control import no_op, with_dependencies
 from weft.ops.control_flow_context import READERS, ControlFlowContext, contains, enclosing, kind_of
+from weft.ops.eager import executing_eagerly
 from weft.ops.routing import merge, switch, switch_beside
 from weft.ops.tensor_array import flow_of, with_flows
 from weft.protos import control_flow as messages
@@ -247,6 +248,9 @@ def cond(
     for function, label in ((true_fn, "true_fn"), (false_fn, "false_fn")):
         if not callable(function):
             raise TypeError(f"{label} must be callable.")
+    if executing_eagerly():
+        result = true_fn() if pred else false_fn()
+        return result if strict else _unpacked(result)
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")

@@ -24,7 +24,7 @@ from weft.ops.array import (
 from weft.ops.casts import cast
 from weft.ops.check import assert_equal
 from weft.ops.select import where
-from weft.ops.strided import slice
+from weft.ops.slicing import slice
 
 
 def _check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:

@@ -35,7 +35,7 @@ from weft.ops.partition import dynamic_partition, parallel_dynamic_stitch
 from weft.ops.partitioned_variable import PartitionedVariable
 from weft.ops.reduce import reduce_prod, reduce_sum
 from weft.ops.select import where
-from weft.ops.strided import slice
+from weft.ops.slicing import slice
 
 Rows = Callable[[Tensor], Tensor]
 COMBINERS = ("mean", "sqrtn", "sum")

@@ -113,3 +113,9 @@ def fake_param(xp: Any, *, dtype: Any, shape: Any) -> Any:
     import numpy as np
 
     return np.zeros([extent or 0 for extent in shape or ()], dtype.np_storage)
+
+
+@fake_param.traced
+def _(xp: Any, *, dtype: Any, shape: Any) -> Any:
+    """In a program, None: it takes the shape of what it stands for where the branches meet."""
+    return xp.zeros(shape, dtype.np_storage) if s.known(shape) else None

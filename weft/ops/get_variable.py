@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, get_collection, get_default_graph, name_scope
 from weft.ops.variable_store import Request, VariableStore
@@ -244,24 +245,8 @@ def get_variable(
     return get_variable_scope().get_variable(_get_default_variable_store(), **locals())
 
 
-def get_local_variable(
-    name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
-    trainable: bool = False,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
-    validate_shape: bool = True,
-    use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
-) -> Any:
+@with_parameters_of(get_variable, trainable=False)
+def get_local_variable(**wanted: Any) -> Any:
     """`get_variable` for a variable that is local to the process and never trained."""
-    arguments = dict(locals())
-    local = [*(collections or []), GraphKeys.LOCAL_VARIABLES]
-    return get_variable(**{**arguments, "trainable": False, "collections": local})
+    local = [*(wanted["collections"] or []), GraphKeys.LOCAL_VARIABLES]
+    return get_variable(**{**wanted, "trainable": False, "collections": local})

@@ -21,7 +21,7 @@ from weft.ops.image_check import (
 from weft.ops.kernels import is_tensor_like
 from weft.ops.patches import extract_image_patches
 from weft.ops.random import random_uniform
-from weft.ops.strided import slice as slice_images
+from weft.ops.slicing import slice as slice_images
 
 _WRONG_RANK = "'image' must have either 3 or 4 dimensions."
 

@@ -35,12 +35,5 @@ from weft.ops.select import (  # noqa: F401
     where,
     where_v2,
 )
-from weft.ops.strided import (  # noqa: F401
-    getitem,
-    newaxis,
-    slice,
-    slice_static,
-    strided_plan,
-    strided_slice,
-    strided_static,
-)
+from weft.ops.slicing import slice  # noqa: F401
+from weft.ops.strided import newaxis, strided_slice  # noqa: F401

@@ -27,7 +27,7 @@ def blank(dtype: Any) -> Any:
 
 def as_array(x: Any) -> Any:
     """`x`, but an object array where indexing a string array has left bare bytes."""
-    return np.array(x, object) if isinstance(x, bytes | str) else x
+    return np.array(x, object) if isinstance(x, (bytes, str)) else x
 
 
 def is_tensor_like(x: Any) -> bool:

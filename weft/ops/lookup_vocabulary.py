@@ -62,12 +62,15 @@ def index_table_from_file(
                 vocabulary_file, key_column_index, value_column_index, vocab_size, delimiter,
                 "table_init", dtypes.int64 if key_dtype.is_integer else key_dtype,
             )  # fmt: skip
-            table: Any = StaticHashTable(initializer, default_value)
-        if not num_oov_buckets:
-            return table
-        return IdTableWithHashBuckets(
-            table, num_oov_buckets, hasher_spec=hasher_spec, key_dtype=key_dtype
-        )
+            table = StaticHashTable(initializer, default_value)
+        return _with_buckets(table, num_oov_buckets, hasher_spec, key_dtype)
+
+
+def _with_buckets(table: Any, num_oov_buckets: int, hasher_spec: Any, dtype: Any) -> Any:
+    """`table`, with so many buckets for keys that it does not know."""
+    if not num_oov_buckets:
+        return table
+    return IdTableWithHashBuckets(table, num_oov_buckets, hasher_spec=hasher_spec, key_dtype=dtype)
 
 
 def index_table_from_tensor(
@@ -97,12 +100,8 @@ def index_table_from_tensor(
             initializer = KeyValueTensorInitializer(
                 keys, values, keys.dtype.base_dtype, dtypes.int64, name="table_init"
             )
-            table: Any = StaticHashTable(initializer, default_value)
-        if not num_oov_buckets:
-            return table
-        return IdTableWithHashBuckets(
-            table, num_oov_buckets, hasher_spec=hasher_spec, key_dtype=dtype
-        )
+            table = StaticHashTable(initializer, default_value)
+        return _with_buckets(table, num_oov_buckets, hasher_spec, dtype)
 
 
 def index_to_string_table_from_file(

@@ -23,7 +23,7 @@ FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
 
 def _product(xp: Any, a: Array, b: Array) -> Array:
-    if xp is np:
+    if xp is np and a.dtype.itemsize == 2:
         return np.matmul(wide(a), wide(b)).astype(a.dtype)
     return xp.matmul(a, b)
 

@@ -160,18 +160,31 @@ def conv2d_transpose(
         name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as name,
         name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as name,
     ):
-        data_format = data_format or "NHWC"
-        channel = channel_index(data_format, 4)
-        return raw.Conv2DBackpropInput(
-            output_shape,
-            filter,
-            value,
-            strides=per_axis(strides, 2, channel, "strides"),
-            padding=padding,
-            data_format=data_format,
-            dilations=per_axis(dilations, 2, channel, "dilations"),
-            name=name,
-        )
+        return _transposed(
+            raw.Conv2DBackpropInput, 2, (output_shape, filter, value), strides, dilations,
+            padding=padding, data_format=data_format or "NHWC", name=name,
+        )  # fmt: skip
+
+
+def _transposed(
+    definition: Any,
+    count: int,
+    inputs: tuple[Any, ...],
+    strides: Any,
+    dilations: Any,
+    data_format: str,
+    **attrs: Any,
+) -> Tensor:
+    """The gradient of a convolution of `count` dimensions for its input, with strides and
+    dilations as wrappers take them."""
+    channel = channel_index(data_format, count + 2)
+    return definition(
+        *inputs,
+        strides=per_axis(strides, count, channel, "strides"),
+        dilations=per_axis(dilations, count, channel, "dilations"),
+        data_format=data_format,
+        **attrs,
+    )
 
 
 # ---- one dimension ----------------------------------------------------------------------------
@@ -287,18 +300,10 @@ def conv3d_transpose(
     filter = deprecated_alias("filters", filters, "filter", filter)
     value = deprecated_alias("input", input, "value", value)
     with name_scope(name, "conv3d_transpose", [value, filter, output_shape]) as name:
-        data_format = data_format or "NDHWC"
-        channel = channel_index(data_format, 5)
-        return raw.Conv3DBackpropInputV2(
-            output_shape,
-            filter,
-            value,
-            strides=per_axis(strides, 3, channel, "strides"),
-            padding=padding,
-            data_format=data_format,
-            dilations=per_axis(dilations, 3, channel, "dilations"),
-            name=name,
-        )
+        return _transposed(
+            raw.Conv3DBackpropInputV2, 3, (output_shape, filter, value), strides, dilations,
+            padding=padding, data_format=data_format or "NDHWC", name=name,
+        )  # fmt: skip
 
 
 def conv_transpose(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array import (
@@ -26,26 +27,7 @@ from weft.ops.cross_entropy import (
 )
 from weft.ops.embedding import embedding_lookup, table_parts
 from weft.ops.matmul import matmul
-from weft.ops.strided import slice
-
-
-def nce_loss(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
-    num_sampled: int,
-    num_classes: int,
-    num_true: int = 1,
-    sampled_values: Any = None,
-    remove_accidental_hits: bool = False,
-    partition_strategy: str = "mod",
-    name: str | None = "nce_loss",
-) -> Tensor:
-    """Noise-contrastive estimation: logistic losses of the true and the sampled classes."""
-    logits, targets = _sampled_logits(**locals())
-    losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
-    return _sum_rows(losses)
+from weft.ops.slicing import slice
 
 
 def sampled_softmax_loss(
@@ -66,6 +48,16 @@ def sampled_softmax_loss(
     logits, targets = _sampled_logits(**locals())
     targets = stop_gradient(targets, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
+
+
+@with_parameters_of(
+    sampled_softmax_loss, without=("seed",), remove_accidental_hits=False, name="nce_loss"
+)
+def nce_loss(**arguments: Any) -> Tensor:
+    """Noise-contrastive estimation: logistic losses of the true and the sampled classes."""
+    logits, targets = _sampled_logits(**arguments)
+    losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
+    return _sum_rows(losses)
 
 
 def _sum_rows(x: Tensor) -> Tensor:

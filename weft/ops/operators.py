@@ -24,9 +24,9 @@ def install() -> None:
 
 
 def array_getitem(tensor: Tensor, spec: Any) -> Tensor:
-    from weft.ops import indexing
+    from weft.ops.getitem import getitem
 
-    return indexing.getitem(tensor, spec)
+    return getitem(tensor, spec)
 
 
 def _dense(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:

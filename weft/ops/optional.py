@@ -24,7 +24,12 @@ class OptionalValue:
     def zeros_like(self) -> OptionalValue:
         if self.components is None:
             return self
-        return OptionalValue([np.zeros_like(value) for value in self.components])
+        return OptionalValue(
+            [
+                v.zeros_like() if hasattr(v, "zeros_like") else np.zeros_like(v)
+                for v in self.components
+            ]
+        )
 
     def __add__(self, other: OptionalValue) -> OptionalValue:
         if self.components is None or other.components is None:

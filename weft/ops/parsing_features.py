@@ -268,13 +268,13 @@ def _as_batch(value: Any, what: str) -> Tensor:
 
 
 def _first(key: str, value: Any) -> Any:
-    from weft.ops import array, strided
+    from weft.ops import array, slicing
 
     clean = re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
     if not isinstance(value, SparseTensor):
         return array.squeeze(value, [0], name=f"Squeeze_{clean}")
     return SparseTensor(
-        strided.slice(value.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{clean}"),
+        slicing.slice(value.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{clean}"),
         value.values,
-        strided.slice(value.dense_shape, [1], [-1], name=f"Squeeze_Shape_{clean}"),
+        slicing.slice(value.dense_shape, [1], [-1], name=f"Squeeze_Shape_{clean}"),
     )

@@ -97,9 +97,13 @@ def padded(values: Sequence[Any], dims: Dims, dtype: DType) -> np.ndarray:
 
 
 def fits(dims: Dims, shape: tuple[int, ...]) -> bool:
-    return dims is None or (
-        len(dims) == len(shape)
-        and all(d is None or d == n for d, n in zip(dims, shape, strict=True))
+    return (
+        dims is None
+        or dims == shape
+        or (
+            len(dims) == len(shape)
+            and all(d is None or d == n for d, n in zip(dims, shape, strict=True))
+        )
     )
 
 
@@ -246,7 +250,19 @@ class Queue(Monitor):
         return self.submit(_PUTS, Put(list(zip(*map(rows, components), strict=True))))
 
     def dequeue(self) -> Any:
-        return self.submit(_TAKES, Take(self, 1))
+        finished: Sequence[Waiter] = ()
+        with self.lock:
+            puts, takes = self.lines
+            at_once = not takes and self.available() > 0
+            if at_once:
+                element = self.pop(1)[0]
+                if puts:
+                    finished = self._serve()
+        if not at_once:
+            return self.submit(_TAKES, Take(self, 1))
+        if finished:
+            self._deliver(finished)
+        return list(map(unpacked, element, self.dtypes))
 
     def dequeue_many(self, count: int, allow_small: bool = False) -> Any:
         """Removes `count` elements as one batch; `allow_small`: the last batch may be smaller."""

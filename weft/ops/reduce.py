@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
+from weft.core import dtypes, errors
 from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
 from weft.graph.constant_value import constant_value
@@ -65,7 +65,22 @@ def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype
         axes = reduced_axes(input.ndim, reduction_indices)
         return kernel(xp, input, axis=axes, keepdims=keep_dims)
 
-    return declare(reduce)
+    def prepare(c: Any) -> Callable[[Array], Array] | None:
+        dims, keep = c.dims(0), c.attr("keep_dims")
+        if dims is None:
+            return None
+        try:
+            axes = reduced_axes(len(dims), c.value(1))
+        except errors.InvalidArgumentError:
+            return None  # it is for the kernel to say so
+        if kernel is _sum and c.attr("T").size > 2:
+            add: Any = np.add.reduce
+            return lambda x: add(x, axes, x.dtype, None, keep)
+        return lambda x: kernel(np, x, axis=axes, keepdims=keep)
+
+    definition = declare(reduce)
+    definition.prepared(prepare)
+    return definition
 
 
 # ---- kernels ----------------------------------------------------------------------------------

@@ -145,7 +145,11 @@ class RefVariable(Variable):
         return apply_update(kind, self._variable, inputs, use_locking, name)
 
     def _updated(self, update: Tensor, read_value: bool = True) -> Any:
-        return update if read_value else update.op
+        if not read_value:
+            return update.op
+        # What assigning to a resource variable gives can be read; so programs do.
+        vars(update)["read_value"] = lambda: raw.Identity(update, name="read")
+        return update
 
     # Gathers see that a reference variable lacks these, and read all of it.
 

@@ -24,6 +24,8 @@ from weft.ops.reduce import wide
 
 Array = Any
 INDEX = "{int32, int64}"
+# More segments than any memory holds.
+_MOST = 2**48
 
 # How rows are combined: NumPy's ufunc, and the method of jax.numpy's `array.at[...]`.
 _UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -105,6 +107,8 @@ def check_sorted(ids: np.ndarray) -> int:
     count = int(ids[-1]) + 1
     if count <= 0:
         raise invalid("segment ids must be >= 0")
+    if count > _MOST:
+        raise invalid(f"segment id {count - 1} is too large: there would be {count} segments")
     runs = ids[np.concatenate([[True], np.diff(ids) != 0])]
     falls = np.append(np.diff(runs) < 0, False)
     outside = (runs < 0) | (runs >= count)
@@ -281,10 +285,21 @@ def _gather_drop_negatives(
     gathered = raw.GatherV2(params, clipped, 0)
     if is_positive is None:
         is_positive = raw.GreaterEqual(ids, 0)
-        for _ in range(len(gathered.dims) - len(is_positive.dims)):  # type: ignore[arg-type]
-            is_positive = expand_dims(is_positive, -1)
+        is_positive = _with_rank_of(is_positive, gathered)
         is_positive = is_positive & ones_like(gathered, dtype=dtypes.bool)
     return raw.Select(is_positive, gathered, zeros_like(gathered)), clipped, is_positive
+
+
+def _with_rank_of(mask: Tensor, rows: Tensor) -> Tensor:
+    """`mask` with further dimensions of one, as many as `rows` has."""
+    if mask.dims is not None and rows.dims is not None:
+        for _ in range(len(rows.dims) - len(mask.dims)):
+            mask = expand_dims(mask, -1)
+        return mask
+    missing = raw.Sub(raw.Rank(rows), raw.Rank(mask))
+    ones = raw.Fill(expand_dims(missing, 0), 1)
+    found: Tensor = raw.Reshape(mask, raw.ConcatV2([raw.Shape(mask), ones], 0))
+    return found
 
 
 @unsorted_sum.gradient

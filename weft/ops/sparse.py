@@ -12,19 +12,47 @@ from weft.graph.tensor import Tensor
 from weft.ops.kernels import invalid
 
 
-def _check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
+def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
     """TensorFlow wants coordinates inside the shape, each once, in row-major order."""
     for i, row in enumerate(indices):
         if any(not 0 <= c < d for c, d in zip(row, shape, strict=True)):
             raise invalid(
-                f"indices[{i}] = {list(map(int, row))} is out of bounds: need 0 <= index <"
-                f" {list(map(int, shape))}"
+                f"indices[{i}] = {_listed(row)} is out of bounds: need 0 <= index <"
+                f" {_listed(shape)}"
             )
         if ordered and i:
             before = tuple(indices[i - 1])
             if tuple(row) <= before:
                 kind = "repeated" if tuple(row) == before else "out of order"
-                raise invalid(f"indices[{i}] = {list(map(int, row))} is {kind}")
+                raise invalid(f"indices[{i}] = {_listed(row)} is {kind}")
+
+
+def _listed(numbers: Any) -> str:
+    return f"[{','.join(str(int(n)) for n in numbers)}]"
+
+
+def _dense_dims(c: s.ShapeContext) -> s.Dims:
+    s.with_rank(c.dims(1), 1)
+    return s.from_value(1)(c)
+
+
+def _check_values(indices: Any, values: Any, default: Any, rank: int) -> None:
+    if np.ndim(indices) > 2:
+        raise invalid(
+            "sparse_indices should be a scalar, vector, or matrix, got shape"
+            f" {s.show(indices.shape)}"
+        )
+    width = indices.shape[1] if np.ndim(indices) == 2 else 1
+    if width != rank:
+        raise invalid(f"output_shape has incorrect number of elements: {rank} should be: {width}")
+    count = indices.shape[0] if np.ndim(indices) else 1
+    if np.shape(values) not in ((), (count,)):
+        raise invalid(
+            f"sparse_values has incorrect shape {s.show(np.shape(values))}, should be [] or"
+            f" [{count}]"
+        )
+    if np.ndim(default):
+        raise invalid("default_value should be a scalar.")
 
 
 @op(
@@ -32,7 +60,7 @@ def _check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
     inputs="sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T",
     outputs="dense: T",
     attrs="validate_indices: bool = true, T: type, Tindices: {int32, int64}",
-    shape=s.from_value(1),
+    shape=_dense_dims,
     static="output_shape",
 )
 def sparse_to_dense_(
@@ -45,9 +73,10 @@ def sparse_to_dense_(
     validate_indices: bool,
 ) -> Any:
     shape = tuple(int(d) for d in np.asarray(output_shape))
+    _check_values(sparse_indices, sparse_values, default_value, len(shape))
     indices = xp.reshape(sparse_indices, (-1, max(1, len(shape))))
     if xp is np:
-        _check_coordinates(indices, shape, validate_indices)
+        check_coordinates(indices, shape, validate_indices)
         dense = np.full(shape, default_value, dtype=np.asarray(sparse_values).dtype)
         dense[tuple(indices.T)] = sparse_values
         return dense

@@ -185,8 +185,8 @@ def _(op: Operation, grad: Any) -> list[Any]:
 
 def _factor_gradient(op: Operation, grad: Any, is_product: bool) -> list[Any]:
     from weft.ops import array
+    from weft.ops.slicing import slice as slice_of
     from weft.ops.sparse_add import sparse_add
-    from weft.ops.strided import slice as slice_of
 
     indices, values, shape, y = op.inputs
     y_shape = casts.cast(array.shape(y), dtypes.int64)

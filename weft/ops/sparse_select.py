@@ -20,7 +20,7 @@ from weft.ops import array, casts, check, math
 from weft.ops.gather import gather
 from weft.ops.kernels import deprecated_alias
 from weft.ops.select import where_v2
-from weft.ops.strided import slice as slice_of
+from weft.ops.slicing import slice as slice_of
 
 
 def as_sparse(value: Any) -> SparseTensor:

@@ -79,12 +79,16 @@ def serialize_many_sparse_(
 
 
 def _read(row: Any) -> tuple[Any, Any, Any]:
+    from google.protobuf.message import DecodeError
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
-    indices, values, shape = (
-        from_content(TensorProto.FromString(part)) if isinstance(part, bytes) else part
-        for part in row
-    )
+    try:
+        indices, values, shape = (
+            from_content(TensorProto.FromString(part)) if isinstance(part, bytes) else part
+            for part in row
+        )
+    except DecodeError:
+        raise invalid("Could not parse serialized proto") from None
     return indices, values, shape
 
 
@@ -93,7 +97,7 @@ def _deserialized(rows: Any, dtype: DType, outer: tuple[int, ...]) -> list[Any]:
     if not len(rows):
         raise invalid("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows")
     entries = [_read(row) for row in rows]
-    indices, values, shape = joined_entries(entries, dtype)
+    indices, values, shape = joined_entries(entries, dtype, what="shape")
     places = np.stack(np.unravel_index(indices[:, 0], outer), axis=1) if outer else indices[:, :0]
     return [
         np.concatenate([places.astype(np.int64), indices[:, 1:]], axis=1),

@@ -131,6 +131,8 @@ class TracedStack:
         self.state: Any = None  # (buffer, how many)
 
     def push(self, value: Any) -> None:
+        if hasattr(value, "zeros_like"):
+            raise NotImplementedError("a list of tensors is pushed on a stack")
         value = self.xp.asarray(value)
         if self.state is None:
             # A loop that never runs is traced all the same, and needs a row to index.

@@ -48,7 +48,13 @@ class Area(Monitor):
         self.bytes = 0
 
     def ask(self, action: Callable[[], Sequence[Any] | None]) -> Any:
-        return self.submit(0, Request(action))
+        with self.lock:
+            outputs = None if self.lines[0] else action()
+        return self.submit(0, Request(action)) if outputs is None else outputs
+
+    def size_of(self, values: Sequence[Any]) -> int:
+        """Bytes, where they are counted."""
+        return bytes_of(values) if self.memory_limit else 0
 
     def check_size(self, size: int) -> None:
         if self.memory_limit and size > self.memory_limit:
@@ -72,7 +78,7 @@ class StagingList(Area):
 
     def put(self, values: Sequence[Any]) -> Any:
         item = tuple(map(owned, values))
-        size = bytes_of(item)
+        size = self.size_of(item)
         self.check_size(size)
 
         def put() -> Sequence[Any] | None:
@@ -91,7 +97,7 @@ class StagingList(Area):
             if not self.items:
                 return None
             item = self.items.popleft()
-            self.bytes -= bytes_of(item)
+            self.bytes -= self.size_of(item)
             return self._matching(item, count)
 
         return self.ask(get)

@@ -24,7 +24,9 @@ Array = Any
 Cell = Any
 
 # Ops that hand a resource on unchanged, as far as its static shape is concerned.
-_FORWARDING = {"Identity", "Enter", "Switch", "Merge", "Exit", "NextIteration", "StopGradient"}
+_FORWARDING = {
+    "Identity", "IdentityN", "Enter", "Switch", "Merge", "Exit", "NextIteration", "StopGradient",
+}  # fmt: skip
 
 
 def variable_dims(tensor: Any) -> Dims:
@@ -35,7 +37,8 @@ def variable_dims(tensor: Any) -> Dims:
     op = tensor.op
     while op.type in _FORWARDING and op not in seen and op.inputs:
         seen.add(op)
-        op = op.inputs[0].op
+        tensor = op.inputs[tensor.value_index if op.type == "IdentityN" else 0]
+        op = tensor.op
     if (captured := getattr(op, "_captured", None)) is not None:
         return variable_dims(captured)  # a function's argument that stands for it
     return op.attrs["shape"] if op.type == "VarHandleOp" else None
@@ -155,11 +158,12 @@ def _initialized(xp: Any, *cells: Cell) -> Array:
     return xp.asarray(cell.initialized)
 
 
+# Operations that look at a variable and leave it as it is.
+READS: dict[str, Any] = {"stateful": True, "reads_only": True}
 _INITIALIZED: dict[str, Any] = {
     "outputs": "is_initialized: bool",
     "shape": s.scalar,
-    "stateful": True,
-    "reads_only": True,
+    **READS,
     "allows_uninitialized": True,
     "differentiable": False,
 }
@@ -175,8 +179,7 @@ op("VarIsInitializedOp", inputs="resource: resource", **_INITIALIZED)(_initializ
     outputs="value: dtype",
     attrs="dtype: type",
     shape=variable_input,
-    stateful=True,
-    reads_only=True,
+    **READS,
 )
 def read_variable_op(xp: Any, resource: Cell) -> Array:
     return resource.read()
@@ -198,8 +201,7 @@ def _shape_dims(c: ShapeContext) -> Dims:
     outputs="output: out_type",
     attrs="out_type: indextype = int32",
     shape=_shape_dims,
-    stateful=True,
-    reads_only=True,
+    **READS,
     differentiable=False,
 )
 def variable_shape_op(xp: Any, input: Cell, *, out_type: Any) -> Array:
@@ -287,24 +289,23 @@ def assign_variable_op(xp: Any, resource: Cell, value: Array) -> None:
 def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tuple[OpDef, OpDef]:
     """`name` on reference variables and `nameVariableOp` on resources."""
 
-    def update_ref(xp: Any, ref: Cell, value: Array) -> Cell:
-        old = ref.read()
+    def update(cell: Cell, value: Array, complaint: str) -> None:
+        old = cell.read()
         if old.shape != value.shape:
-            raise invalid(
-                f"{name} requires shapes of both tensors to match. lhs shape= "
-                f"{shape_text(old)} rhs shape= {shape_text(value)}",
-            )
-        ref.update(combine(old, value))
+            raise invalid(complaint.format(shape_text(old), shape_text(value)))
+        cell.update(combine(old, value))
+
+    def update_ref(xp: Any, ref: Cell, value: Array) -> Cell:
+        wanted = f"{name} requires shapes of both tensors to match. lhs shape= {{}} rhs shape= {{}}"
+        update(ref, value, wanted)
         return ref
 
     def update_resource(xp: Any, resource: Cell, value: Array) -> None:
-        old = resource.read()
-        if old.shape != value.shape:
-            raise invalid(
-                f"Cannot update variable with shape {shape_text(old)} using a Tensor with shape "
-                f"{shape_text(value)}, shapes must be equal.",
-            )
-        resource.update(combine(old, value))
+        wanted = (
+            "Cannot update variable with shape {} using a Tensor with shape {}, shapes must be "
+            "equal."
+        )
+        update(resource, value, wanted)
 
     on_ref = op(
         name,

@@ -219,7 +219,7 @@ def _with_slice(
     xp: Any, old: Array, begin: Array, end: Array, strides: Array, value: Array, masks: list[int]
 ) -> Array:
     """`old` with the elements that a strided slice takes replaced by `value`."""
-    from weft.ops.indexing import strided_plan
+    from weft.ops.strided_plan import strided_plan
 
     try:
         plan = strided_plan(old.shape, begin.tolist(), end.tolist(), strides.tolist(), *masks)

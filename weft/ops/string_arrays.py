@@ -15,8 +15,17 @@ def string(value: Any) -> bytes:
     return value if isinstance(value, bytes) else value.item()
 
 
+def scalar(value: bytes) -> np.ndarray:
+    """A tensor of one string."""
+    cell = np.empty((), object)
+    cell[()] = value
+    return cell
+
+
 def strings(values: Sequence[bytes], shape: tuple[int, ...] | None = None) -> np.ndarray:
     """A tensor of these strings: a vector, or of `shape`."""
+    if shape == ():
+        return scalar(values[0])
     result = np.empty(len(values), object)
     result[:] = values
     return result if shape is None else result.reshape(shape)

@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.ops.string_arrays import scalar, string
 
 
 def _joined_dims(c: ShapeContext) -> Dims:
@@ -33,6 +34,8 @@ def _joined_dims(c: ShapeContext) -> Dims:
     differentiable=False,
 )
 def string_join_op(xp: Any, inputs: list[Any], *, separator: str) -> np.ndarray:
+    if all(type(value) is bytes or not value.ndim for value in inputs):
+        return scalar(separator.encode().join(map(string, inputs)))
     arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in inputs))
     result = np.empty(arrays[0].shape, object)
     flat = result.reshape(-1)

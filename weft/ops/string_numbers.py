@@ -14,7 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.ops.kernels import as_array, deprecated_alias, invalid
-from weft.ops.string_arrays import flat, strings
+from weft.ops.string_arrays import flat, scalar, strings
 
 _INTEGER = re.compile(rb"\s*-?\d+\s*")
 _HEXADECIMAL = re.compile(rb"\s*([+-]?)0x([0-9a-f]+)\s*", re.IGNORECASE)
@@ -147,6 +147,16 @@ def as_string_(
     else:
         texts = [form % value for value in np.ravel(input).tolist()]
     return strings([text.encode() for text in texts], np.shape(input))
+
+
+@as_string_.prepared
+def _(c: Any) -> Any:
+    dtype, width, fill = c.attr("T"), c.attr("width"), c.attr("fill")
+    odd = c.attr("precision") >= 0 or c.attr("scientific") or c.attr("shortest") or len(fill) > 1
+    if c.dims(0) != () or not dtype.is_integer or odd or fill not in " +-0#":
+        return None
+    form = _format(dtype, -1, "d", width, fill)
+    return lambda value: scalar((form % int(value)).encode())
 
 
 def as_string(

@@ -115,6 +115,7 @@ def _segment_dims(c: ShapeContext) -> Dims:
     dims, ids, count = c.dims(0), c.dims(1), c.value(2)
     if dims is None or ids is None:
         return None
+    s.merge(dims[: len(ids)], ids)
     return s.concat((None if count is None else int(count),), dims[len(ids) :])
 
 

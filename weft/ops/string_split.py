@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from weft.ops.parsing import positions
 from weft.ops.string_arrays import flat, string, strings
 
 _SPACE = b" \t\n\v\f\r"
+# Up to so many rows and values, numbers of values keep coming back.
+_FEW_ROWS, _FEW_VALUES = 4, 64
 
 
 def _shapes(c: ShapeContext) -> list[Dims]:
@@ -27,12 +30,27 @@ def _shapes(c: ShapeContext) -> list[Dims]:
 
 def _sparse(rows: list[list[bytes]]) -> list[Any]:
     """Rows of different lengths as the parts of a sparse matrix."""
-    counts = np.array([len(row) for row in rows], np.int64)
+    counts = tuple(map(len, rows))
     values = strings([each for row in rows for each in row])
-    return [positions(counts), values, np.array([len(rows), counts.max(initial=0)], np.int64)]
+    few = len(rows) <= _FEW_ROWS and len(values) <= _FEW_VALUES
+    indices, shape = (_common_places if few else _places)(counts)
+    return [indices, values, shape]
+
+
+def _places(counts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the values in the sparse matrix, and its shape."""
+    indices = positions(np.array(counts, np.int64))
+    shape = np.array([len(counts), max(counts, default=0)], np.int64)
+    indices.flags.writeable = shape.flags.writeable = False  # they may be given out again
+    return indices, shape
+
+
+_common_places = functools.lru_cache(256)(_places)
 
 
 def _check(input: Any, name: str, separator: Any) -> None:
+    if type(input) is np.ndarray and input.ndim == 1 and not np.ndim(separator):
+        return
     if np.ndim(input) != 1:
         raise invalid(f"input must be a vector, got shape: {s.show(np.shape(input))}")
     if np.ndim(separator):
@@ -60,7 +78,8 @@ def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
 )
 def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> list[Any]:
     _check(input, "delimiter", delimiter)
-    rows = [_at_any(text, string(delimiter)) for text in flat(input)]
+    delimiters = string(delimiter)
+    rows = [_at_any(text, delimiters) for text in flat(input)]
     return _sparse([list(filter(None, row)) for row in rows] if skip_empty else rows)
 
 

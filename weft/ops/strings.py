@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.kernels import as_array, invalid
-from weft.ops.string_arrays import flat, mapped, strings
+from weft.ops.string_arrays import flat, mapped, scalar, string, strings
 
 _HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
 _UNIT = 'unit: {"BYTE", "UTF8_CHAR"} = "BYTE"'
@@ -74,6 +75,8 @@ def _starts(text: bytes) -> list[int]:
 )  # fmt: skip
 def string_length_(xp: Any, input: Any, *, unit: str) -> Any:
     measure = len if unit == "BYTE" else lambda text: len(_starts(text))
+    if not np.ndim(input):
+        return np.int32(measure(string(input)))
     lengths = np.array([measure(text) for text in flat(input)], np.int32)
     return lengths.reshape(np.shape(as_array(input)))
 
@@ -104,6 +107,11 @@ def _in_characters(text: bytes, pos: int, length: int) -> bytes | None:
     return text[starts[pos] : starts[min(pos + max(0, length), len(starts) - 1)]]
 
 
+def _out_of_range(text: bytes, pos: int, index: int, unit: str) -> errors.InvalidArgumentError:
+    shown = f"string b'{text.decode(errors='replace')}'" if unit == "BYTE" else "string"
+    return invalid(f"pos {pos} out of range for {shown} at index {index}")
+
+
 @op(
     "Substr",
     inputs="input: string, pos: T, len: T",
@@ -130,10 +138,26 @@ def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
     for i, each in enumerate(zip(flat(texts), pos.ravel().tolist(), lengths.ravel(), strict=True)):
         piece = cut(*each)
         if piece is None:
-            shown = f"string b'{each[0].decode(errors='replace')}'" if unit == "BYTE" else "string"
-            raise invalid(f"pos {each[1]} out of range for {shown} at index {i}")
+            raise _out_of_range(each[0], each[1], i, unit)
         found.append(piece)
     return strings(found, texts.shape)
+
+
+@substr_.prepared
+def _(c: Any) -> Any:
+    unit, pos, length = c.attr("unit"), c.value(1), c.value(2)
+    if c.dims(0) != () or np.ndim(pos) or np.ndim(length):
+        return None
+    cut, start, size = _in_bytes if unit == "BYTE" else _in_characters, int(pos), int(length)
+
+    def call(text: Any) -> Any:
+        text = string(text)
+        piece = cut(text, start, size)
+        if piece is None:
+            raise _out_of_range(text, start, 0, unit)
+        return scalar(piece)
+
+    return call
 
 
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
@@ -171,6 +195,20 @@ def string_format_(
     return strings([text.encode(errors="surrogateescape")], ())
 
 
+@string_format_.prepared
+def _(c: Any) -> Any:
+    parts, count = c.attr("template").split(c.attr("placeholder")), c.attr("summarize")
+    if c.num_inputs != 1 or len(parts) != 2:
+        return None
+    before, after = parts
+
+    def call(value: Any) -> Any:
+        text = before + _summary(as_array(value), count) + after
+        return scalar(text.encode(errors="surrogateescape"))
+
+    return call
+
+
 def _summary(value: Any, count: int, depth: int = 1) -> str:
     """The first and last `count` elements along each axis."""
     array = np.asarray(value)
@@ -186,15 +224,14 @@ def _summary(value: Any, count: int, depth: int = 1) -> str:
 
 
 def _element(value: Any) -> str:
-    if isinstance(value, bytes):
-        return '"' + value.decode(errors="surrogateescape") + '"'
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
     if not isinstance(value, np.floating):
-        return str(value)
-    few, many = (15, 17) if value.dtype == np.float64 else (6, 9)
-    short = f"{value:.{few}g}"
-    return short if value.dtype.type(short) == value else f"{value:.{many}g}"
+        if isinstance(value, bytes):
+            return '"' + value.decode(errors="surrogateescape") + '"'
+        return str(int(value) if isinstance(value, (bool, np.bool_)) else value)
+    few, many = (15, 17) if isinstance(value, np.float64) else (6, 9)
+    number = float(value)  # which formats faster
+    short = f"{number:.{few}g}"
+    return short if type(value)(short) == value else f"{number:.{many}g}"
 
 
 def string_format(

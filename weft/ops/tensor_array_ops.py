@@ -357,9 +357,35 @@ def tensor_array_write_v3(
     return flow_in
 
 
+# Ops that hand an array on.
+_HANDED_ON = {"Identity", "Enter", "Switch", "Merge", "Exit", "NextIteration", "TensorArrayGradV3"}
+
+
+def _element_dims(c: s.ShapeContext) -> s.Dims:
+    """What the node that made the array says of its elements."""
+    handle, before, seen = c.op.inputs[0], 0, set()
+    while handle.op not in seen:
+        made = handle.op
+        seen.add(made)
+        if made.type == "TensorArrayV3":
+            dims = made.attrs["element_shape"]
+            told = made.attrs["identical_element_shapes"] or s.known(dims)
+            return s.concat((None,) * before, dims) if told else None
+        if made.type == "TensorArrayGradWithShape":
+            more = made.inputs[2].dims
+            if more is None or more[0] is None:
+                return None
+            before += more[0]
+        elif made.type not in _HANDED_ON:
+            return None
+        handle = made.inputs[0]
+    return None
+
+
 @op(
     "TensorArrayReadV3", inputs="handle: resource, index: int32, flow_in: float",
-    outputs="value: dtype", attrs="dtype: type", shape=s.unknown, stateful=True, runs_on="host",
+    outputs="value: dtype", attrs="dtype: type", shape=_element_dims, stateful=True,
+    runs_on="host",
 )  # fmt: skip
 def tensor_array_read_v3(
     xp: Any, handle: TensorArrayValue, index: Any, flow_in: Any, *, dtype: DType

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.dtypes import DType
 from weft.graph.op_def import raw, register_gradient
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.array_shape import shape
 
 
 def _gradient(kind: str) -> Any:
@@ -27,16 +29,21 @@ def _type(op: Operation) -> Any:
     return op.attrs["element_dtype"]
 
 
+def _has_gradient(dtype: DType) -> bool:
+    return dtype.is_floating or dtype.is_complex or dtype is dtypes.variant
+
+
 @_gradient("TensorListPushBack")
 def _(op: Operation, grad: Any) -> list[Any]:
-    return list(raw.TensorListPopBack(grad, raw.Shape(op.inputs[1]), _type(op)))
+    rest, element = raw.TensorListPopBack(grad, shape(op.inputs[1]), _type(op))
+    return [rest, element if _has_gradient(_type(op)) else None]
 
 
 @_gradient("TensorListPopBack")
 def _(op: Operation, dlist: Any, delement: Any) -> list[Any]:
     if dlist is None:
-        shape = raw.TensorListElementShape(op.outputs[0], dtypes.int32)
-        dlist = raw.EmptyTensorList(shape, -1, _type(op))
+        element = raw.TensorListElementShape(op.outputs[0], dtypes.int32)
+        dlist = raw.EmptyTensorList(element, -1, _type(op))
     if delement is None:
         delement = raw.ZerosLike(op.outputs[1])
     return [raw.TensorListPushBack(dlist, delement), None]
@@ -50,7 +57,11 @@ def _(op: Operation, grad: Any) -> list[Any]:
 @_gradient("TensorListFromTensor")
 def _(op: Operation, dlist: Any) -> list[Any]:
     tensor = op.inputs[0]
-    return [raw.TensorListStack(dlist, _rows(tensor), tensor.dtype.base_dtype), None]
+    count = (tensor.dims or [None])[0]
+    rows = raw.TensorListStack(
+        dlist, _rows(tensor), tensor.dtype.base_dtype, num_elements=-1 if count is None else count
+    )
+    return [rows, None]
 
 
 @_gradient("TensorListGetItem")

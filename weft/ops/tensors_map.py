@@ -143,7 +143,7 @@ def take_many_sparse_from_tensors_map(
     return joined_entries(entries, dtype)
 
 
-def joined_entries(entries: list[Entry], dtype: DType) -> list[np.ndarray]:
+def joined_entries(entries: list[Entry], dtype: DType, what: str = "rank") -> list[np.ndarray]:
     """Sparse tensors along a new first dimension; the others grow to the largest."""
     rank = len(entries[0][2])
     for i, (_, values, shape) in enumerate(entries):
@@ -155,7 +155,7 @@ def joined_entries(entries: list[Entry], dtype: DType) -> list[np.ndarray]:
             )
         if len(shape) != rank:
             raise invalid(
-                f"Inconsistent rank across SparseTensors: rank prior to SparseTensor[{i}] was:"
+                f"Inconsistent {what} across SparseTensors: rank prior to SparseTensor[{i}] was:"
                 f" {rank} but rank of SparseTensor[{i}] is: {len(shape)}"
             )
     rows = np.repeat(np.arange(len(entries)), [len(values) for _, values, _ in entries])

@@ -1,9 +1,8 @@
 """Ops that update a variable and its slots by one step of an optimizer.
 
-Every optimizer is one formula on arrays: it takes the variable, its slots and the step's inputs by
-name, and returns the new variable and slots in the same order. The table at the end declares from
-each formula the dense and sparse, reference and resource ops. A sparse op applies the formula to
-the rows named by `indices` only; a row named twice is updated twice, in order.
+The table declares from each formula the dense and sparse, reference and resource ops. A sparse op
+applies the formula to the rows named by `indices` only; a row named twice is updated twice, in
+order.
 """
 
 from __future__ import annotations
@@ -17,280 +16,10 @@ import numpy as np
 from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
+from weft.ops import optimizer_formulas as formulas
+from weft.ops.optimizer_formulas import Array, State
 from weft.ops.rows import check_range, update_rows
 from weft.ops.state import variable_dims
-
-Array = Any
-State = tuple[Array, ...]
-
-
-# ---- formulas ---------------------------------------------------------------------------------
-
-
-def gradient_descent(xp: Any, var: Array, alpha: Array, grad: Array) -> State:
-    return (var - grad * alpha,)
-
-
-def proximal_gradient_descent(
-    xp: Any, var: Array, alpha: Array, l1: Array, l2: Array, grad: Array
-) -> State:
-    return (_proximal(xp, var, alpha, l1, l2, grad),)
-
-
-def momentum(
-    xp: Any, var: Array, accum: Array, lr: Array, grad: Array, momentum: Array, use_nesterov: bool
-) -> State:
-    accum = accum * momentum + grad
-    step = grad * lr + accum * momentum * lr if use_nesterov else accum * lr
-    return var - step, accum
-
-
-def keras_momentum(
-    xp: Any, var: Array, accum: Array, lr: Array, grad: Array, momentum: Array, use_nesterov: bool
-) -> State:
-    accum = accum * momentum - grad * lr
-    step = accum * momentum - grad * lr if use_nesterov else accum
-    return var + step, accum
-
-
-def adagrad(xp: Any, var: Array, accum: Array, lr: Array, grad: Array, update_slots: bool) -> State:
-    accum = accum + grad * grad if update_slots else accum
-    return var - grad * lr / xp.sqrt(accum), accum
-
-
-def adagrad_v2(
-    xp: Any, var: Array, accum: Array, lr: Array, epsilon: Array, grad: Array, update_slots: bool
-) -> State:
-    accum = accum + grad * grad if update_slots else accum
-    return var - grad * lr / (xp.sqrt(accum) + epsilon), accum
-
-
-def adagrad_da(
-    xp: Any,
-    var: Array,
-    gradient_accumulator: Array,
-    gradient_squared_accumulator: Array,
-    grad: Array,
-    lr: Array,
-    l1: Array,
-    l2: Array,
-    global_step: Array,
-) -> State:
-    step = global_step.astype(var.dtype)
-    total = gradient_accumulator + grad
-    squares = gradient_squared_accumulator + grad * grad
-    kept = xp.sign(total) * xp.maximum(xp.abs(total) - step * l1, 0)
-    return -(lr * kept) / (l2 * (step * lr) + xp.sqrt(squares)), total, squares
-
-
-def proximal_adagrad(
-    xp: Any, var: Array, accum: Array, lr: Array, l1: Array, l2: Array, grad: Array
-) -> State:
-    accum = accum + grad * grad
-    return _proximal(xp, var, lr / xp.sqrt(accum), l1, l2, grad), accum
-
-
-def adadelta(
-    xp: Any,
-    var: Array,
-    accum: Array,
-    accum_update: Array,
-    lr: Array,
-    rho: Array,
-    epsilon: Array,
-    grad: Array,
-) -> State:
-    accum = accum * rho + grad * grad * (1 - rho)
-    update = xp.sqrt(accum_update + epsilon) / xp.sqrt(accum + epsilon) * grad
-    return var - update * lr, accum, accum_update * rho + update * update * (1 - rho)
-
-
-def adam(
-    xp: Any,
-    var: Array,
-    m: Array,
-    v: Array,
-    beta1_power: Array,
-    beta2_power: Array,
-    lr: Array,
-    beta1: Array,
-    beta2: Array,
-    epsilon: Array,
-    grad: Array,
-    use_nesterov: bool,
-) -> State:
-    alpha = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
-    m = m + (grad - m) * (1 - beta1)
-    v = v + (grad * grad - v) * (1 - beta2)
-    direction = grad * (1 - beta1) + beta1 * m if use_nesterov else m
-    return var - direction * alpha / (xp.sqrt(v) + epsilon), m, v
-
-
-def adam_with_amsgrad(
-    xp: Any,
-    var: Array,
-    m: Array,
-    v: Array,
-    vhat: Array,
-    beta1_power: Array,
-    beta2_power: Array,
-    lr: Array,
-    beta1: Array,
-    beta2: Array,
-    epsilon: Array,
-    grad: Array,
-) -> State:
-    alpha = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
-    m = m + (grad - m) * (1 - beta1)
-    v = v + (grad * grad - v) * (1 - beta2)
-    vhat = xp.maximum(vhat, v)
-    return var - m * alpha / (xp.sqrt(vhat) + epsilon), m, v, vhat
-
-
-def ada_max(
-    xp: Any,
-    var: Array,
-    m: Array,
-    v: Array,
-    beta1_power: Array,
-    lr: Array,
-    beta1: Array,
-    beta2: Array,
-    epsilon: Array,
-    grad: Array,
-) -> State:
-    m = m + (grad - m) * (1 - beta1)
-    v = xp.maximum(beta2 * v, xp.abs(grad))
-    return var - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
-
-
-def rms_prop(
-    xp: Any,
-    var: Array,
-    ms: Array,
-    mom: Array,
-    lr: Array,
-    rho: Array,
-    momentum: Array,
-    epsilon: Array,
-    grad: Array,
-) -> State:
-    ms = ms + (grad * grad - ms) * (1 - rho)
-    mom = mom * momentum + grad * lr / xp.sqrt(ms + epsilon)
-    return var - mom, ms, mom
-
-
-def centered_rms_prop(
-    xp: Any,
-    var: Array,
-    mg: Array,
-    ms: Array,
-    mom: Array,
-    lr: Array,
-    rho: Array,
-    momentum: Array,
-    epsilon: Array,
-    grad: Array,
-) -> State:
-    ms = ms + (grad * grad - ms) * (1 - rho)
-    mg = mg + (grad - mg) * (1 - rho)
-    mom = mom * momentum + grad * lr / xp.sqrt(ms - mg * mg + epsilon)
-    return var - mom, mg, ms, mom
-
-
-def ftrl(
-    xp: Any,
-    var: Array,
-    accum: Array,
-    linear: Array,
-    grad: Array,
-    lr: Array,
-    l1: Array,
-    l2: Array,
-    lr_power: Array,
-) -> State:
-    return _ftrl(xp, var, accum, linear, grad, grad, lr, l1, l2, lr_power)
-
-
-def ftrl_v2(
-    xp: Any,
-    var: Array,
-    accum: Array,
-    linear: Array,
-    grad: Array,
-    lr: Array,
-    l1: Array,
-    l2: Array,
-    l2_shrinkage: Array,
-    lr_power: Array,
-) -> State:
-    shrunk = grad + 2 * l2_shrinkage * var
-    return _ftrl(xp, var, accum, linear, grad, shrunk, lr, l1, l2, lr_power)
-
-
-def add_sign(
-    xp: Any,
-    var: Array,
-    m: Array,
-    lr: Array,
-    alpha: Array,
-    sign_decay: Array,
-    beta: Array,
-    grad: Array,
-) -> State:
-    m = m * beta + grad * (1 - beta)
-    agreement = xp.sign(grad) * xp.sign(m)
-    return var - lr * (alpha + sign_decay * agreement) * grad, m
-
-
-def power_sign(
-    xp: Any,
-    var: Array,
-    m: Array,
-    lr: Array,
-    logbase: Array,
-    sign_decay: Array,
-    beta: Array,
-    grad: Array,
-) -> State:
-    m = m * beta + grad * (1 - beta)
-    agreement = xp.sign(grad) * xp.sign(m)
-    return var - lr * xp.exp(logbase * sign_decay * agreement) * grad, m
-
-
-def _proximal(xp: Any, var: Array, rate: Array, l1: Array, l2: Array, grad: Array) -> Array:
-    """A gradient step, then the closest point under the l1 and l2 penalties."""
-    moved = var - grad * rate
-    return xp.sign(moved) * xp.maximum(xp.abs(moved) - rate * l1, 0) / (1 + l2 * rate)
-
-
-def _ftrl(
-    xp: Any,
-    var: Array,
-    accum: Array,
-    linear: Array,
-    grad: Array,
-    shrunk: Array,
-    lr: Array,
-    l1: Array,
-    l2: Array,
-    lr_power: Array,
-) -> State:
-    new_accum = accum + grad * grad
-    new_scale, scale = _rate_power(xp, new_accum, lr_power), _rate_power(xp, accum, lr_power)
-    linear = linear + shrunk - (new_scale - scale) / lr * var
-    clipped = xp.maximum(xp.minimum(linear, l1), -l1)
-    return (clipped - linear) / (new_scale / lr + 2 * l2), new_accum, linear
-
-
-def _rate_power(xp: Any, accum: Array, lr_power: Array) -> Array:
-    # The usual power is -1/2; a square root is both quicker and what TensorFlow takes.
-    if xp is np:
-        return np.sqrt(accum) if lr_power == -0.5 else np.power(accum, -lr_power)
-    return xp.where(lr_power == -0.5, xp.sqrt(accum), xp.power(accum, -lr_power))
-
-
-# ---- declarations -----------------------------------------------------------------------------
 
 
 class _Optimizer(NamedTuple):
@@ -304,17 +33,17 @@ class _Optimizer(NamedTuple):
 
 
 _OPTIMIZERS = (
-    _Optimizer("GradientDescent", gradient_descent, "var", "alpha delta"),
+    _Optimizer("GradientDescent", formulas.gradient_descent, "var", "alpha delta"),
     _Optimizer(
         "ProximalGradientDescent",
-        proximal_gradient_descent,
+        formulas.proximal_gradient_descent,
         "var",
         "alpha l1 l2 delta",
         "alpha l1 l2 grad indices",
     ),
     _Optimizer(
         "Momentum",
-        momentum,
+        formulas.momentum,
         "var accum",
         "lr grad momentum",
         "lr grad indices momentum",
@@ -322,7 +51,7 @@ _OPTIMIZERS = (
     ),
     _Optimizer(
         "KerasMomentum",
-        keras_momentum,
+        formulas.keras_momentum,
         "var accum",
         "lr grad momentum",
         "lr grad indices momentum",
@@ -330,11 +59,16 @@ _OPTIMIZERS = (
         reference=False,
     ),
     _Optimizer(
-        "Adagrad", adagrad, "var accum", "lr grad", "lr grad indices", "update_slots: bool = true"
+        "Adagrad",
+        formulas.adagrad,
+        "var accum",
+        "lr grad",
+        "lr grad indices",
+        "update_slots: bool = true",
     ),
     _Optimizer(
         "AdagradV2",
-        adagrad_v2,
+        formulas.adagrad_v2,
         "var accum",
         "lr epsilon grad",
         "lr epsilon grad indices",
@@ -342,70 +76,70 @@ _OPTIMIZERS = (
     ),
     _Optimizer(
         "AdagradDA",
-        adagrad_da,
+        formulas.adagrad_da,
         "var gradient_accumulator gradient_squared_accumulator",
         "grad lr l1 l2 global_step",
         "grad indices lr l1 l2 global_step",
     ),
     _Optimizer(
         "ProximalAdagrad",
-        proximal_adagrad,
+        formulas.proximal_adagrad,
         "var accum",
         "lr l1 l2 grad",
         "lr l1 l2 grad indices",
     ),
     _Optimizer(
         "Adadelta",
-        adadelta,
+        formulas.adadelta,
         "var accum accum_update",
         "lr rho epsilon grad",
         "lr rho epsilon grad indices",
     ),
     _Optimizer(
         "Adam",
-        adam,
+        formulas.adam,
         "var m v",
         "beta1_power beta2_power lr beta1 beta2 epsilon grad",
         attr="use_nesterov: bool = false",
     ),
     _Optimizer(
         "AdamWithAmsgrad",
-        adam_with_amsgrad,
+        formulas.adam_with_amsgrad,
         "var m v vhat",
         "beta1_power beta2_power lr beta1 beta2 epsilon grad",
         reference=False,
     ),
-    _Optimizer("AdaMax", ada_max, "var m v", "beta1_power lr beta1 beta2 epsilon grad"),
+    _Optimizer("AdaMax", formulas.ada_max, "var m v", "beta1_power lr beta1 beta2 epsilon grad"),
     _Optimizer(
         "RMSProp",
-        rms_prop,
+        formulas.rms_prop,
         "var ms mom",
         "lr rho momentum epsilon grad",
         "lr rho momentum epsilon grad indices",
     ),
     _Optimizer(
         "CenteredRMSProp",
-        centered_rms_prop,
+        formulas.centered_rms_prop,
         "var mg ms mom",
         "lr rho momentum epsilon grad",
         "lr rho momentum epsilon grad indices",
     ),
     _Optimizer(
         "Ftrl",
-        ftrl,
+        formulas.ftrl,
         "var accum linear",
         "grad lr l1 l2 lr_power",
         "grad indices lr l1 l2 lr_power",
     ),
     _Optimizer(
         "FtrlV2",
-        ftrl_v2,
+        formulas.ftrl_v2,
         "var accum linear",
         "grad lr l1 l2 l2_shrinkage lr_power",
         "grad indices lr l1 l2 l2_shrinkage lr_power",
     ),
-    _Optimizer("AddSign", add_sign, "var m", "lr alpha sign_decay beta grad"),
-    _Optimizer("PowerSign", power_sign, "var m", "lr logbase sign_decay beta grad"),
+    _Optimizer("AddSign", formulas.add_sign, "var m", "lr alpha sign_decay beta grad"),
+    _Optimizer("PowerSign", formulas.power_sign, "var m", "lr logbase sign_decay beta grad"),
 )
 
 _FIXED_TYPES = {"indices": "Tindices", "global_step": "int64"}
@@ -427,13 +161,11 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
             indices, grad = given.pop("indices"), given.pop("grad")
             if xp is np:
                 check_range(indices, values[0].shape[0], _out_of_range)
-            new = update_rows(
-                xp,
-                values,
-                indices,
-                (grad,),
-                lambda rows, grad: spec.formula(xp, *rows, grad=grad, **given, **attrs),
-            )
+
+            def step(rows: Any, grad: Array) -> State:
+                return spec.formula(xp, *rows, grad=grad, **given, **attrs)
+
+            new = update_rows(xp, values, indices, (grad,), step)
         else:
             new = list(spec.formula(xp, *values, **given, **attrs))
         for cell, old, value in zip(cells, values, new, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import Tensor
-from weft.ops import indexing
+from weft.ops.getitem import getitem
 
 _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
@@ -27,7 +27,7 @@ class VariableSlice(Tensor):
 
 def slice_variable(variable: Any, slice_spec: Any) -> Tensor:
     """`variable[slice_spec]`."""
-    part = indexing.getitem(variable.value(), slice_spec)
+    part = getitem(variable.value(), slice_spec)
     if part.op.type == "StridedSlice":
         # The op made a plain tensor; this one alone has more to offer.
         part.__class__ = VariableSlice

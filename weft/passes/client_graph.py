@@ -45,6 +45,11 @@ class Node:
     def type(self) -> str:
         return self.definition.name
 
+    @property
+    def sources(self) -> list[Node]:
+        """The nodes this one comes after: those of its inputs, and its control inputs."""
+        return [source for source, _ in self.inputs] + self.controls
+
     def __repr__(self) -> str:
         return f"<Node {self.name} {self.type}>"
 
@@ -68,8 +73,7 @@ class ClientGraph:
             if node in keep:
                 continue
             keep.add(node)
-            stack.extend(n for n, _ in node.inputs)
-            stack.extend(node.controls)
+            stack.extend(node.sources)
         self.nodes = [node for node in self.nodes if node in keep]
 
     def replace(self, old: dict[Edge, Edge], gone: dict[Node, list[Node]] | None = None) -> None:
@@ -100,3 +104,31 @@ def _expand(controls: Iterable[Node], gone: dict[Node, list[Node]]) -> list[Node
         else:
             found[node] = None
     return list(found)
+
+
+def topological(nodes: list[Node], after: dict[Node, list[Node]] | None = None) -> list[Node]:
+    """Topological order, keeping the given one where it can. `after`: further edges.
+
+    The way back of a loop does not count.
+    """
+    inside = set(nodes)
+    order: list[Node] = []
+    seen: set[Node] = set()
+    for root in nodes:
+        stack = [(root, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order.append(node)
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                sources = _before(node) + (after.get(node, []) if after else [])
+                stack.extend((s, False) for s in reversed(sources) if s in inside and s not in seen)
+    return order
+
+
+def _before(node: Node) -> list[Node]:
+    if node.definition.control_flow != "merge":
+        return node.sources
+    return [s for s in node.sources if s.definition.control_flow != "next_iteration"]

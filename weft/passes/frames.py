@@ -11,7 +11,7 @@ def frames(graph: ClientGraph) -> dict[Node, Frames]:
     """The frames of every node. Enter and Exit count as inside of their loop."""
     found: dict[Node, Frames] = {}
     for node in graph.nodes:
-        inputs = [inner for n in _sources(node) if (inner := leaving(n, found)) is not None]
+        inputs = [inner for n in node.sources if (inner := leaving(n, found)) is not None]
         # A constant may be used in any frame: the deepest input says where a node is.
         place = max(inputs, key=len, default=())
         if node.definition.control_flow == "enter":
@@ -38,7 +38,7 @@ def may_be_dead(graph: ClientGraph) -> set[Node]:
     """Nodes that some step may decide not to run: those between a Switch and its Merge."""
     depth: dict[Node, int] = {}
     for node in graph.nodes:
-        before = max((depth[n] for n in _sources(node) if n in depth), default=0)
+        before = max((depth[n] for n in node.sources if n in depth), default=0)
         kind = node.definition.control_flow
         if kind == "switch":
             before += 1
@@ -52,7 +52,3 @@ def may_be_dead(graph: ClientGraph) -> set[Node]:
 
 def _closes_loop(merge: Node) -> bool:
     return any(n.definition.control_flow == "next_iteration" for n, _ in merge.inputs)
-
-
-def _sources(node: Node) -> list[Node]:
-    return [n for n, _ in node.inputs] + node.controls

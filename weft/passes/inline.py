@@ -305,8 +305,7 @@ def _sure_effects(graph: ClientGraph) -> list[Node]:
     """The targets that run whenever the graph does: none that a Switch may keep from running."""
     unsure: set[Node] = set()
     for node in graph.nodes:
-        sources = [source for source, _ in node.inputs] + node.controls
-        if node.definition.control_flow or any(source in unsure for source in sources):
+        if node.definition.control_flow or not unsure.isdisjoint(node.sources):
             unsure.add(node)
     return [target for target in graph.targets if target not in unsure]
 
@@ -315,8 +314,7 @@ def _waits_inside(node: Node, args: dict[Node, Edge]) -> bool:
     """Whether a node comes after another of its body, or may come before all."""
     if is_settled(node):
         return True
-    sources = [source for source, _ in node.inputs] + node.controls
-    return any(source not in args and not is_settled(source) for source in sources)
+    return any(source not in args and not is_settled(source) for source in node.sources)
 
 
 def rename(graph: ClientGraph, prefix: str, call: Node) -> None:

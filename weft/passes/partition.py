@@ -121,7 +121,7 @@ class _Cutter:
         targets = [n for n in self.graph.targets if n.device == device and not is_everywhere(n)]
         targets += [n for n in nodes if n.definition.transfer == "send"]
         graph = ClientGraph(
-            [*(arg for _, arg in args), *topological([n for n in nodes if n.type != "_Arg"])],
+            [*(arg for _, arg in args), *by_readiness([n for n in nodes if n.type != "_Arg"])],
             [(arg, 0) for _, arg in args],
             [fetches[i][1] for i in mine],
             targets,
@@ -302,14 +302,14 @@ class _Cutter:
             if n.definition.control_flow == "enter"
         }
         for node in list(self.graph.nodes):
-            for source in [n for n, _ in node.inputs] + node.controls:
+            for source in node.sources:
                 inside = leaving(source, self.frames)
                 if is_everywhere(source) or source.device == node.device or not inside:
                     continue
                 if inside == entering(node, self.frames):
                     self._control_loop(inside, node.device, verdicts, enters)
         if self.loops:
-            self.graph.nodes = topological(self.graph.nodes)
+            self.graph.nodes = by_readiness(self.graph.nodes)
             self.hops = _hops(self.graph)
 
     def _control_loop(
@@ -351,7 +351,7 @@ class _Cutter:
         self, kind: str, attrs: dict[str, Any], inputs: list[Edge], like: Node, device: str,
         inside: Frames,
     ) -> Node:  # fmt: skip
-        made = self._node(f"_cloop{like.name}", REGISTRY[kind], attrs, inputs, like, device)
+        made = self._node(f"{like.name}/_cloop", REGISTRY[kind], attrs, inputs, like, device)
         made.dtypes, made.dims = [dtypes.float32], [(0,)]
         self.graph.nodes.append(made)
         self.frames[made] = inside
@@ -363,15 +363,16 @@ def _hops(graph: ClientGraph) -> dict[Node, int]:
     hops: dict[Node, int] = {}
     for node in graph.nodes:
         far = 0
-        for source in [n for n, _ in node.inputs] + node.controls:
+        for source in node.sources:
             cut = source.device != node.device and not is_everywhere(source)
             far = max(far, hops.get(source, 0) + cut)
         hops[node] = far
     return hops
 
 
-def topological(nodes: list[Node]) -> list[Node]:
-    """Topological order, stable; the way back of a loop does not count."""
+def by_readiness(nodes: list[Node]) -> list[Node]:
+    """Topological order: what uses a node comes soon after it, as it would run. The way back of a
+    loop does not count."""
     known = set(nodes)
     waiting: dict[Node, int] = {}
     users: dict[Node, list[Node]] = {}

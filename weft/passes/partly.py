@@ -6,6 +6,10 @@ around it is left to the executor, and nothing is folded that would then start t
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Iterable
+
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.structure import (
     Context,
@@ -15,7 +19,6 @@ from weft.passes.structure import (
     fold_loop,
     fold_predicate,
     frames_of,
-    has_effect,
     predicate_of,
     replace_by,
     waits,
@@ -90,29 +93,43 @@ def _fold_conditional(graph: ClientGraph, predicate: Edge) -> None:
 def _stands_alone(graph: ClientGraph, inside: set[Node], may_wait: bool = False) -> bool:
     """Whether nodes can run as one: nothing in them waits, nor is waited for by what they need.
 
-    As one node, they start when all their inputs are there. That must not keep an operation waiting
-    that another one, on which some of the inputs hang, may wait for. `may_wait`: it will do if
-    nobody can wait for them, because they only take.
+    As one node, they start when all their inputs are there, and give all their results at once.
+    That must not keep an operation waiting that another one, on which some of the inputs hang, may
+    wait for. `may_wait`: it will do if they wait themselves, for others than each other.
     """
-    if any(waits(n) for n in inside):
-        effects = [n for n in inside if has_effect(n)]
-        if not may_wait or not all(_only_takes(n) for n in effects):
-            return False
+    if any(waits(n) and not (may_wait and n.definition.transfer is None) for n in inside):
+        return False
     if inside & _from_branches_elsewhere(graph):
         return False  # what they use is there for one side only
     if not any(waits(n) for n in graph.nodes):
         return True
+    return not _starts_too_late(graph, inside) and not _ends_too_late(graph, inside)
+
+
+def _starts_too_late(graph: ClientGraph, inside: set[Node]) -> bool:
+    """Whether one of them that waits could begin before all that the others need is there."""
+    waiting = [n for n in inside if waits(n)]
+    if not waiting:
+        return False
+    awaited = _awaited(graph, in_first_iteration=True)
+    bits = _bits(graph)
+    own = _union(bits[n] for n in waiting)
+    needed = _union(awaited[n] for n in inside) & ~own
+    return any(awaited[n] & needed != needed for n in waiting)
+
+
+def _ends_too_late(graph: ClientGraph, inside: set[Node]) -> bool:
+    """Whether something after them that waits needs only some of their results."""
     awaited = _awaited(graph)
-    needed = 0
-    for node in inside:
-        needed |= awaited[node]
+    needed = _union(awaited[n] for n in inside)
     after = set(inside)
     for node in graph.nodes:
-        if any(source in after for source in _sources(node)):
+        if any(source in after for source in node.sources):
             after.add(node)
-            if waits(node) and awaited[node] & needed != needed:
-                return False
-    return True
+            late = waits(node) and node not in inside
+            if late and awaited[node] & needed != needed:
+                return True
+    return False
 
 
 def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
@@ -120,34 +137,33 @@ def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
     found: set[Node] = set()
     for node in graph.nodes:
         merges = node.definition.control_flow == "merge"
-        needs = not merges and not found.isdisjoint(_sources(node))
+        needs = not merges and not found.isdisjoint(node.sources)
         if needs or "_may_be_dead" in node.attrs:
             found.add(node)
     return found
 
 
-def _only_takes(node: Node) -> bool:
-    """Whether a node does nothing but wait for something, and hand it on."""
-    return waits(node) and bool(node.dtypes) and node.definition.transfer is None
-
-
-def _awaited(graph: ClientGraph) -> dict[Node, int]:
+def _awaited(graph: ClientGraph, in_first_iteration: bool = False) -> dict[Node, int]:
     """Which waiting nodes each node comes after, itself among them, as a set of bits."""
-    waiting = [n for n in graph.nodes if waits(n)]
-    awaited = dict.fromkeys(graph.nodes, 0)
-    for i, node in enumerate(waiting):
-        awaited[node] = 1 << i
+    awaited = _bits(graph)
     changed = True
     while changed:  # loops close: what comes later in the list may come before
         changed = False
         for node in graph.nodes:
-            mask = awaited[node]
-            for source in _sources(node):
-                mask |= awaited[source]
+            before = node.sources
+            if in_first_iteration:
+                before = [s for s in before if s.definition.control_flow != "next_iteration"]
+            mask = awaited[node] | _union(awaited[source] for source in before)
             changed = changed or mask != awaited[node]
             awaited[node] = mask
     return awaited
 
 
-def _sources(node: Node) -> list[Node]:
-    return [source for source, _ in node.inputs] + node.controls
+def _bits(graph: ClientGraph) -> dict[Node, int]:
+    """A bit for each node that waits."""
+    waiting = [n for n in graph.nodes if waits(n)]
+    return dict.fromkeys(graph.nodes, 0) | {n: 1 << i for i, n in enumerate(waiting)}
+
+
+def _union(masks: Iterable[int]) -> int:
+    return functools.reduce(operator.or_, masks, 0)

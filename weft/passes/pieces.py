@@ -7,28 +7,17 @@ can be one task, and those that XLA can take one region.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Mapping
 
+from weft.passes.cells import is_cell, is_list, resource_roots
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.compilable import compiles
 from weft.passes.frames import Frames, frames
 from weft.passes.references import is_reference
-from weft.passes.regions import (
-    Layout,
-    Unit,
-    awaited_by,
-    can_be_known,
-    cell_key,
-    compiles,
-    inner_handles,
-    is_cell,
-    is_variable,
-    known_nodes,
-    resource_roots,
-    static_edges,
-    wire,
-)
+from weft.passes.regions import awaited_by, laid_out
+from weft.passes.static_values import can_be_known, known_nodes, static_edges
 from weft.passes.structure import predicate_of, topological
+from weft.passes.units import Layout, Unit
 
 # What must be so for a node to be alive: (predicate, side), or that one node is.
 Context = frozenset[tuple[Hashable, int]]
@@ -42,7 +31,6 @@ def pieces(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout
     order = topological(graph.nodes, entered)
     roots = resource_roots(order)
     handles = [n for n in order if n.definition.is_handle and not n.controls]
-    inner = [h for n in order for h in inner_handles(n)]
     constants = [n for n in order if n.type == "Const" and not n.controls]
     settled = {*handles, *constants, *(n for n, _ in graph.feeds)}
     running = [n for n in order if n not in settled]
@@ -50,23 +38,25 @@ def pieces(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout
         n for n in running if n not in on_host and not is_alone(n) and _on_device(n, roots)
     }
     levels = _levels(running, on_device, entered)
+    alive = contexts(order, frame_of)
+    together = {n: (levels[n], n in on_device, frame_of[n], alive[n]) for n in running}
+    units = _units(running, on_device, together)
+    units.sort(key=lambda unit: levels[unit.nodes[0]])
+    return laid_out(graph, order, units, handles, constants, roots)
+
+
+def _units(
+    running: list[Node], on_device: set[Node], together: Mapping[Node, Hashable]
+) -> list[Unit]:
+    """What has the same in `together`, and waits for the same, is one; what stands alone is not."""
     awaited = awaited_by(running)
     carried = _carried(running, awaited)
-    context_of = contexts(order, frame_of)
-    by_place: dict[Any, Unit] = {}
+    units: dict[Hashable, Unit] = {}
     for node in running:
-        place: Any = node
-        if not is_alone(node):
-            waits = awaited[node], carried[node]
-            is_region = node in on_device
-            place = levels[node], is_region, waits, frame_of[node], context_of[node]
-        unit = by_place.setdefault(place, Unit(node in on_device))
+        place = node if is_alone(node) else (together[node], awaited[node], carried[node])
+        unit = units.setdefault(place, Unit(node in on_device))
         unit.nodes.append(node)
-    units = sorted(by_place.values(), key=lambda u: levels[u.nodes[0]])
-    known = {cell_key(h): (h, 0) for h in [*inner, *handles] if is_variable(h)}
-    wire(units, graph, known, roots)
-    canonical = {edge[0] for edge in known.values()}
-    return Layout(units, [*handles, *(h for h in inner if h in canonical)], constants, roots)
+    return list(units.values())
 
 
 def is_alone(node: Node) -> bool:
@@ -110,6 +100,9 @@ def _on_device(node: Node, roots: dict[Edge, Edge]) -> bool:
     So does what is given a variable where it wants a value, by a switch for example.
     """
     if any(not is_cell(e) and is_reference(e) for e in node.inputs):
+        return False
+    edges = [*node.inputs, *((node, i) for i in range(len(node.dtypes)))]
+    if any(is_list(e) for e in edges):
         return False
     made_elsewhere = any(is_cell(e) and e not in roots for e in node.inputs)
     makes = any(is_cell((node, i)) and (node, i) not in roots for i in range(len(node.dtypes)))

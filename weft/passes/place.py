@@ -25,7 +25,8 @@ from weft.passes.simulate import Simulation
 class PlaceOptions:
     """How to choose.
 
-    `soft`: a device that does not exist or cannot run an op is replaced by one that can.
+    `soft`: a device that does not exist or cannot run an op is replaced by one of the same task
+    that can. A task that does not exist is not replaced.
     `by_type`: only the best type of device that a group may run on is considered. A program that
     XLA compiles whole loses far more by being torn apart than an idle host could win.
     `improve`: small placements are refined by search.
@@ -71,20 +72,36 @@ def check_devices(
     operations: Iterable[Operation], devices: DeviceSet, options: PlaceOptions
 ) -> None:
     """Whether operations ask for devices that do not exist, used or not."""
-    if not options.soft:
-        for op in operations:
-            if op._device and not devices.matching(op._device):
-                raise no_such_device(as_node(op), devices)
+    for op in operations:
+        if op._device and not devices.matching(_wanted(op._device, options)):
+            raise no_such_device(as_node(op), devices)
 
 
 def _place_on_one(graph: ClientGraph, devices: DeviceSet, options: PlaceOptions) -> None:
     only = devices.devices[0]
     for node in graph.nodes:
-        if node.device and not options.soft and not device_name.matches(node.device, only.name):
+        if node.device and not device_name.matches(_wanted(node.device, options), only.name):
             raise no_such_device(node, devices)
         if only.device_type != HOST_TYPE and only.device_type not in kernel_types(node):
             raise no_kernel(node, devices)
         node.device = only.name
+
+
+def _wanted(device: str, options: PlaceOptions) -> str:
+    return _without(device, "device_type", "device_index") if options.soft else device
+
+
+def _without(device: str, *parts: str) -> str:
+    return device_name.unparse(device_name.parse(device)._replace(**dict.fromkeys(parts)))
+
+
+def _in_common(left: str, right: str) -> str | None:
+    """What two names agree on, softly: the task, and the type of device if it is one."""
+    for parts in (("device_index",), ("device_type", "device_index")):
+        one, two = _without(left, *parts), _without(right, *parts)
+        if device_name.is_compatible(one, two):
+            return device_name.merge(one, two)
+    return None
 
 
 # ---- what is possible -------------------------------------------------------------------------
@@ -97,14 +114,13 @@ def kernel_types(node: Node) -> tuple[str, ...]:
 
 _ALL, _HOST = ("TPU", "GPU", HOST_TYPE), (HOST_TYPE,)
 _ANYWHERE = {"NoOp", "Placeholder", "PlaceholderV2"}
-_HOST_DTYPES = frozenset([dtypes.string, dtypes.variant])
 
 
 def _compilable(node: Node) -> bool:
     kind = node.definition
-    if any(d.base_dtype in _HOST_DTYPES for d in node.dtypes):
+    if any(d.base_dtype is dtypes.string for d in node.dtypes):
         return False
-    if any(source.dtypes[i].base_dtype in _HOST_DTYPES for source, i in node.inputs):
+    if any(source.dtypes[i].base_dtype is dtypes.string for source, i in node.inputs):
         return False
     if kind.control_flow is not None or kind.kernel is None or kind.name in _ANYWHERE:
         return True
@@ -162,6 +178,7 @@ class Groups:
             self._groups[node] = _Group(node.device, kernel_types(node), node, before, holds)
         self._join_colocated()
         self._join_cells()
+        self._join_lists()
         self._join_loops()
         self.roots = [n for n in graph.nodes if self._parent[n] is n]
 
@@ -191,6 +208,13 @@ class Groups:
             for source, _ in needs_cell(node):
                 self._join(source, node, "reference or resource edge")
 
+    def _join_lists(self) -> None:
+        """Lists of tensors and other variants do not travel; who takes one is where it was made."""
+        for node in self.graph.nodes:
+            for source, i in node.inputs:
+                if source.dtypes[i] is dtypes.variant:
+                    self._join(source, node, "variant edge")
+
     def _join_loops(self) -> None:
         """A loop runs as a whole where nothing speaks against it."""
         first: dict[str, Node] = {}
@@ -217,11 +241,9 @@ class Groups:
             merged = _Group(one.wanted, self._types(a, b), one.asked_by, one.pinned, one.holds)
             if not self.options.soft and one.holds and two.holds:
                 raise self._conflict(left, right, why)
-        if merged is None:
-            if not self.options.soft:
-                raise self._conflict(left, right, why)
-            merged = _Group("", self._types(a, b), a, self._groups[a].pinned)
-        if not merged.types:
+        if merged is None and self.options.soft:
+            merged = self._softly_merged(a, b)
+        if merged is None or not merged.types:
             raise self._conflict(left, right, why)
         self._link(a, b, merged)
 
@@ -233,6 +255,13 @@ class Groups:
         asked = one.asked_by if one.wanted else two.asked_by
         holds = one.holds or two.holds
         return _Group(wanted, self._types(a, b), asked, one.pinned or two.pinned, holds)
+
+    def _softly_merged(self, a: Node, b: Node) -> _Group | None:
+        one, two = self._groups[a], self._groups[b]
+        wanted = _in_common(one.wanted, two.wanted)
+        if wanted is None:
+            return None
+        return _Group(wanted, self._types(a, b), a, one.pinned, one.holds or two.holds)
 
     def _types(self, a: Node, b: Node) -> tuple[str, ...]:
         return tuple(t for t in self._groups[a].types if t in self._groups[b].types)
@@ -280,13 +309,14 @@ class Groups:
         return [d for d in allowed if d.worker == task]
 
     def _softly(self, group: _Group) -> list[DeviceInfo]:
-        """Any device of the task that was asked for, or of any task, that can run the group."""
-        parts = device_name.parse(group.wanted)._replace(device_type=None, device_index=None)
-        for wanted in (device_name.unparse(parts), ""):
-            found = [d for d in self.all.matching(wanted) if d.device_type in group.types]
-            if found:
-                return [d for d in found if d.device_type == HOST_TYPE] or found
-        raise no_kernel(group.asked_by, self.all, group.wanted)
+        """Any device of the task that was asked for that can run the group, a host first."""
+        matching = self.all.matching(_without(group.wanted, "device_type", "device_index"))
+        if not matching:
+            raise no_such_device(group.asked_by, self.all, group.wanted)
+        found = self._near([d for d in matching if d.device_type in group.types])
+        if not found:
+            raise no_kernel(group.asked_by, self.all, group.wanted)
+        return [d for d in found if d.device_type == HOST_TYPE] or found
 
     def _conflict(self, left: Node, right: Node, why: str) -> errors.OpError:
         one, two = self._groups[self.find(left)], self._groups[self.find(right)]

@@ -63,7 +63,7 @@ def _check_no_cycle(graph: ClientGraph) -> None:
     """Rewriting a graph can close a circle; only loops have one, from NextIteration to Merge."""
     placed: set[Node] = set()
     for node in graph.nodes:
-        for source in [n for n, _ in node.inputs] + node.controls:
+        for source in node.sources:
             if source not in placed and source.definition.control_flow != "next_iteration":
                 raise _cycle_error(source, node)
         placed.add(node)

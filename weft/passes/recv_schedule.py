@@ -11,7 +11,7 @@ from __future__ import annotations
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.cost import CostModel
 from weft.passes.devices import SAME_HOST, DeviceInfo, Link, describe
-from weft.passes.partition import topological
+from weft.passes.partition import by_readiness
 
 LARGE = 1 << 20  # bytes: smaller tensors come when they come
 
@@ -49,7 +49,7 @@ def hold_back(
             receive.controls = [*receive.controls, max(before, key=lambda n: done[n])]
             added += 1
     if added:
-        graph.nodes = topological(graph.nodes)
+        graph.nodes = by_readiness(graph.nodes)
     return added
 
 
@@ -57,7 +57,7 @@ def finish_times(graph: ClientGraph, device: DeviceInfo, costs: CostModel) -> di
     """When each node is done at the earliest, with every tensor there from the start."""
     done: dict[Node, float] = {}
     for node in graph.nodes:
-        start = max((done.get(n, 0.0) for n in _sources(node)), default=0.0)
+        start = max((done.get(n, 0.0) for n in node.sources), default=0.0)
         free = node.definition.transfer is not None or node.type in ("_Arg", "Const")
         done[node] = start + (0.0 if free else costs.time(node, device))
     return done
@@ -113,20 +113,16 @@ def _first_use(
     """The user that could start first if the tensor were there, and when that is."""
 
     def start(user: Node) -> float:
-        return max((done[n] for n in _sources(user) if n is not receive), default=0.0)
+        return max((done[n] for n in user.sources if n is not receive), default=0.0)
 
     first = min(users[receive], key=start)
     return first, start(first)
 
 
-def _sources(node: Node) -> list[Node]:
-    return [n for n, _ in node.inputs] + node.controls
-
-
 def _users(graph: ClientGraph) -> dict[Node, list[Node]]:
     users: dict[Node, list[Node]] = {n: [] for n in graph.nodes}
     for node in graph.nodes:
-        for source in _sources(node):
+        for source in node.sources:
             users[source].append(node)
     return users
 
@@ -145,7 +141,7 @@ def _ancestors(node: Node) -> set[Node]:
     found: set[Node] = set()
     stack = [node]
     while stack:
-        for source in _sources(stack.pop()):
+        for source in stack.pop().sources:
             if source not in found:
                 found.add(source)
                 stack.append(source)
@@ -157,5 +153,5 @@ def _hops(graph: ClientGraph) -> dict[Node, int]:
     hops: dict[Node, int] = {}
     for node in graph.nodes:
         own = node.attrs.get("_hop", 0) if node.definition.transfer == "recv" else 0
-        hops[node] = max([own, *(hops.get(n, 0) for n in _sources(node))])
+        hops[node] = max([own, *(hops.get(n, 0) for n in node.sources)])
     return hops

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from weft.ops import eager
+
 
 def executing_eagerly() -> bool:
-    """False: operations build a graph, which a session runs."""
-    return False
+    """False, except in a `tf.py_function`: operations build a graph, which a session runs."""
+    return eager.executing_eagerly()
 
 
 def _refuse(what: str, instead: str) -> NoReturn:

@@ -41,6 +41,7 @@ _MASTER = {
         1 session_handle string
         2 graph_version int64
         1001 frame_port int32
+        1002 frame_name string
     """,
     "ExtendSessionRequest": """
         1 session_handle string
@@ -114,6 +115,7 @@ _WORKER = {
         1 device_attributes [DeviceAttributes]
         1000 cleans_up bool
         1001 frame_port int32
+        1002 frame_name string
     """,
     "CreateWorkerSessionRequest": """
         1 session_handle string

@@ -204,7 +204,23 @@ def projection(units: int, name: str, dtype: Any) -> Dense:
     return Dense(units, name=name, use_bias=False, dtype=dtype or dtypes.float32)
 
 
-class LuongAttention(BaseAttentionMechanism):
+class _SoftAttention(BaseAttentionMechanism):
+    """Attention to all of a memory, whose keys are a projection of it."""
+
+    def __init__(
+        self, num_units: int, dtype: Any, probability_fn: Any, name: str, **rest: Any
+    ) -> None:
+        chosen = probability_fn or nn_impl.softmax
+        super().__init__(
+            memory_layer=projection(num_units, "memory_layer", dtype),
+            probability_fn=lambda score, _: chosen(score),
+            name=name,
+            **rest,
+        )
+        self._num_units, self._name = num_units, name
+
+
+class LuongAttention(_SoftAttention):
     """Multiplicative attention."""
 
     def __init__(
@@ -219,18 +235,12 @@ class LuongAttention(BaseAttentionMechanism):
         custom_key_value_fn: Callable[..., Any] | None = None,
         name: str = "LuongAttention",
     ) -> None:
-        chosen = probability_fn or nn_impl.softmax
         super().__init__(
-            query_layer=None,
-            memory_layer=projection(num_units, "memory_layer", dtype),
-            memory=memory,
-            probability_fn=lambda score, _: chosen(score),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
+            num_units, dtype, probability_fn, name, memory=memory, query_layer=None,
+            memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
             custom_key_value_fn=custom_key_value_fn,
-            name=name,
-        )
-        self._num_units, self._scale, self._name = num_units, scale, name
+        )  # fmt: skip
+        self._scale = scale
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
         with vs.variable_scope(None, "luong_attention", [query]):
@@ -238,7 +248,7 @@ class LuongAttention(BaseAttentionMechanism):
         return self._aligned(score, state)
 
 
-class BahdanauAttention(BaseAttentionMechanism):
+class BahdanauAttention(_SoftAttention):
     """Additive attention."""
 
     def __init__(
@@ -253,18 +263,13 @@ class BahdanauAttention(BaseAttentionMechanism):
         custom_key_value_fn: Callable[..., Any] | None = None,
         name: str = "BahdanauAttention",
     ) -> None:
-        chosen = probability_fn or nn_impl.softmax
         super().__init__(
+            num_units, dtype, probability_fn, name, memory=memory,
             query_layer=projection(num_units, "query_layer", dtype),
-            memory_layer=projection(num_units, "memory_layer", dtype),
-            memory=memory,
-            probability_fn=lambda score, _: chosen(score),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
+            memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
             custom_key_value_fn=custom_key_value_fn,
-            name=name,
-        )
-        self._num_units, self._normalize, self._name = num_units, normalize, name
+        )  # fmt: skip
+        self._normalize = normalize
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
         with vs.variable_scope(None, "bahdanau_attention", [query]):

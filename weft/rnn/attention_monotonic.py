@@ -72,7 +72,16 @@ def _monotonic_probability_fn(
 class _BaseMonotonicAttentionMechanism(BaseAttentionMechanism):
     """A mechanism that starts at the first entry of the memory."""
 
-    _score_bias_init: Any
+    def __init__(
+        self, num_units: int, dtype: Any, score_bias_init: float, noise: dict[str, Any], **rest: Any
+    ) -> None:
+        super().__init__(
+            memory_layer=projection(num_units, "memory_layer", dtype),
+            probability_fn=functools.partial(_monotonic_probability_fn, **noise),
+            **rest,
+        )
+        self._num_units, self._score_bias_init = num_units, score_bias_init
+        self._name = rest["name"]
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
         first = array_fill.zeros((batch_size,), dtype=dtypes.int32)
@@ -101,22 +110,14 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
         dtype: Any = None,
         name: str = "BahdanauMonotonicAttention",
     ) -> None:
+        noise = {"sigmoid_noise": sigmoid_noise, "mode": mode, "seed": sigmoid_noise_seed}
         super().__init__(
+            num_units, dtype, score_bias_init, noise, memory=memory,
             query_layer=projection(num_units, "query_layer", dtype),
-            memory_layer=projection(num_units, "memory_layer", dtype),
-            memory=memory,
-            probability_fn=functools.partial(
-                _monotonic_probability_fn,
-                sigmoid_noise=sigmoid_noise,
-                mode=mode,
-                seed=sigmoid_noise_seed,
-            ),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
+            memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
             name=name,
-        )
-        self._num_units, self._normalize, self._name = num_units, normalize, name
-        self._score_bias_init = score_bias_init
+        )  # fmt: skip
+        self._normalize = normalize
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
         with vs.variable_scope(None, "bahdanau_monotonic_attention", [query]):
@@ -144,22 +145,13 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
         dtype: Any = None,
         name: str = "LuongMonotonicAttention",
     ) -> None:
+        noise = {"sigmoid_noise": sigmoid_noise, "mode": mode, "seed": sigmoid_noise_seed}
         super().__init__(
-            query_layer=None,
-            memory_layer=projection(num_units, "memory_layer", dtype),
-            memory=memory,
-            probability_fn=functools.partial(
-                _monotonic_probability_fn,
-                sigmoid_noise=sigmoid_noise,
-                mode=mode,
-                seed=sigmoid_noise_seed,
-            ),
-            memory_sequence_length=memory_sequence_length,
-            score_mask_value=score_mask_value,
+            num_units, dtype, score_bias_init, noise, memory=memory, query_layer=None,
+            memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
             name=name,
-        )
-        self._num_units, self._scale, self._name = num_units, scale, name
-        self._score_bias_init = score_bias_init
+        )  # fmt: skip
+        self._scale = scale
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:
         with vs.variable_scope(None, "luong_monotonic_attention", [query]):

@@ -10,7 +10,7 @@ from weft.graph.constant import constant
 from weft.graph.graph import Tensor
 from weft.layers import named
 from weft.layers.input_spec import InputSpec
-from weft.ops import array_join, array_split, clip, elementwise, matmul, strided, unary
+from weft.ops import array_join, array_split, clip, elementwise, matmul, slicing, unary
 from weft.ops.initializers import constant_initializer, zeros_initializer
 from weft.ops.math import sigmoid
 from weft.ops.partitioners import fixed_size_partitioner
@@ -25,7 +25,54 @@ from weft.rnn.cells import (
 )
 
 
-class BasicRNNCell(LayerRNNCell):
+class _UnitCell(LayerRNNCell):
+    """Some units with an activation. Their values are the state, unless a cell has another."""
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Any,
+        reuse: Any,
+        name: str | None,
+        dtype: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        check_supported_dtypes(self.dtype)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units = num_units
+        self._activation = named.activation(activation) or unary.tanh
+
+    @property
+    def state_size(self) -> Any:
+        return self._num_units
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units
+
+    def _checked_depth(self, inputs_shape: Any) -> int:
+        depth = input_depth(inputs_shape)
+        check_supported_dtypes(self.dtype)
+        return depth
+
+    def _add_kernel_and_bias(self, inputs_shape: Any, columns: int) -> None:
+        rows = self._checked_depth(inputs_shape) + self._num_units
+        self._kernel = self.add_variable(KERNEL, shape=[rows, columns])
+        self._bias = self.add_variable(
+            BIAS, shape=[columns], initializer=zeros_initializer(dtype=self.dtype)
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "num_units": self._num_units,
+            "activation": named.activation_name(self._activation),
+            "reuse": self._reuse,
+        }
+
+
+class BasicRNNCell(_UnitCell):
     """`output = new_state = activation([inputs, state] @ kernel + bias)`."""
 
     def __init__(
@@ -37,27 +84,10 @@ class BasicRNNCell(LayerRNNCell):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        check_supported_dtypes(self.dtype)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
-        self._activation = named.activation(activation) or unary.tanh
-
-    @property
-    def state_size(self) -> int:
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     def build(self, inputs_shape: Any) -> None:
-        depth = input_depth(inputs_shape)
-        check_supported_dtypes(self.dtype)
-        self._kernel = self.add_variable(KERNEL, shape=[depth + self._num_units, self._num_units])
-        self._bias = self.add_variable(
-            BIAS, shape=[self._num_units], initializer=zeros_initializer(dtype=self.dtype)
-        )
+        self._add_kernel_and_bias(inputs_shape, self._num_units)
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
@@ -65,16 +95,8 @@ class BasicRNNCell(LayerRNNCell):
         output = self._activation(self._affine([inputs, state], self._kernel, self._bias))
         return output, output
 
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "num_units": self._num_units,
-            "activation": named.activation_name(self._activation),
-            "reuse": self._reuse,
-        }
 
-
-class GRUCell(LayerRNNCell):
+class GRUCell(_UnitCell):
     """A gated recurrent unit: gates r and u, and a candidate that r lets see the state."""
 
     def __init__(
@@ -88,25 +110,12 @@ class GRUCell(LayerRNNCell):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        check_supported_dtypes(self.dtype)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units = num_units
-        self._activation = named.activation(activation) or unary.tanh
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = named.initializer(kernel_initializer)
         self._bias_initializer = named.initializer(bias_initializer)
 
-    @property
-    def state_size(self) -> int:
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
-
     def build(self, inputs_shape: Any) -> None:
-        rows = input_depth(inputs_shape) + self._num_units
-        check_supported_dtypes(self.dtype)
+        rows = self._checked_depth(inputs_shape) + self._num_units
         # Gates start open: the state is kept until the cell learns otherwise.
         gates = self._pair(
             "gates", rows, 2 * self._num_units, constant_initializer(1.0, dtype=self.dtype)
@@ -129,23 +138,23 @@ class GRUCell(LayerRNNCell):
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
         check_rnn_cell_input_dtypes([inputs, state])
-        gates = sigmoid(self._affine([inputs, state], self._gate_kernel, self._gate_bias))
-        r, u = array_split.split(value=gates, num_or_size_splits=2, axis=1)
-        c = self._activation(
-            self._affine([inputs, r * state], self._candidate_kernel, self._candidate_bias)
-        )
-        new_h = u * state + (1 - u) * c
-        return new_h, new_h
+        return gru_step(self, self._activation, inputs, state)
 
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "num_units": self._num_units,
             "kernel_initializer": named.initializer_config(self._kernel_initializer),
             "bias_initializer": named.initializer_config(self._bias_initializer),
-            "activation": named.activation_name(self._activation),
-            "reuse": self._reuse,
         }
+
+
+def gru_step(cell: Any, activation: Any, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
+    """Output and state, which are the same, with the variables of `cell`."""
+    gates = sigmoid(cell._affine([inputs, state], cell._gate_kernel, cell._gate_bias))
+    r, u = array_split.split(value=gates, num_or_size_splits=2, axis=1)
+    c = activation(cell._affine([inputs, r * state], cell._candidate_kernel, cell._candidate_bias))
+    new_h = u * state + (1 - u) * c
+    return new_h, new_h
 
 
 class LSTMStateTuple(namedtuple("LSTMStateTuple", ("c", "h"))):
@@ -168,7 +177,7 @@ def _warn_of_joined_state(cell: Any) -> None:
     )
 
 
-class BasicLSTMCell(LayerRNNCell):
+class BasicLSTMCell(_UnitCell):
     """An LSTM without peepholes, clipping or projection."""
 
     def __init__(
@@ -182,33 +191,18 @@ class BasicLSTMCell(LayerRNNCell):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        check_supported_dtypes(self.dtype)
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         if not state_is_tuple:
             _warn_of_joined_state(self)
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._state_is_tuple = state_is_tuple
-        self._activation = named.activation(activation) or unary.tanh
+        self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
 
     @property
     def state_size(self) -> Any:
         n = self._num_units
         return LSTMStateTuple(n, n) if self._state_is_tuple else 2 * n
 
-    @property
-    def output_size(self) -> int:
-        return self._num_units
-
     def build(self, inputs_shape: Any) -> None:
-        depth = input_depth(inputs_shape)
-        check_supported_dtypes(self.dtype)
-        self._kernel = self.add_variable(
-            KERNEL, shape=[depth + self._num_units, 4 * self._num_units]
-        )
-        self._bias = self.add_variable(
-            BIAS, shape=[4 * self._num_units], initializer=zeros_initializer(dtype=self.dtype)
-        )
+        self._add_kernel_and_bias(inputs_shape, 4 * self._num_units)
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
@@ -234,15 +228,12 @@ class BasicLSTMCell(LayerRNNCell):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "num_units": self._num_units,
             "forget_bias": self._forget_bias,
             "state_is_tuple": self._state_is_tuple,
-            "activation": named.activation_name(self._activation),
-            "reuse": self._reuse,
         }
 
 
-class LSTMCell(LayerRNNCell):
+class LSTMCell(_UnitCell):
     """An LSTM with optional peepholes, clipped memory and a projected output."""
 
     def __init__(
@@ -263,8 +254,7 @@ class LSTMCell(LayerRNNCell):
         dtype: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
-        check_supported_dtypes(self.dtype)
+        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         if not state_is_tuple:
             _warn_of_joined_state(self)
         if num_unit_shards is not None or num_proj_shards is not None:
@@ -273,15 +263,11 @@ class LSTMCell(LayerRNNCell):
                 "variable scope with a partitioner instead.",
                 self,
             )
-        self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._num_proj = num_units, num_proj
-        self._use_peepholes = use_peepholes
+        self._num_proj, self._use_peepholes = num_proj, use_peepholes
         self._cell_clip, self._proj_clip = cell_clip, proj_clip
         self._initializer = named.initializer(initializer)
         self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
-        self._forget_bias = forget_bias
-        self._state_is_tuple = state_is_tuple
-        self._activation = named.activation(activation) or unary.tanh
+        self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
         self._output_size = num_proj or num_units
 
     @property
@@ -295,9 +281,7 @@ class LSTMCell(LayerRNNCell):
         return self._output_size
 
     def build(self, inputs_shape: Any) -> None:
-        depth = input_depth(inputs_shape)
-        check_supported_dtypes(self.dtype)
-        units = self._num_units
+        depth, units = self._checked_depth(inputs_shape), self._num_units
         self._kernel = self.add_variable(
             KERNEL,
             shape=[depth + (units if self._num_proj is None else self._num_proj), 4 * units],
@@ -328,8 +312,8 @@ class LSTMCell(LayerRNNCell):
         if self._state_is_tuple:
             c_prev, m_prev = state
         else:
-            c_prev = strided.slice(state, [0, 0], [-1, self._num_units])
-            m_prev = strided.slice(state, [0, self._num_units], [-1, self._output_size])
+            c_prev = slicing.slice(state, [0, 0], [-1, self._num_units])
+            m_prev = slicing.slice(state, [0, self._num_units], [-1, self._output_size])
         if inputs.shape.with_rank(2).as_list()[1] is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
         gates = self._affine([inputs, m_prev], self._kernel, self._bias)
@@ -354,7 +338,6 @@ class LSTMCell(LayerRNNCell):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "num_units": self._num_units,
             "use_peepholes": self._use_peepholes,
             "cell_clip": self._cell_clip,
             "initializer": named.initializer_config(self._initializer),
@@ -364,8 +347,6 @@ class LSTMCell(LayerRNNCell):
             "num_proj_shards": self._num_proj_shards,
             "forget_bias": self._forget_bias,
             "state_is_tuple": self._state_is_tuple,
-            "activation": named.activation_name(self._activation),
-            "reuse": self._reuse,
         }
 
 

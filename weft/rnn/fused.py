@@ -12,7 +12,7 @@ from weft.layers.input_spec import InputSpec
 from weft.ops import array_fill, array_join, array_reverse, array_shape, array_split
 from weft.rnn.basic_cells import LSTMStateTuple
 from weft.rnn.dynamic import dynamic_rnn, time_loop
-from weft.rnn.more_cells import add_block_lstm_variables, block_lstm_step
+from weft.rnn.more_cells import BlockLSTM
 from weft.rnn.static import static_rnn
 
 
@@ -93,7 +93,7 @@ def _reversed(steps: Any, lengths: Any) -> Any:
     return array_reverse.reverse_sequence(steps, lengths, 0, 1)
 
 
-class LSTMBlockFusedCell(Layer):
+class LSTMBlockFusedCell(BlockLSTM, Layer):
     """An LSTM over [time, batch, depth] inputs, or a list of [batch, depth]."""
 
     def __init__(
@@ -107,21 +107,11 @@ class LSTMBlockFusedCell(Layer):
         name: str = "lstm_fused_cell",
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._cell_clip = -1 if cell_clip is None else cell_clip
-        self._use_peephole = use_peephole
+        self._set_up(num_units, forget_bias, cell_clip, use_peephole)
         self.input_spec = InputSpec(ndim=3)
 
     @property
     def num_units(self) -> int:
-        return self._num_units
-
-    @property
-    def state_size(self) -> LSTMStateTuple:
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> int:
         return self._num_units
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,7 +121,7 @@ class LSTMBlockFusedCell(Layer):
         return array_split.unstack(outputs), state
 
     def build(self, input_shape: Any) -> None:
-        add_block_lstm_variables(self, input_shape.as_list()[2])
+        self._add_variables(input_shape.as_list()[2])
         self.built = True
 
     def call(
@@ -170,5 +160,4 @@ class _BlockStep:
         self.state_size, self.output_size = layer.state_size, layer.output_size
 
     def __call__(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
-        c, h = block_lstm_step(self._layer, inputs, *state)
-        return h, LSTMStateTuple(c, h)
+        return self._layer.step(inputs, state)

@@ -19,14 +19,14 @@ from weft.ops import (
     nn_impl,
     nn_moments,
     reduce,
-    strided,
+    slicing,
     unary,
 )
 from weft.ops import variable_scope as vs
 from weft.ops.initializers import constant_initializer, zeros_initializer
 from weft.ops.math import sigmoid
 from weft.platform import tf_logging as logging
-from weft.rnn.basic_cells import LSTMStateTuple
+from weft.rnn.basic_cells import LSTMStateTuple, gru_step
 from weft.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnncell, input_depth
 from weft.rnn.projections import Linear
 
@@ -102,35 +102,55 @@ class LayerNormBasicLSTMCell(RNNCell):
         return new_h, LSTMStateTuple(new_c, new_h)
 
 
-def block_lstm_step(
-    cell: Any, inputs: Tensor, c_prev: Tensor, h_prev: Tensor
-) -> tuple[Tensor, Tensor]:
-    """(c, h) of an LSTM step with the variables and settings of `cell`."""
-    joined = array_join.concat([inputs, h_prev], 1)
-    gates = nn_impl.bias_add(matmul.matmul(joined, cell._kernel), cell._bias)
-    i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=1)
-    f = f + cell._forget_bias
-    if cell._use_peephole:
-        i, f = i + cell._w_i_diag * c_prev, f + cell._w_f_diag * c_prev
-    c = sigmoid(f) * c_prev + sigmoid(i) * unary.tanh(j)
-    if cell._cell_clip > 0:
-        c = clip.clip_by_value(c, -cell._cell_clip, cell._cell_clip)
-    if cell._use_peephole:
-        o = o + cell._w_o_diag * c
-    return c, sigmoid(o) * unary.tanh(c)
+class BlockLSTM:
+    """What the LSTMs share whose variables fit those of LSTMCell, whatever they are called on."""
+
+    add_variable: Callable[..., Any]
+
+    def _set_up(
+        self, num_units: int, forget_bias: float, cell_clip: float | None, use_peephole: bool
+    ) -> None:
+        self._num_units, self._forget_bias = num_units, forget_bias
+        self._cell_clip = -1 if cell_clip is None else cell_clip
+        self._use_peephole = use_peephole
+
+    @property
+    def state_size(self) -> LSTMStateTuple:
+        return LSTMStateTuple(self._num_units, self._num_units)
+
+    @property
+    def output_size(self) -> int:
+        return self._num_units
+
+    def _add_variables(self, depth: int) -> None:
+        units = self._num_units
+        self._kernel = self.add_variable(KERNEL, [depth + units, 4 * units])
+        self._bias = self.add_variable(BIAS, [4 * units], initializer=constant_initializer(0.0))
+        if self._use_peephole:
+            self._w_i_diag, self._w_f_diag, self._w_o_diag = (
+                self.add_variable(name, [units]) for name in ("w_i_diag", "w_f_diag", "w_o_diag")
+            )
+
+    def step(self, inputs: Tensor, state: Any) -> tuple[Tensor, LSTMStateTuple]:
+        """Output and state after one step."""
+        c_prev, h_prev = state
+        joined = array_join.concat([inputs, h_prev], 1)
+        gates = nn_impl.bias_add(matmul.matmul(joined, self._kernel), self._bias)
+        i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=1)
+        f = f + self._forget_bias
+        if self._use_peephole:
+            i, f = i + self._w_i_diag * c_prev, f + self._w_f_diag * c_prev
+        c = sigmoid(f) * c_prev + sigmoid(i) * unary.tanh(j)
+        if self._cell_clip > 0:
+            c = clip.clip_by_value(c, -self._cell_clip, self._cell_clip)
+        if self._use_peephole:
+            o = o + self._w_o_diag * c
+        h = sigmoid(o) * unary.tanh(c)
+        return h, LSTMStateTuple(c, h)
 
 
-def add_block_lstm_variables(cell: Any, depth: int) -> None:
-    units = cell._num_units
-    cell._kernel = cell.add_variable(KERNEL, [depth + units, 4 * units])
-    cell._bias = cell.add_variable(BIAS, [4 * units], initializer=constant_initializer(0.0))
-    if cell._use_peephole:
-        for name in ("w_i_diag", "w_f_diag", "w_o_diag"):
-            setattr(cell, "_" + name, cell.add_variable(name, [units]))
-
-
-class LSTMBlockCell(LayerRNNCell):
-    """An LSTM with optional peepholes, whose variables fit those of LSTMCell."""
+class LSTMBlockCell(BlockLSTM, LayerRNNCell):
+    """An LSTM with optional peepholes."""
 
     def __init__(
         self,
@@ -143,34 +163,26 @@ class LSTMBlockCell(LayerRNNCell):
         name: str = "lstm_cell",
     ) -> None:
         super().__init__(_reuse=reuse, dtype=dtype, name=name)
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._use_peephole = use_peephole
-        self._cell_clip = -1 if cell_clip is None else cell_clip
+        self._set_up(num_units, forget_bias, cell_clip, use_peephole)
         self.input_spec = InputSpec(ndim=2)
-
-    @property
-    def state_size(self) -> LSTMStateTuple:
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
 
     def build(self, inputs_shape: Any) -> None:
         if not inputs_shape.as_list()[1]:
             raise ValueError(f"Expecting inputs_shape[1] to be set: {inputs_shape}")
-        add_block_lstm_variables(self, inputs_shape.as_list()[1])
+        self._add_variables(inputs_shape.as_list()[1])
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
         if len(state) != 2:
             raise ValueError("Expecting state to be a tuple with length 2.")
-        c, h = block_lstm_step(self, inputs, *state)
-        return h, LSTMStateTuple(c, h)
+        return self.step(inputs, state)
 
 
 class GRUBlockCellV2(LayerRNNCell):
     """A GRU that splits its gates as GRUCell does, with variables of the same names."""
+
+    # Weights and bias of the gates, then of the new value.
+    _names = f"gates/{KERNEL}", f"gates/{BIAS}", f"candidate/{KERNEL}", f"candidate/{BIAS}"
 
     def __init__(
         self,
@@ -195,25 +207,25 @@ class GRUBlockCellV2(LayerRNNCell):
 
     def build(self, input_shape: Any) -> None:
         rows = input_depth(input_shape) + self._cell_size
-        size = self._cell_size
-        self._gate_kernel = self.add_variable(f"gates/{KERNEL}", [rows, 2 * size])
+        size, names = self._cell_size, self._names
+        self._gate_kernel = self.add_variable(names[0], [rows, 2 * size])
         self._gate_bias = self.add_variable(
-            f"gates/{BIAS}", [2 * size], initializer=constant_initializer(1.0)
+            names[1], [2 * size], initializer=constant_initializer(1.0)
         )
-        self._candidate_kernel = self.add_variable(f"candidate/{KERNEL}", [rows, size])
+        self._candidate_kernel = self.add_variable(names[2], [rows, size])
         self._candidate_bias = self.add_variable(
-            f"candidate/{BIAS}", [size], initializer=constant_initializer(0.0)
+            names[3], [size], initializer=constant_initializer(0.0)
         )
         self.built = True
 
     def call(self, inputs: Any, h_prev: Any) -> tuple[Tensor, Tensor]:
-        gates = sigmoid(self._affine([inputs, h_prev], self._gate_kernel, self._gate_bias))
-        r, u = array_split.split(value=gates, num_or_size_splits=2, axis=1)
-        c = unary.tanh(
-            self._affine([inputs, r * h_prev], self._candidate_kernel, self._candidate_bias)
-        )
-        new_h = u * h_prev + (1 - u) * c
-        return new_h, new_h
+        return gru_step(self, unary.tanh, inputs, h_prev)
+
+
+class GRUBlockCell(GRUBlockCellV2):
+    """A GRU with variables named as checkpoints of the first block cells have them."""
+
+    _names = "w_ru", "b_ru", "w_c", "b_c"
 
 
 class NASCell(LayerRNNCell):
@@ -322,9 +334,9 @@ class AttentionCellWrapper(RNNCell):
             state, attended, memory = state
         else:
             own = self._cell.state_size
-            attended = strided.slice(state, [0, own], [-1, size])
-            memory = strided.slice(state, [0, own + size], [-1, size * length])
-            state = strided.slice(state, [0, 0], [-1, own])
+            attended = slicing.slice(state, [0, own], [-1, size])
+            memory = slicing.slice(state, [0, own + size], [-1, size * length])
+            state = slicing.slice(state, [0, 0], [-1, own])
         memory = array_shape.reshape(memory, [-1, length, size])
         depth = self._input_size or inputs.shape.as_list()[1]
         inputs = self._linear("inputs", [inputs, attended], depth)
@@ -353,4 +365,4 @@ class AttentionCellWrapper(RNNCell):
             weights = nn_impl.softmax(reduce.reduce_sum(v * unary.tanh(features + y), [2, 3]))
             weighted = array_shape.reshape(weights, [-1, length, 1, 1]) * hidden
             attended = array_shape.reshape(reduce.reduce_sum(weighted, [1, 2]), [-1, size])
-            return attended, strided.slice(memory, [0, 1, 0], [-1, -1, -1])
+            return attended, slicing.slice(memory, [0, 1, 0], [-1, -1, -1])

@@ -13,7 +13,7 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, device, name_scope
 from weft.layers.base import Layer
-from weft.ops import array_join, nn_impl, random, strided, unary
+from weft.ops import array_join, nn_impl, random, slicing, unary
 from weft.ops import variable_scope as vs
 from weft.ops.math import div
 from weft.ops.tensor_array import TensorArray
@@ -341,7 +341,7 @@ class MultiRNNCell(RNNCell):
                 if self._state_is_tuple:
                     own = state[i]
                 else:
-                    own = strided.slice(state, [0, start], [-1, cell.state_size])
+                    own = slicing.slice(state, [0, start], [-1, cell.state_size])
                     start += cell.state_size
                 inputs, new_state = cell(inputs, own)
                 new_states.append(new_state)

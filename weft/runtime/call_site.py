@@ -6,16 +6,18 @@ would take most of them. What they would find is known once the program is compi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 Step = Callable[[list[Any]], None]
+# What is fed -> what is fetched; None if the program is for other shapes.
+DirectStep = Callable[[Sequence[Any]], list[Any] | None]
 
 
 class Writer:
-    """Collects the source of a function of a step's slots, `v`, and the objects it names."""
+    """Collects the source of a function of one argument and the objects it names."""
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {"ndarray": np.ndarray}
@@ -26,54 +28,73 @@ class Writer:
         self.names[name] = value
         return name
 
-    def function(self) -> Step:
-        source = "\n".join(["def step(v):", *("    " + line for line in self.lines or ["pass"])])
-        exec(compile(source, "<weft call>", "exec"), self.names)
-        step: Step = self.names["step"]
-        return step
+    def function(self, argument: str) -> Any:
+        source = [f"def step({argument}):", *("    " + line for line in self.lines or ["pass"])]
+        exec(compile("\n".join(source), "<weft call>", "exec"), self.names)
+        return self.names.pop("step")  # left there, it would be a cycle
 
 
 def call_site(region: Any, entry: Any) -> Step:
     """A function that runs the program of `entry`, a signature of `region`, over a step's slots."""
     writer = Writer()
+    inputs = [f"v[{i}]" for i in region.moving_slots]
+    writer.lines = _call(writer, region, entry, inputs)
+    if region.out_slots:
+        writer.lines.append("".join(f"v[{i}], " for i in region.out_slots) + "= outputs")
+    if region.leaving_slots:
+        writer.lines.append(f"{writer.name(region.leave)}({writer.name(entry)}, rest, v)")
+    step: Step = writer.function("v")
+    return step
+
+
+def direct_step(
+    region: Any, entry: Any, key: Any, feed_slots: Sequence[int], fetch_slots: Sequence[int]
+) -> DirectStep:
+    """The whole step of a plan that is one program: no slots, no looking for the signature.
+
+    `key` is the signature that `entry` is for.
+    """
+    writer = Writer()
+    fed = {slot: f"f[{i}]" for i, slot in enumerate(feed_slots)}
+    inputs = [fed[slot] for slot in region.moving_slots]
+    epoch, shapes = (key, ()) if region.is_constant else key
+    other = [f"{i}.shape != {shape}" for i, shape in zip(inputs, shapes, strict=True)]
+    if region.cells:
+        other.append(f"{writer.name(region.store)}.shape_epoch != {epoch}")
+    found = [f"outputs[{region.out_slots.index(slot)}]" for slot in fetch_slots]
+    writer.lines = [
+        f"if {' or '.join(other)}: return None" if other else "pass",
+        *_call(writer, region, entry, inputs),
+        f"return [{', '.join(found)}]",
+    ]
+    step: DirectStep = writer.function("f")
+    return step
+
+
+def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str]) -> list[str]:
+    """Lines that call the program and put the new values into the variables."""
     written = [writer.name(cell) for cell in region.written]
     kept = [writer.name(cell) for cell in region.kept]
     random = bool(region.random_nodes or region.inner_random)
-    inputs = [f"v[{i}]" for i in region.moving_slots]
-    inputs += [writer.name(value) for value in region.constants_on_device or []]
+    constants = [writer.name(value) for value in region.constants_on_device or []]
     settled = writer.name(region.settled)
     read = [f"{k}.value if type({k}.value) is not ndarray else {settled}({k})" for k in kept]
     arguments = [
         "[" + ", ".join(f"{cell}.value" for cell in written) + "]",
         "[" + ", ".join(read) + "]",
-        "[" + ", ".join(inputs) + "]",
+        "[" + ", ".join([*inputs, *constants]) + "]",
         writer.name(region.rngs) + "()" if random else "None",
     ]
-    call = _call(writer, region, entry) + ", ".join(arguments) + ")"
-    lines = [f"outputs, new, rest = {call}"]
+    call = f"{writer.name(entry.program.call)}("
+    if entry.program.factor:  # the program may have to be compiled anew, with more room
+        call = f"{writer.name(region.call_with_room)}({writer.name(entry)}, v, "
+    lines = [f"outputs, new, rest = {call}{', '.join(arguments)})"]
     if written:
         lines.append("".join(f"{cell}.value, " for cell in written) + "= new")
     if random or entry.program.reshapes:
         lines.append(f"{writer.name(region.after)}({writer.name(entry)}, rest)")
     if written or kept or random:
         lines = [f"with {writer.name(region.store.lock)}:", *("    " + line for line in lines)]
-    writer.lines = lines + _results(writer, region, entry)
-    return writer.function()
-
-
-def _call(writer: Writer, region: Any, entry: Any) -> str:
-    if entry.program.factor:  # the program may have to be compiled anew, with more room
-        return f"{writer.name(region.call_with_room)}({writer.name(entry)}, v, "
-    return f"{writer.name(entry.program.call)}("
-
-
-def _results(writer: Writer, region: Any, entry: Any) -> list[str]:
-    """Lines that put what the program gives into its slots."""
-    lines = []
-    if region.out_slots:
-        lines.append("".join(f"v[{i}], " for i in region.out_slots) + "= outputs")
-    elif entry.program.waits:
+    if not region.out_slots and entry.program.waits:
         lines.append("outputs[0].block_until_ready()")
-    if region.leaving_slots:
-        lines.append(f"{writer.name(region.leave)}({writer.name(entry)}, rest, v)")
     return lines

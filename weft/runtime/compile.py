@@ -14,15 +14,17 @@ import numpy as np
 from weft.core import errors, flags
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
+from weft.passes.cells import cell_key
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.regions import Unit, cell_key, schedule
+from weft.passes.regions import schedule
 from weft.passes.structure import subgraphs
+from weft.passes.units import Unit
 from weft.runtime.interpret import _derefs, located
 from weft.runtime.lower import CannotLower, lower
 from weft.runtime.objects import Cell, Objects
 from weft.runtime.once import compute_once
 from weft.runtime.products import Parts
-from weft.runtime.resources import uninitialized
+from weft.runtime.resources import Variable
 
 LARGE = 1 << 18  # elements
 _lock = threading.Lock()
@@ -51,10 +53,10 @@ def load() -> Any:
 class TracedCell:
     """A variable inside a trace: `state` is what it holds at this point of the program."""
 
-    __slots__ = ("is_reference", "name", "state")
+    __slots__ = ("cell", "state")
 
-    def __init__(self, name: str, state: Any, is_reference: bool) -> None:
-        self.name, self.state, self.is_reference = name, state, is_reference
+    def __init__(self, cell: Variable, state: Any) -> None:
+        self.cell, self.state = cell, state
 
     @property
     def initialized(self) -> bool:
@@ -62,7 +64,7 @@ class TracedCell:
 
     def read(self) -> Any:
         if self.state is None:
-            raise uninitialized(self.name, self.is_reference)
+            raise self.cell.uninitialized()
         return self.state
 
     def write(self, value: Any) -> None:
@@ -75,7 +77,8 @@ class TracedCell:
 class Program:
     """A compiled region. `call(donated, kept, inputs, rngs) -> (outputs, new values, rest)`.
 
-    `rest` is (generators of random nodes inside loops, states of arrays that leave, excess).
+    `rest` is (generators of random nodes inside loops, states of arrays that leave, excess if room
+    was guessed).
 
     On the host a program that only updates variables has one output, which says that it is done: a
     step is over when it has been computed, and the new values may be donated to the next one by
@@ -100,14 +103,14 @@ class Spec:
     factor: int = 1
 
 
-def compile_region(unit: Unit, names: list[Any], spec: Spec, device: Any = None) -> Program:
+def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = None) -> Program:
     """Traces the region's kernels into one XLA program.
 
-    `names` gives (name, is_reference) of each cell of `unit.cells`, in order. Written cells are
-    donated, so that an update can reuse their memory. `device` is jax's, None for its default.
+    `cells` are the variables of `unit.cells`, in order. Written ones are donated, so that an update
+    can reuse their memory. `device` is jax's, None for its default.
     """
     jax = load()
-    trace = Tracer(unit, names, dict(spec.static), spec.factor)
+    trace = Tracer(unit, cells, dict(spec.static), spec.factor)
     trace.says_done = not unit.outputs and (device is None or device.platform == "cpu")
     written = list(unit.cells.values())
     sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
@@ -144,9 +147,9 @@ class Tracer:
     """Runs the region's nodes on tracers, once, to record the program."""
 
     def __init__(
-        self, unit: Unit, names: list[Any], static: dict[Edge, np.ndarray], factor: int = 1
+        self, unit: Unit, cells: list[Variable], static: dict[Edge, np.ndarray], factor: int = 1
     ) -> None:
-        self.unit, self.names, self.static, self.factor = unit, names, static, factor
+        self.unit, self.variables, self.static, self.factor = unit, cells, static, factor
         self.dynamic = [edge for edge in unit.inputs if edge not in static]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.inner_random = inner_random(unit.nodes)
@@ -180,12 +183,12 @@ class Tracer:
             self._run_node(node, values)
         self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
         new = [cells[root].state for root, w in self.unit.cells.items() if w]
-        outputs = [values[edge] for edge in self.unit.outputs]
+        outputs = [_or_blank(values[edge], edge) for edge in self.unit.outputs]
         self.leaving = [values[edge] for edge in self.unit.leaving]
         rest = (
             [cell.state for cell in self.inner_rngs.values()],
             [array.state for array in self.leaving],
-            self.objects.excess.state,
+            self.objects.excess.state if self.objects.guessed else None,
         )
         return [jnp.zeros((), bool)] if self.says_done else outputs, new, rest
 
@@ -200,10 +203,8 @@ class Tracer:
     def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
         take = {True: iter(donated), False: iter(kept)}
         return {
-            root: self.objects.add(TracedCell(name, next(take[written]), is_reference))
-            for (root, written), (name, is_reference) in zip(
-                self.unit.cells.items(), self.names, strict=True
-            )
+            root: self.objects.add(TracedCell(cell, next(take[written])))
+            for (root, written), cell in zip(self.unit.cells.items(), self.variables, strict=True)
         }
 
     def _run_node(self, node: Node, values: dict[Edge, Any]) -> None:
@@ -298,6 +299,12 @@ def _is_large(node: Node) -> bool:
 
 def _deref(value: Any) -> Any:
     return value.read() if isinstance(value, TracedCell) else value
+
+
+def _or_blank(value: Any, edge: Edge) -> Any:
+    """What stands for a result of a branch that was not taken leaves the program as a zero."""
+    node, i = edge
+    return np.zeros((), node.dtypes[i].base_dtype.np_storage) if value is None else value
 
 
 def _shape_or_none(value: Any) -> Any:

@@ -30,6 +30,10 @@ class Device:
     def memory_limit(self) -> int:
         return self.memory_limit_bytes
 
+    def __repr__(self) -> str:
+        parts = self.name, self.device_type, self.memory_limit_bytes, self.incarnation
+        return f"_DeviceAttributes({', '.join(map(str, parts))})"
+
 
 def may_have_accelerators() -> bool:
     """Whether asking jax, which takes a while to load, could find more than the host."""
@@ -109,9 +113,9 @@ def _memory(device: Any) -> int:
 def _visible(config: Any) -> list[tuple[str, Any]]:
     """Accelerators in the order of `visible_device_list`, which speaks of GPUs."""
     listed = config.gpu_options.visible_device_list if config is not None else ""
-    if not listed:
-        return list(accelerators())
     gpus = [pair for pair in accelerators() if pair[0] == "GPU"]
+    if not listed or not gpus:
+        return list(accelerators())
     others = [pair for pair in accelerators() if pair[0] != "GPU"]
     return [gpus[i] for i in visible_numbers(listed, len(gpus))] + others
 

@@ -48,10 +48,11 @@ def drawn(graph: ClientGraph) -> str:
         lines += [f'    n{numbers[n]} [label="{n.name}\\n{n.type}"];' for n in here]
         lines.append("  }")
     for node in graph.nodes:
-        for source, _ in node.inputs:
-            cut = " [color=red, penwidth=2]" if source.device != node.device else ""
-            lines.append(f"  n{numbers[source]} -> n{numbers[node]}{cut};")
-        lines += [f"  n{numbers[c]} -> n{numbers[node]} [style=dashed];" for c in node.controls]
+        edges = [(source, "solid") for source, _ in node.inputs]
+        edges += [(control, "dashed") for control in node.controls]
+        for source, style in edges:
+            cut = ", color=red, penwidth=2" if source.device != node.device else ""
+            lines.append(f"  n{numbers[source]} -> n{numbers[node]} [style={style}{cut}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 

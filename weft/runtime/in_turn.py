@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.runtime.executor import Task
 from weft.runtime.interpret import located
 from weft.runtime.plan import WaitingPlan
 from weft.runtime.region import Region
+from weft.runtime.tasks import Task
 
 Values = list[list[Any]]  # the slots of every partition
 Place = tuple[int, Task]  # partition, task of its plan
@@ -134,6 +134,10 @@ def _moves(source: int, send: Task, part: int, recv: Task) -> Callable[[Values],
     def call(values: Values) -> None:
         value = values[source][from_slot]
         read = getattr(value, "read", None)
-        values[part][to_slot] = arrive(value if read is None else read())
+        try:
+            value = value if read is None else read()
+        except Exception as error:
+            raise (error if send.node is None else located(error, send.node)) from error
+        values[part][to_slot] = arrive(value)
 
     return call

@@ -10,9 +10,9 @@ import numpy as np
 
 from weft.core import dtypes, errors, flags
 from weft.graph.kernel_call import bind
+from weft.passes.cells import is_cell
 from weft.passes.client_graph import Edge, Node
 from weft.passes.references import is_reference
-from weft.passes.regions import is_cell
 from weft.runtime.resources import ResourceStore
 
 

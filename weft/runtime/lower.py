@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft.ops.tensor_list_traced import TracedList
 from weft.passes.client_graph import Node
 from weft.passes.structure import subgraphs
+from weft.runtime.lists import LoopLists, alike, either, in_form
 from weft.runtime.objects import Objects
 from weft.runtime.products import factors_only, sums_of_products
 from weft.runtime.trips import counter_limits, one_more_loop, trip_bound
@@ -41,7 +43,8 @@ def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     except CannotLower:
         raise
     except Exception as error:
-        if _is_user_error(error):
+        # What is wrong with a branch counts only if it is taken.
+        if _is_user_error(error) and node.type != "_If":
             raise
         raise CannotLower(node, f"{type(error).__name__}: {error}") from error
 
@@ -74,6 +77,7 @@ class _Loop:
         self.tracer, self.objects, self.node = tracer, tracer.objects, node
         self.start, self.fixed = [_plain(v) for v in inputs[:count]], inputs[count:]
         self.limits = counter_limits(node, inputs, bound)
+        self.lists = LoopLists(self.start, bound, self.objects)
         self.products = sums_of_products(node, bound)
         self.body = factors_only(node.attrs["body"], self.products)
 
@@ -82,10 +86,9 @@ class _Loop:
         from jax import lax
 
         objects = self.objects
-        blank: list[Any] = list(self.start)
-        for product in self.products:
-            blank[product.variable] = None
-        self.changed, _ = _find_changed(self.tracer, lambda: self.iterate(blank))
+        shapes = self.look()
+        if self.lists.settle(self.start, shapes):
+            self.look()
         self.products = [p for p in self.products if p.is_worth_it()]
         self.body = factors_only(self.node.attrs["body"], self.products)
         first = list(self.start)
@@ -100,7 +103,15 @@ class _Loop:
         for product in self.products:
             i = product.variable
             final[i] = product.total(self.start[i], final[i])
-        return list(final)
+        return self.lists.exit(final)
+
+    def look(self) -> Any:
+        """Finds out what one iteration changes, and what it gives, in shapes and types."""
+        blank: list[Any] = list(self.start)
+        for product in self.products:
+            blank[product.variable] = None
+        self.changed, shapes = _find_changed(self.tracer, lambda: self.iterate(blank))
+        return shapes
 
     def iterate(self, variables: Sequence[Any]) -> list[Any]:
         """The loop variables after one iteration."""
@@ -108,10 +119,12 @@ class _Loop:
         known = {id(variables[i]): (variables[i], limit) for i, limit in self.limits.items()}
         before, objects.limits = objects.limits, objects.limits | known
         try:
-            results = self.tracer.run_graph(self.body, [*variables, *self.fixed])
+            entered = self.lists.enter(variables)
+            results = self.tracer.run_graph(self.body, [*entered, *self.fixed])
         finally:
             objects.limits = before
         results = [_plain(v) for v in results]
+        self.lists.leave(results)
         following = results[: len(self.start)]
         for product, factor in zip(self.products, results[len(self.start) :], strict=True):
             i = product.variable
@@ -121,7 +134,8 @@ class _Loop:
     def goes_on(self, carry: Any) -> Any:
         variables, states = carry
         _put(self.objects, self.changed, states)
-        more = self.tracer.run_graph(self.node.attrs["cond"], [*variables, *self.fixed])[0]
+        given = [*self.lists.enter(variables), *self.fixed]
+        more = self.tracer.run_graph(self.node.attrs["cond"], given)[0]
         # What was read beyond a buffer could keep a loop running for good.
         return more & (self.objects.excess.state < _ENDLESS) if self.objects.guesses else more
 
@@ -136,7 +150,7 @@ def _plain(value: Any) -> Any:
     """Loop state must be arrays of a fixed type: scalars lose their Python or NumPy form."""
     import jax.numpy as jnp
 
-    return jnp.asarray(value)
+    return value if value is None or isinstance(value, TracedList) else jnp.asarray(value)
 
 
 def _put(objects: Objects, changed: Sequence[int], states: Sequence[Any]) -> None:
@@ -207,21 +221,29 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     objects = tracer.objects
 
     known: list[list[Any]] = [[], []]  # of what each side hands on, that which shapes tell
+    facts: list[list[Any]] = [[], []]  # what is known of the lists among the results
 
     def run(side: int) -> tuple[list[Any], list[Any]]:
         results = tracer.run_graph(graphs[side], args)
         known[side] = [v if _is_known(v) else None for v in results[joined:]]
+        facts[side] = [getattr(v, "facts", None) for v in results[:joined]]
         results = [_plain(v) for v in results]
         return results[:joined], results[joined:]
 
     if _is_known(predicate):
         side = int(bool(predicate))
         shared, own = run(side)
+        if any(value is None for value in shared):
+            _, (other, _) = _find_changed(tracer, partial(run, 1 - side))
+            pairs = zip(shared, other, strict=True)
+            shared = [in_form(v, shape) if v is None else v for v, shape in pairs]
         mine = iter(own)
         return shared + [next(mine) if s == side else None for s in sides]
     found = [_find_changed(tracer, partial(run, s)) for s in (0, 1)] if _is_probed(node) else []
     changed = sorted({i for indices, _ in found for i in indices})
     exported = [own for _, (_, own) in found] or [[], []]
+    shapes = [shared for _, (shared, _) in found] or [[None] * joined] * 2
+    forms = [alike(*both) for both in zip(*shapes, strict=True)]
     before = objects.states()
 
     def branch(side: int) -> Callable[[], Any]:
@@ -231,6 +253,7 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
             mine, other = iter(own), iter(exported[1 - side])
             whole = [next(mine) if s == side else _zeros(jnp, next(other)) for s in sides]
             states = [objects.items[i].state for i in changed]
+            shared = [in_form(v, form) for v, form in zip(shared, forms, strict=True)]
             return shared + whole, states
 
         return call
@@ -240,6 +263,9 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     del objects.items[count:]
     objects.restore(before)
     _put(objects, changed, states)
+    for i, result in enumerate(results[:joined]):
+        if isinstance(result, TracedList):
+            results[i] = result.knowing(either(facts[0][i], facts[1][i]))
     told = [iter(known[0]), iter(known[1])]
     handed_on = [next(told[side]) for side in sides]
     handed_on = [
@@ -257,6 +283,7 @@ def _is_probed(node: Node) -> bool:
         or n.definition.takes_ctx
         or n.definition.takes_rng
         or n.definition.has_ref_input
+        or n.definition.traced_kernel is not None
         or n.type == "_While"
         or (n.type == "_If" and _is_probed(n))
         for n in inside

@@ -75,7 +75,8 @@ def _kernels(steps: Sequence[Step], users: list[list[int]]) -> tuple[list[bool],
 
 def compute_once(module: Any) -> int:
     """Cuts the chains of a StableHLO module, in place. Returns how many cuts it made."""
-    functions = {f.name.value: f for f in module.body.operations}
+    operations = [o.operation for o in module.body.operations]
+    functions = {o.attributes["sym_name"].value: o for o in operations if o.name == "func.func"}
     keepers: dict[Any, str] = {}
     apart = {name for name, f in functions.items() if _has_apart(f)}
     count = 0

@@ -10,10 +10,10 @@ from weft.core import errors
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph, Node
-from weft.runtime.executor import node_runner
 from weft.runtime.interpret import HostNode, located, run_nodes
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore
+from weft.runtime.task_graphs import node_runner
 
 
 class _PlanOverDevices(Plan):

@@ -6,7 +6,9 @@ once. Handles and constants are settled: their slots are filled in the template 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,20 +16,17 @@ import numpy as np
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.graph.kernel_call import bind
+from weft.passes.cells import is_cell
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.pieces import pieces
 from weft.passes.pipeline import has_frames
 from weft.passes.references import is_reference
-from weft.passes.regions import Layout, Unit, group, is_cell
+from weft.passes.regions import group
 from weft.passes.structure import subgraphs
-from weft.runtime.executor import (
-    Executor,
-    Task,
-    TaskGraph,
-    build_tasks,
-    node_runner,
-    unit_tasks,
-)
+from weft.passes.units import Layout, Unit
+from weft.runtime.call_site import DirectStep
+from weft.runtime.compile import translate
+from weft.runtime.executor import Executor
 from weft.runtime.frames import DEAD
 from weft.runtime.interpret import (
     Context,
@@ -41,9 +40,11 @@ from weft.runtime.interpret import (
 from weft.runtime.region import Region
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps
+from weft.runtime.running import RunningSteps, among
 from weft.runtime.straight import Step, straight_line
 from weft.runtime.straight_wait import WaitingStep, waiting_step
+from weft.runtime.task_graphs import node_runner, node_tasks, unit_tasks
+from weft.runtime.tasks import Task, TaskGraph
 
 _WARM = 3
 _ATTEMPTS = 8
@@ -164,6 +165,15 @@ class Plan:
             # What hands a reference on gives the cell it was given.
             self.template[self.slots[edge]] = cells[root]
         self.units = [self._unit(unit, cells) for unit in self.layout.units]
+        self.direct: DirectStep | None = None
+        self.whole = self._whole()
+
+    def _whole(self) -> Region | None:
+        """The region that is all there is to a step, if it is one."""
+        unit = self.units[0] if len(self.units) == 1 else None
+        if isinstance(unit, Region) and unit.can_be_direct(self.feed_slots, self.fetch_slots):
+            return unit
+        return None
 
     def _unit(self, unit: Unit, cells: dict[Edge, Any]) -> HostUnit | Region:
         nodes = [self.nodes[node] for node in unit.nodes]
@@ -182,9 +192,19 @@ class Plan:
 
         A step that waits ends at `deadline` (by time.monotonic), or when `running` is closed.
         """
+        direct = self.direct
+        if direct is not None:
+            try:
+                results = direct(feeds)
+            except Exception as error:
+                raise translate(error) from error
+            if results is not None:
+                return results
         values = self._start(feeds)
         for unit in self.units:
             unit.run(values)
+        if self.whole is not None and self.whole.has_program:
+            self.direct = self.whole.direct(values, self.feed_slots, self.fetch_slots)
         return [values[i] for i in self.fetch_slots]
 
     @property
@@ -205,8 +225,15 @@ class Plan:
     ) -> list[Any]:
         """Runs one step node by node, showing each to `observe`."""
         values = self._start(feeds)
+        self._show_constants(observe)
         run_nodes_observed(list(self.nodes.values()), values, self.store, observe)
         return [values[i] for i in self.fetch_slots]
+
+    def _show_constants(self, observe: Observer) -> None:
+        """Constants are there before a step begins, but are a part of it."""
+        now = time.perf_counter()
+        for node in self.layout.constants:
+            observe(node, [], [node.attrs["value"]], now, now)
 
     def _regroup(self) -> None:
         """Takes what could not be compiled out of its region, so that the rest can be."""
@@ -243,6 +270,7 @@ class WaitingPlan(Plan):
     def _settle(self) -> None:
         super()._settle()
         self.runs, self.attempts, self.line = 0, 0, None
+        self.has_loops = any(n.type == "_While" and n.definition.blocking for n in self.nodes)
         home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
         tasks = []
         for i, (layout, unit) in enumerate(zip(self.layout.units, self.units, strict=True)):
@@ -282,11 +310,12 @@ class WaitingPlan(Plan):
     ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
-        if deadline is None and rendezvous is None and len(self.units) <= _FEW:
-            values = self._run_in_order(feeds, running)
-        else:
-            given = list(zip(self.feed_slots, feeds, strict=True))
-            values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
+        with among(running) if self.has_loops else nullcontext():
+            if deadline is None and rendezvous is None and len(self.units) <= _FEW:
+                values = self._run_in_order(feeds, running)
+            else:
+                given = list(zip(self.feed_slots, feeds, strict=True))
+                values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
 
     def _run_in_order(self, feeds: Sequence[Any], running: RunningSteps | None) -> list[Any]:
@@ -318,7 +347,7 @@ class WaitingPlan(Plan):
                 return first, deferred
             self.line = None  # it was made for less than what comes now
         for i in range(first, len(self.tasks.tasks)):
-            deferred = self._run_unit(i, values)
+            deferred = self.run_unit(i, values)
             if deferred is not None:
                 return i, deferred
         self._straighten()
@@ -332,7 +361,7 @@ class WaitingPlan(Plan):
     def results(self, values: list[Any]) -> list[Any]:
         return [values[i] for i in self.fetch_slots]
 
-    def _run_unit(self, i: int, values: list[Any]) -> Deferred | None:
+    def run_unit(self, i: int, values: list[Any]) -> Deferred | None:
         task = self.tasks.tasks[i]
         try:
             return task.run(values)
@@ -360,7 +389,7 @@ class WaitingPlan(Plan):
         settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
         args = self.graph, self.nodes, self.slots, settled, self.template, self.store
         given = list(zip(self.feed_slots, feeds, strict=True))
-        tasks = build_tasks(*args)
+        tasks = node_tasks(*args)
         values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
 
@@ -434,6 +463,8 @@ class DataflowPlan(Plan):
         if any(unit.cannot_compile for unit in self.units):
             self._regroup()
         given = list(zip(self.feed_slots, feeds, strict=True))
+        if observe is not None:
+            self._show_constants(observe)
         tasks = self.tasks if observe is None else self._tasks_by_node()
         values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
         results = [values[slot] for slot in self.fetch_slots]
@@ -450,7 +481,7 @@ class DataflowPlan(Plan):
             layout = self.layout
             settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
             args = self.graph, self.nodes, self.slots, settled, self.template, self.store
-            self.by_node = build_tasks(*args)
+            self.by_node = node_tasks(*args)
         return self.by_node
 
 

@@ -11,17 +11,20 @@ import functools
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.core import flags
+from weft.graph.shape_fn import known, size
 from weft.passes.client_graph import Edge, Node
 from weft.passes.cost import estimated_time
 from weft.passes.devices import DeviceInfo
-from weft.passes.regions import Unit
+from weft.passes.structure import subgraphs
+from weft.passes.units import Unit
 from weft.runtime import report
-from weft.runtime.call_site import call_site
+from weft.runtime.call_site import DirectStep, call_site, direct_step
 from weft.runtime.compile import (
     Program,
     Spec,
@@ -54,7 +57,7 @@ NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 class _Entry:
     """What is known about one signature."""
 
-    __slots__ = ("program", "runs", "spent", "step", "tiny")
+    __slots__ = ("direct", "program", "runs", "spent", "step", "tiny")
 
     def __init__(self) -> None:
         self.runs = 0
@@ -62,6 +65,7 @@ class _Entry:
         self.tiny = False
         self.program: Program | None = None
         self.step: Step | None = None  # calls the program
+        self.direct: DirectStep | None = None  # does so for a plan that is nothing else
 
 
 class Region:
@@ -100,6 +104,7 @@ class Region:
         self.on_accelerator = device is not None and device.platform != "cpu"
         self.only_moves = not self.on_accelerator and all(n.type in MOVES for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
+        self.has_program = False
         self._lock = threading.Lock()
 
     # ---- choosing ----
@@ -125,6 +130,26 @@ class Region:
             self._interpret(entry, values)
         else:
             self._run_hot(entry, values)
+
+    def can_be_direct(self, feed_slots: Sequence[int], fetch_slots: Sequence[int]) -> bool:
+        """Whether what a step feeds is all this needs, and what it fetches all comes from here."""
+        if self.static_slots or self.leaving_slots or self.has_loops:
+            return False
+        given, made = set(feed_slots), set(self.out_slots)
+        return set(self.moving_slots) <= given and set(fetch_slots) <= made
+
+    def direct(
+        self, values: list[Any], feed_slots: Sequence[int], fetch_slots: Sequence[int]
+    ) -> DirectStep | None:
+        """The whole step of a plan that is nothing but this region, for shapes as in `values`."""
+        key = self._signature(values)
+        entry = self.entries.get(key)
+        if entry is None or entry.step is None:
+            return None
+        assert entry.program is not None
+        if entry.direct is None and not (entry.program.factor or entry.program.reshapes):
+            entry.direct = direct_step(self, entry, key, feed_slots, fetch_slots)
+        return entry.direct
 
     def is_tiny(self) -> bool:
         return all(entry.tiny for entry in self.entries.values())
@@ -230,6 +255,7 @@ class Region:
                 with report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes"):
                     entry.program = self._build(values, factor)
                     entry.step = call_site(self, entry)
+                    self.has_program = True
 
     def _build(self, values: list[Any], factor: int) -> Program:
         if self.constants_on_device is None:
@@ -244,8 +270,7 @@ class Region:
             tuple((edge, np.asarray(values[slot])) for edge, slot in static),
             factor,
         )
-        names = [(cell.name, cell.is_reference) for cell in self.cells]
-        return compile_region(self.unit, names, spec, self.store.device)
+        return compile_region(self.unit, self.cells, spec, self.store.device)
 
     def rngs(self) -> np.ndarray:
         """The states of the region's generators, a row each."""
@@ -299,10 +324,22 @@ def _spec(value: Any) -> Any:
     return None if value is None else (value.shape, value.dtype)
 
 
+def _expected_work(node: Node) -> float:
+    """As below of a node in a branch, by what is known before it runs."""
+    if node.type in ("Const", "_Arg") or node.definition.is_handle:
+        return 0.0
+    if not all(map(known, node.dims)) or node.definition.flops is not None:
+        return 1e9
+    inner = _work(node, (), ()) if subgraphs(node) else 0.0
+    return NODE_COST / ELEMENT_COST + sum(size(dims) or 0 for dims in node.dims) + inner
+
+
 def _work(node: Node, inputs: Any, outputs: Any) -> float:
     """Elements a NumPy kernel handles, multiplications of a matrix product counted in part."""
-    if node.type in ("_While", "_If"):
+    if node.type == "_While":
         return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
+    if node.type == "_If":
+        return max(float(sum(map(_expected_work, g.nodes))) for g in subgraphs(node))
     size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
     if node.definition.flops is not None:
         flops = node.definition.flops([np.shape(v) for v in inputs], node.attrs)

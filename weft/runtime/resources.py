@@ -27,12 +27,12 @@ class Variable:
     methods in its place (runtime/compile.py).
     """
 
-    __slots__ = ("dims", "dtype", "is_reference", "name", "store", "value")
+    __slots__ = ("container", "dims", "dtype", "is_reference", "name", "store", "value")
 
     def __init__(self, store: ResourceStore, name: str, dtype: DType, dims: Dims) -> None:
         self.store, self.name, self.dtype, self.dims = store, name, dtype, dims
         self.value: Any = None
-        self.is_reference = True
+        self.is_reference, self.container = True, DEFAULT_CONTAINER
 
     @property
     def initialized(self) -> bool:
@@ -44,7 +44,7 @@ class Variable:
         if type(value) is np.ndarray:
             return value
         if value is None:
-            raise uninitialized(self.name, self.is_reference)
+            raise self.uninitialized()
         try:
             return np.asarray(value)
         except RuntimeError:
@@ -64,27 +64,28 @@ class Variable:
             self.store.shape_epoch += 1
         self.value = value
 
+    def uninitialized(self) -> FailedPreconditionError:
+        """What to raise where a value is needed and there is none."""
+        name, container = self.name, self.container
+        if self.is_reference:
+            text = f"Attempting to use uninitialized value {name}"
+        else:
+            text = (
+                f"Error while reading resource variable {name} from Container: {container}. This"
+                f" could mean that the variable was uninitialized. Not found: Resource"
+                f" {container}/{name} does not exist."
+            )
+        return FailedPreconditionError(None, None, text)
+
     def __repr__(self) -> str:
         return f"<Variable cell {self.name} {self.dtype.name} {self.dims}>"
-
-
-def uninitialized(name: str, is_reference: bool) -> FailedPreconditionError:
-    if is_reference:
-        return FailedPreconditionError(None, None, f"Attempting to use uninitialized value {name}")
-    return FailedPreconditionError(
-        None,
-        None,
-        f"Error while reading resource variable {name} from Container: {DEFAULT_CONTAINER}. This"
-        f" could mean that the variable was uninitialized. Not found: Resource"
-        f" {DEFAULT_CONTAINER}/{name} does not exist.",
-    )
 
 
 class ResourceStore:
     """The containers of one device, of a process (a server) or of a session (a local session).
 
     `generation` counts removals, so that plans know when the cells they hold are stale;
-    `shape_epoch` counts changes of a variable's shape, so that compiled programs know.
+    `shape_epoch` counts removals and changes of a variable's shape, so that compiled programs know.
     """
 
     def __init__(self, device: Any = None) -> None:
@@ -94,6 +95,10 @@ class ResourceStore:
         self.shape_epoch = 0
         self._containers: dict[str, dict[tuple[str, str], Any]] = {}
         self.rng: dict[str, np.ndarray] = {}
+
+    def empty(self) -> ResourceStore:
+        """A store for what nobody else is to see."""
+        return ResourceStore(self.device)
 
     def take_over(self, value: Any) -> Any:
         """A value that comes from another device, on this one."""
@@ -130,7 +135,7 @@ class ResourceStore:
 
         def make() -> Variable:
             cell = Variable(self, name, dtype, dims)
-            cell.is_reference = reference
+            cell.is_reference, cell.container = reference, container or DEFAULT_CONTAINER
             return cell
 
         cell: Variable = self.get_or_make(container, "variable", name, make)
@@ -151,6 +156,7 @@ class ResourceStore:
                     if value is resource:
                         del items[key]
                         self.generation += 1
+                        self.shape_epoch += 1
                         return True
         return False
 

@@ -17,11 +17,17 @@ class Step(Protocol):
 
 
 class _Limits(threading.local):
-    """When the step of this thread must be over, by time.monotonic; None if there is no limit."""
+    """When the step of this thread must be over, by time.monotonic; None if there is no limit.
+
+    `running`: the steps of its session, where it is known.
+    """
 
     deadline: float | None = None
+    running: RunningSteps | None = None
 
     def check(self) -> None:
+        if self.running is not None:
+            self.running.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DeadlineExceededError(None, None, "Timed out waiting for notification")
 
@@ -37,6 +43,16 @@ def until(deadline: float) -> Iterator[None]:
         yield
     finally:
         limits.deadline = before
+
+
+@contextmanager
+def among(running: RunningSteps | None) -> Iterator[None]:
+    """Loops of a step that runs inside stop when its session is closed."""
+    before, limits.running = limits.running, running
+    try:
+        yield
+    finally:
+        limits.running = before
 
 
 class RunningSteps:

@@ -243,6 +243,8 @@ def to_user(value: Any) -> Any:
     Scalars come as NumPy scalars (strings as bytes).
     """
     if isinstance(value, Variable):
+        if not value.is_reference:
+            return repr(value)  # a handle: the variable need not even hold a value
         value = value.read()
     if not isinstance(value, (np.ndarray, np.generic)):
         if not hasattr(value, "__array__"):

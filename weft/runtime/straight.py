@@ -15,7 +15,7 @@ from weft.core import dtypes
 from weft.core.deferred import Deferred
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
-from weft.passes.regions import NodeContext
+from weft.passes.static_values import NodeContext
 from weft.runtime.interpret import HostNode, located, run_one
 from weft.runtime.resources import ResourceStore
 
@@ -133,12 +133,17 @@ class Writer:
     def _plain(self, item: HostNode) -> str:
         return ", ".join(self.slot(i) for i in item.ins)
 
+    def converted(self, item: HostNode, position: int) -> str:
+        """An input that may lie on a device, as an array of the host."""
+        value = self.slot(item.ins[position])
+        from_program = item.node.inputs[position][0].type in ("_While", "_If")
+        return f"asarray({value})" if from_program or not self.on_host else value
+
     def _call(self, item: HostNode) -> str:
         definition, attrs = item.node.definition, item.node.attrs
         args = [self.slot(i) for i in item.ins]
         for position in item.converts:
-            if not self.on_host or item.node.inputs[position][0].type in ("_While", "_If"):
-                args[position] = f"asarray({args[position]})"
+            args[position] = self.converted(item, position)
         for position in item.derefs:
             args[position] += ".read()"
         infix = getattr(definition.kernel, "infix", None)

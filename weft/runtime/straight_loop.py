@@ -1,102 +1,156 @@
-"""A whole loop of host nodes as one generated Python function.
+"""A whole loop as one generated Python function.
 
 What does not change from one iteration to the next is computed once, before the second: a loop that
-never runs must not fail because of its body.
+never runs must not fail because of its body. A loop that may wait is left where it has to, or where
+a region meets more than it could run on the host; regions too large for the host are called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import numpy as np
-
+from weft.core.deferred import Deferred
 from weft.passes.client_graph import Node
 from weft.runtime.interpret import HostNode, located
+from weft.runtime.region import Region
 from weft.runtime.resources import ResourceStore
-from weft.runtime.straight import FILE, Writer, node_of
+from weft.runtime.running import limits
+from weft.runtime.straight import node_of
+from weft.runtime.straight_units import (
+    UnitLines,
+    is_small,
+    needed_after,
+    size_limits,
+    to_host,
+)
 
-Loop = Callable[[Sequence[Any], Sequence[Any], list[int]], list[Any]]
+# Where a loop stopped: the unit of its body, what that waits for if it waits, the loop variables of
+# the iteration, and the slots of the body.
+Stop = tuple[int, Deferred | None, list[Any], list[Any]]
+Loop = Callable[[Sequence[Any], Sequence[Any], list[int]], Any]
 
 
-def straight_loop(condition: Any, body: Any, variables: int, store: ResourceStore) -> Loop:
-    """A loop over two plans: (state, fixed inputs, count) -> final state.
+def straight_loop(
+    condition: Any, body: Any, variables: int, store: ResourceStore, may_stop: bool = False,
+    any_size: bool = False,
+) -> Loop:  # fmt: skip
+    """A loop over two plans: (state, fixed inputs, count) -> final state, a list, or a `Stop`.
 
     `count` is a one-element list that holds the number of finished iterations, also on failure.
+    Only a loop that `may_stop` does; it also looks whether the step shall go on at all. With
+    `any_size` it does not stop for arrays larger than those seen.
     """
-    source = _Source(condition, body, variables, store)
-    names = source.writer.names
-    exec(compile("\n".join(source.lines), FILE, "exec"), names)
-    inner = names.pop("loop")
+    called = _called([*condition.units, *body.units], any_size) if may_stop else set()
+    source = _Source(condition, body, variables, store, called, may_stop)
+    inner, where = source.function("loop"), source.where
+    convert: Callable[[Any], Any] = to_host if source.writer.on_host else lambda value: value
 
-    def loop(state: Sequence[Any], fixed: Sequence[Any], count: list[int]) -> list[Any]:
+    def loop(state: Sequence[Any], fixed: Sequence[Any], count: list[int]) -> Any:
         try:
-            final: list[Any] = inner(map(to_host, state), map(to_host, fixed), count)
-            return final
+            return inner(map(convert, state), map(convert, fixed), count)
         except Exception as error:
-            node = node_of(error, source.where)
+            node = node_of(error, where)
             raise (located(error, node) if node is not None else error) from error
 
     return loop
 
 
-def to_host(value: Any) -> Any:
-    """Arrays on a device come to the host; numbers become NumPy's scalars, which add up faster."""
-    if type(value).__module__.startswith("jax"):
-        value = np.asarray(value)
-    is_number = isinstance(value, np.ndarray) and not value.ndim and value.dtype != object
-    return value[()] if is_number else value
-
-
-class _Source:
-    """The lines of the function, and which node each line that calls a kernel runs."""
-
-    def __init__(self, condition: Any, body: Any, variables: int, store: ResourceStore) -> None:
-        self.writer = Writer(store, hold_lock=False, on_host=True)
-        self.lines: list[str] = []
-        self.where: dict[int, Node] = {}
+class _Source(UnitLines):
+    def __init__(
+        self, condition: Any, body: Any, variables: int, store: ResourceStore, called: set[Any],
+        may_stop: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(store, on_host=not called)
+        self.body, self.may_stop, self.called = body, may_stop, called
+        self.made_in: dict[str, set[int]] = {}
+        self.inputs = [f"x{i}" for i in range(len(body.feed_slots))]
+        self.state = ", ".join(self.inputs[:variables])
+        self.writer.names["check"] = limits.check
         fixed = _unchanged(body, variables)
-        inputs = [f"x{i}" for i in range(len(body.feed_slots))]
-        state = ", ".join(inputs[:variables])
+        once, again = _split(condition, fixed, called)
+        body_once, body_again = _split(body, fixed, called)
         self.add(0, "def loop(state, fixed, count):")
-        self.add(1, f"{''.join(x + ', ' for x in inputs)} = *state, *fixed")
-        self.add(1, "n = 0")
+        self.add(1, f"{''.join(x + ', ' for x in self.inputs)} = *state, *fixed")
+        self.add(1, "n = count[0]")
         self.add(1, "with errstate(all='ignore'):")
         self.add(2, "try:")
-        self.part("c", condition, inputs)
-        once, again = _split(condition, fixed)
-        self.nodes(3, once + again)
-        leave = f"if not {self.writer.slot(condition.fetch_slots[0])}: return [{state}]"
-        self.add(3, leave)
-        self.part("b", body, inputs)
-        body_once, body_again = _split(body, fixed)
-        self.nodes(3, body_once)
+        self._condition(3, condition, {*once, *again})
+        self._part("b", body)
+        self.nodes(3, [item for item in body.nodes.values() if item in body_once])
         self.add(3, "while True:")
-        self.nodes(4, body_again)
+        self._body(4, body_again)
         if variables:
             results = ", ".join(self.writer.slot(i) for i in body.fetch_slots)
-            self.add(4, f"{state} = {results}")
+            self.add(4, f"{self.state} = {results}")
         self.add(4, "n += 1")
-        self.part("c", condition, inputs)
-        self.nodes(4, again)
-        self.add(4, leave)
+        if may_stop:
+            # Where iterations take next to no time, not after every one of them.
+            self.add(4, "if not n & 7: check()" if self.writer.on_host else "check()")
+        self._condition(4, condition, again)
         self.add(2, "finally: count[0] = n")
 
-    def add(self, depth: int, line: str) -> None:
-        self.lines.append("    " * depth + line)
+    def _condition(self, depth: int, plan: Any, items: set[HostNode]) -> None:
+        self._part("c", plan)
+        for unit in plan.units:
+            self._unit(depth, unit, items, None)
+        self.add(depth, f"if not {self.writer.slot(plan.fetch_slots[0])}: return [{self.state}]")
 
-    def part(self, prefix: str, plan: Any, inputs: list[str]) -> None:
+    def _body(self, depth: int, items: set[HostNode]) -> None:
+        self._part("b", self.body)
+        for i, (unit, needed) in enumerate(
+            zip(self.body.units, needed_after(self.body), strict=True)
+        ):
+            self._unit(depth, unit, items, (i, needed) if self.may_stop else None)
+
+    def _part(self, prefix: str, plan: Any) -> None:
         """From here on lines are those of `plan`: its inputs are the loop's, the rest its own."""
-        self.writer.prefix = prefix
-        self.writer.called = dict(zip(plan.feed_slots, inputs, strict=True))
-        for slot, value in enumerate(plan.template):
-            if value is not None:
-                self.writer.names[self.writer.slot(slot)] = to_host(value)
+        self.plan = plan
+        self.part(plan, prefix, self.inputs)
+        self.made = self.made_in.setdefault(prefix, set())
+        for node, item in plan.nodes.items():
+            if node.type == "Const":
+                self.writer.names[self.writer.slot(item.outs[0])] = to_host(node.attrs["value"])
+                self.made.update(item.outs)
 
-    def nodes(self, depth: int, items: list[HostNode]) -> None:
-        for item in items:
-            self.add(depth, self.writer.line(item))
-            self.where[len(self.lines)] = item.node
+    def _unit(
+        self, depth: int, unit: Any, items: set[HostNode], at: tuple[int, Collection[int]] | None
+    ) -> None:
+        mine = [item for item in unit.nodes if item in items]
+
+        def leave(waited_for: str) -> str:
+            assert at is not None
+            slots = f"{self._slots(at[1])}; return {at[0]}, {waited_for}, [{self.state}], v"
+            return slots
+
+        way_out = leave if at is not None else None
+        if not isinstance(unit, Region):
+            self.nodes(depth, mine, way_out)
+        elif unit in self.called:
+            self._call(depth, unit)
+        elif mine:
+            self.region(depth, unit, mine, way_out)
+
+    def _call(self, depth: int, region: Region) -> None:
+        self.add(depth, self._slots({slot for item in region.nodes for slot in item.ins}))
+        self.add(depth, f"{self.writer.bind(region.run)}(v)")
+        made = [*region.out_slots, *region.leaving_slots]
+        loads = [f"{self.writer.slot(i)} = v[{i}]" for i in made]
+        self.add(depth, "; ".join(loads) or "pass")
+        self.made.update(made)
+
+    def _slots(self, needed: Collection[int]) -> str:
+        """`v` becomes the slots of the plan, with its inputs and those of `needed` filled in."""
+        template = self.writer.bind(self.plan.template)
+        given = zip(self.plan.feed_slots, self.inputs, strict=True)
+        inputs = "".join(f"v[{slot}] = {x}; " for slot, x in given)
+        return f"v = {template}.copy(); {inputs}{self.stores(needed)}"
+
+
+def _called(units: Sequence[Any], any_size: bool) -> set[Any]:
+    """Regions that are not written out: too large for the host, or who knows how large."""
+    regions = [unit for unit in units if isinstance(unit, Region)]
+    return {r for r in regions if not is_small(r) or (any_size and size_limits(r))}
 
 
 def _unchanged(body: Any, variables: int) -> set[int]:
@@ -106,23 +160,27 @@ def _unchanged(body: Any, variables: int) -> set[int]:
     return kept | set(range(variables, len(graph.feeds)))
 
 
-def _split(plan: Any, fixed: set[int]) -> tuple[list[HostNode], list[HostNode]]:
+def _split(plan: Any, fixed: set[int], called: set[Any]) -> tuple[set[HostNode], set[HostNode]]:
     """The nodes that need to run only once, and the others."""
     same = {node for i, (node, _) in enumerate(plan.graph.feeds) if i in fixed}
     moving = {*plan.nodes, *(node for node, _ in plan.graph.feeds)}
-    once: list[HostNode] = []
-    again: list[HostNode] = []
+    elsewhere = {item.node for unit in plan.units if unit in called for item in unit.nodes}
+    once: set[HostNode] = set()
+    constants = {node for node in plan.nodes if node.type == "Const" and node not in elsewhere}
+    same |= constants
     for node, item in plan.nodes.items():
-        sources = {source for source, _ in node.inputs} & moving
-        after = {c for c in node.controls if c in plan.nodes}
+        if node in constants:
+            continue
+        needs = {source for source, _ in node.inputs} & moving
+        needs |= {c for c in node.controls if c in plan.nodes}
         fixed_alone = item.kind == "pure" and not item.derefs and not _has_effect(node)
-        if fixed_alone and sources | after <= same:
+        if fixed_alone and node not in elsewhere and needs <= same:
             same.add(node)
-            once.append(item)
-        else:
-            again.append(item)
-    return once, again
+            once.add(item)
+    constant = {plan.nodes[node] for node in constants}
+    return once, {*plan.nodes.values()} - once - constant
 
 
 def _has_effect(node: Node) -> bool:
-    return node.definition.stateful or bool(node.attrs.get("effect"))
+    definition = node.definition
+    return definition.stateful or definition.blocking or bool(node.attrs.get("effect"))

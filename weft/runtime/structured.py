@@ -44,6 +44,7 @@ class _While:
         self.node, self.store = node, store
         self.variables = node.attrs["vars"]
         self.tiny: Loop | None = None
+        self.generation = -1
 
     @functools.cached_property
     def condition(self) -> Any:
@@ -58,10 +59,12 @@ class _While:
         fixed = list(inputs[self.variables :])
         count = [0]
         try:
+            if self.generation != self.store.generation:
+                self.tiny, self.generation = None, self.store.generation  # it knows old handles
             if self.tiny is None or limits.deadline is not None:
                 state = self._run(state, fixed, count)
             else:
-                state = self.tiny(state, fixed, count)
+                state = self._run_tiny(state, fixed, count)
         except errors.OpError as error:
             error._message += f" (iteration {count[0]} of loop '{self.node.name}')"
             raise
@@ -79,12 +82,13 @@ class _While:
                 limits.check()
             elif count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
                 self.tiny = straight_loop(condition, body, self.variables, self.store)
-                rest = [0]
-                try:
-                    return self.tiny(state, fixed, rest)
-                finally:
-                    count[0] += rest[0]
+                return self._run_tiny(state, fixed, count)
         return state
+
+    def _run_tiny(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
+        assert self.tiny is not None
+        final: list[Any] = self.tiny(state, fixed, count)
+        return final
 
 
 class _If:
@@ -119,8 +123,12 @@ class _If:
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         side = int(bool(np.asarray(inputs[0])))
         results: list[Any] = self.branches[side].run(inputs[1:])
+        return self.outputs(side, results, lambda reference: reference.read())
+
+    def outputs(self, side: int, results: list[Any], read: Callable[[Any], Any]) -> list[Any]:
+        """What the results of the branch `side` are to those who use the conditional."""
         for i in self.reads[side]:
-            results[i] = results[i].read()
+            results[i] = read(results[i])
         exported = iter(results[self.joined :])
         return results[: self.joined] + [
             next(exported) if side == own else None for own in self.sides

@@ -1,7 +1,7 @@
 """A loop whose body may have to wait, without a thread that waits.
 
-It runs until an operation of the body gives a `Deferred`; then so does the loop, and goes on from
-there when the result has come.
+It runs as one generated function for as long as nothing has to wait; then iteration by iteration
+(`loop_flow.py`) until nothing waits any more. While it waits, it is a `Deferred` for the step.
 """
 
 from __future__ import annotations
@@ -10,18 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import errors
-from weft.core.deferred import Deferred
-from weft.runtime.interpret import located
-from weft.runtime.running import limits
+from weft.runtime.loop_flow import LoopFlow, in_iteration
+from weft.runtime.loop_shape import LoopShape
+from weft.runtime.region import Region
+from weft.runtime.straight_loop import Loop, straight_loop
 
-
-class _Progress:
-    """How far one run of a loop has come. `values` are the body's, while it is in the middle."""
-
-    def __init__(self, state: list[Any], fixed: list[Any]) -> None:
-        self.state, self.fixed = state, fixed
-        self.values: list[Any] | None = None
-        self.unit = self.count = 0
+# Iterations after which it shows what the body is like, and how often that may change.
+_TRIAL, _ATTEMPTS = 4, 8
 
 
 class WaitingLoop:
@@ -29,48 +24,63 @@ class WaitingLoop:
 
     def __init__(self, loop: Any) -> None:
         self.loop = loop
+        self.shape: LoopShape | None = None
+        self.line: Loop | None = None
+        self.attempts = self.seen = 0
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Any:
+        self._follow_store()
+        assert self.shape is not None
         variables = self.loop.variables
-        return self._go_on(_Progress(list(inputs[:variables]), list(inputs[variables:])))
+        return self._go_on(LoopFlow(self.shape, inputs[:variables], inputs[variables:]))
 
-    def _go_on(self, at: _Progress) -> Any:
-        condition, body = self.loop.condition, self.loop.body
+    def _follow_store(self) -> None:
+        """Resolves handles again when something was removed from the store."""
+        loop = self.loop
+        if loop.body.generation != loop.store.generation:
+            loop.body._settle()
+        if self.shape is None or self.shape.tasks is not loop.body.tasks:
+            self.shape, self.line, self.seen, self.attempts = LoopShape(loop), None, 0, 0
+
+    def _go_on(self, flow: LoopFlow) -> Any:
         try:
-            while True:
-                if at.values is None:
-                    given = at.state + at.fixed
-                    if not condition.run(given)[0]:
-                        return at.state
-                    limits.check()
-                    at.values, at.unit = body.begin(given), 0
-                stop = body.advance(at.values, at.unit)
-                if stop is not None:
-                    at.unit, deferred = stop
-                    return self._later(deferred, at)
-                at.state, at.values = body.results(at.values), None
-                at.count += 1
+            while flow.result is None:
+                line = self._line() if flow.is_quiet() else None
+                if line is not None:
+                    self._run_straight(line, flow)
+                    continue
+                flow.advance()
+                self.seen += 1
+                if flow.result is None and not flow.is_quiet():
+                    promise = flow.waiting.promise(lambda: self._go_on(flow))
+                    if promise is not None:
+                        return promise
+        except BaseException:
+            flow.waiting.cancel()
+            raise
+        return flow.waiting.kept(flow.result)
+
+    def _line(self) -> Loop | None:
+        """The loop as one function, once it is known how much there is to do in it."""
+        if self.line is None and self.seen >= _TRIAL:
+            loop = self.loop
+            if all(u.entries for u in loop.body.units if isinstance(u, Region)):
+                self.attempts += 1
+                parts = loop.condition, loop.body, loop.variables, loop.store
+                self.line = straight_loop(*parts, True, any_size=self.attempts > _ATTEMPTS)
+        return self.line
+
+    def _run_straight(self, line: Loop, flow: LoopFlow) -> None:
+        count = [flow.begun]
+        state = [flow.coming[k] for k in range(self.loop.variables)]
+        try:
+            end = line(state, flow.fixed, count)
         except errors.OpError as error:
-            raise self._in_iteration(error, at) from error
-
-    def _later(self, deferred: Deferred, at: _Progress) -> Deferred:
-        finish = deferred.then
-        node = self.loop.body.tasks.tasks[at.unit].node
-
-        def then(outputs: Any) -> Any:
-            try:
-                outputs = outputs if finish is None else finish(outputs)
-            except Exception as error:
-                raise self._in_iteration(located(error, node), at) from error
-            if isinstance(outputs, Deferred):
-                return self._later(outputs, at)
-            self.loop.body.fill(at.values, at.unit, outputs)
-            at.unit += 1
-            return self._go_on(at)
-
-        deferred.then = then
-        return deferred
-
-    def _in_iteration(self, error: Any, at: _Progress) -> Exception:
-        error._message += f" (iteration {at.count} of loop '{self.loop.node.name}')"
-        return error  # type: ignore[no-any-return]
+            raise in_iteration(error, count[0], self.loop.node.name) from error
+        flow.begun = count[0]
+        if isinstance(end, list):
+            flow.result = end
+            return
+        flow.continue_at(*end)
+        if end[1] is None:
+            self.line, self.seen = None, 0  # it was made for less than what comes now

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import add_to_collection, control_dependencies, name_scope
@@ -325,15 +325,12 @@ def _batches(
 
 def _of_all(maybe: Callable[..., Any], doc: str) -> Callable[..., Any]:
     """`maybe_...` without its parameter `keep_input`: everything is kept."""
-    parameters = dict(inspect.signature(maybe).parameters)
-    del parameters["keep_input"]
-    signature = inspect.Signature(list(parameters.values()), return_annotation="Any")
 
-    def function(*args: Any, **kwargs: Any) -> Any:
-        return maybe(keep_input=True, **signature.bind(*args, **kwargs).arguments)
+    @with_parameters_of(maybe, without=("keep_input",))
+    def function(**arguments: Any) -> Any:
+        return maybe(keep_input=True, **arguments)
 
     function.__name__ = function.__qualname__ = maybe.__name__.removeprefix("maybe_")
-    function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = doc
     return function
 

@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 import math as _math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import constant, convert_n_to_tensor, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops import math, random
 from weft.ops.case import case
 from weft.ops.cond import cond
+
+
+@dataclass
+class _Schedule:
+    """The scope of a schedule and the rate it begins with."""
+
+    scope: str
+    rate: Tensor
+
+    def cast(self, x: Any) -> Tensor:
+        """As a number of the rate's type."""
+        return math.cast(x, self.rate.dtype)
+
+    def progress(
+        self, global_step: Any, decay_steps: Any, decay_rate: Any, staircase: bool
+    ) -> tuple[Tensor, Tensor]:
+        """(`decay_rate`, how often `decay_steps` have passed)"""
+        steps, factor = self.cast(decay_steps), self.cast(decay_rate)
+        passed = self.cast(global_step) / steps
+        return factor, math.floor(passed) if staircase else passed
+
+
+@contextmanager
+def _schedule(name: str, learning_rate: Any) -> Iterator[_Schedule]:
+    with name_scope(name) as scope:
+        yield _Schedule(scope, convert_to_tensor(learning_rate, name="initial_learning_rate"))
+
+
+def _require(global_step: Any, message: str) -> None:
+    if global_step is None:
+        raise ValueError(message)
 
 
 def exponential_decay(
@@ -22,49 +57,26 @@ def exponential_decay(
     name: str | None = None,
 ) -> Tensor:
     """`learning_rate * decay_rate ** (global_step / decay_steps)`."""
-    if global_step is None:
-        raise ValueError("global_step is required for exponential_decay.")
-    with name_scope(name or "ExponentialDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        steps, factor = math.cast(decay_steps, rate.dtype), math.cast(decay_rate, rate.dtype)
-        progress = math.cast(global_step, rate.dtype) / steps
-        if staircase:
-            progress = math.floor(progress)
-        return math.multiply(rate, math.pow(factor, progress), name=scope)
+    _require(global_step, "global_step is required for exponential_decay.")
+    with _schedule(name or "ExponentialDecay", learning_rate) as s:
+        factor, passed = s.progress(global_step, decay_steps, decay_rate, staircase)
+        return math.multiply(s.rate, math.pow(factor, passed), name=s.scope)
 
 
-def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
-    staircase: bool = False,
-    name: str | None = None,
-) -> Tensor:
+@with_parameters_of(exponential_decay)
+def natural_exp_decay(decay_rate: Any, **arguments: Any) -> Tensor:
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
-    factor = math.exp(math.negative(decay_rate))
-    return exponential_decay(learning_rate, global_step, decay_steps, factor, staircase, name)
+    return exponential_decay(decay_rate=math.exp(math.negative(decay_rate)), **arguments)
 
 
-def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
-    staircase: bool = False,
-    name: str | None = None,
-) -> Tensor:
+@with_parameters_of(exponential_decay)
+def inverse_time_decay(learning_rate: Any, name: str | None, **arguments: Any) -> Tensor:
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
-    if global_step is None:
-        raise ValueError("global_step is required for inverse_time_decay.")
-    with name_scope(name or "InverseTimeDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        steps, factor = math.cast(decay_steps, rate.dtype), math.cast(decay_rate, rate.dtype)
-        progress = math.cast(global_step, rate.dtype) / steps
-        if staircase:
-            progress = math.floor(progress)
-        one = math.cast(constant(1), rate.dtype)
-        return math.divide(rate, math.add(one, math.multiply(factor, progress)), name=scope)
+    _require(arguments["global_step"], "global_step is required for inverse_time_decay.")
+    with _schedule(name or "InverseTimeDecay", learning_rate) as s:
+        factor, passed = s.progress(**arguments)
+        one = s.cast(constant(1))
+        return math.divide(s.rate, math.add(one, math.multiply(factor, passed)), name=s.scope)
 
 
 def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
@@ -119,20 +131,17 @@ def polynomial_decay(
 
     `cycle` stretches `decay_steps` to the next multiple when they have passed.
     """
-    if global_step is None:
-        raise ValueError("global_step is required for polynomial_decay.")
-    with name_scope(name or "PolynomialDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = rate.dtype
-        end, exponent = math.cast(end_learning_rate, dtype), math.cast(power, dtype)
-        step, steps = math.cast(global_step, dtype), math.cast(decay_steps, dtype)
+    _require(global_step, "global_step is required for polynomial_decay.")
+    with _schedule(name or "PolynomialDecay", learning_rate) as s:
+        end, exponent = s.cast(end_learning_rate), s.cast(power)
+        step, steps = s.cast(global_step), s.cast(decay_steps)
         if cycle:
             periods = cond(math.equal(step, 0), lambda: 1.0, lambda: math.ceil(step / decay_steps))
             steps = math.multiply(steps, periods)
         else:
             step = math.minimum(step, decay_steps)
         left = math.pow(1 - math.divide(step, steps), exponent)
-        return math.add(math.multiply(rate - end, left), end, name=scope)
+        return math.add(math.multiply(s.rate - end, left), end, name=s.scope)
 
 
 def cosine_decay(
@@ -143,14 +152,12 @@ def cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """Half a cosine wave from `learning_rate` down to `alpha` times it."""
-    if global_step is None:
-        raise ValueError("cosine decay requires global_step")
-    with name_scope(name or "CosineDecay"):
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        steps = math.cast(decay_steps, rate.dtype)
-        done = math.minimum(math.cast(global_step, rate.dtype), steps) / steps
+    _require(global_step, "cosine decay requires global_step")
+    with _schedule(name or "CosineDecay", learning_rate) as s:
+        steps = s.cast(decay_steps)
+        done = math.minimum(s.cast(global_step), steps) / steps
         wave = 0.5 * (1.0 + math.cos(constant(_math.pi) * done))
-        return math.multiply(rate, (1 - alpha) * wave + alpha)
+        return math.multiply(s.rate, (1 - alpha) * wave + alpha)
 
 
 def cosine_decay_restarts(
@@ -163,14 +170,11 @@ def cosine_decay_restarts(
     name: str | None = None,
 ) -> Tensor:
     """Cosine waves one after the other, each `t_mul` as long and `m_mul` as high as the last."""
-    if global_step is None:
-        raise ValueError("cosine decay restarts requires global_step")
-    with name_scope(name or "SGDRDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = rate.dtype
-        first, alpha = math.cast(first_decay_steps, dtype), math.cast(alpha, dtype)
-        t_mul, m_mul = math.cast(t_mul, dtype), math.cast(m_mul, dtype)
-        done = math.cast(global_step, dtype) / first
+    _require(global_step, "cosine decay restarts requires global_step")
+    with _schedule(name or "SGDRDecay", learning_rate) as s:
+        first, alpha = s.cast(first_decay_steps), s.cast(alpha)
+        t_mul, m_mul = s.cast(t_mul), s.cast(m_mul)
+        done = s.cast(global_step) / first
 
         def equal_waves() -> tuple[Tensor, Tensor]:
             wave = math.floor(done)
@@ -183,7 +187,7 @@ def cosine_decay_restarts(
 
         wave, done_of_wave = cond(math.equal(t_mul, 1.0), equal_waves, growing_waves)
         height = 0.5 * m_mul**wave * (1.0 + math.cos(constant(_math.pi) * done_of_wave))
-        return math.multiply(rate, (1 - alpha) * height + alpha, name=scope)
+        return math.multiply(s.rate, (1 - alpha) * height + alpha, name=s.scope)
 
 
 def linear_cosine_decay(
@@ -196,17 +200,14 @@ def linear_cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """`(alpha + linear) * cosine + beta` times `learning_rate`, with `num_periods` waves."""
-    if global_step is None:
-        raise ValueError("global_step is required for linear_cosine_decay.")
-    with name_scope(name or "LinearCosineDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = rate.dtype
-        steps, periods = math.cast(decay_steps, dtype), math.cast(num_periods, dtype)
-        alpha, beta = math.cast(alpha, dtype), math.cast(beta, dtype)
-        step = math.minimum(math.cast(global_step, dtype), steps)
+    _require(global_step, "global_step is required for linear_cosine_decay.")
+    with _schedule(name or "LinearCosineDecay", learning_rate) as s:
+        steps, periods = s.cast(decay_steps), s.cast(num_periods)
+        alpha, beta = s.cast(alpha), s.cast(beta)
+        step = math.minimum(s.cast(global_step), steps)
         linear = (steps - step) / steps
         wave = _periodic_cosine(step / steps, periods)
-        return math.multiply(rate, (alpha + linear) * wave + beta, name=scope)
+        return math.multiply(s.rate, (alpha + linear) * wave + beta, name=s.scope)
 
 
 def noisy_linear_cosine_decay(
@@ -221,20 +222,17 @@ def noisy_linear_cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """`linear_cosine_decay` with normal noise of falling variance on its linear part."""
-    if global_step is None:
-        raise ValueError("global_step is required for noisy_linear_cosine_decay.")
-    with name_scope(name or "NoisyLinearCosineDecay") as scope:
-        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
-        dtype = rate.dtype
-        steps, first_variance = math.cast(decay_steps, dtype), math.cast(initial_variance, dtype)
-        fall, periods = math.cast(variance_decay, dtype), math.cast(num_periods, dtype)
-        alpha, beta = math.cast(alpha, dtype), math.cast(beta, dtype)
-        step = math.minimum(math.cast(global_step, dtype), steps)
+    _require(global_step, "global_step is required for noisy_linear_cosine_decay.")
+    with _schedule(name or "NoisyLinearCosineDecay", learning_rate) as s:
+        steps, first_variance = s.cast(decay_steps), s.cast(initial_variance)
+        fall, periods = s.cast(variance_decay), s.cast(num_periods)
+        alpha, beta = s.cast(alpha), s.cast(beta)
+        step = math.minimum(s.cast(global_step), steps)
         linear = (steps - step) / steps
         stddev = math.sqrt(first_variance / math.pow(1.0 + step, fall))
         noisy = linear + random.random_normal(linear.shape, stddev=stddev)
         wave = _periodic_cosine(step / steps, periods)
-        return math.multiply(rate, (alpha + noisy) * wave + beta, name=scope)
+        return math.multiply(s.rate, (alpha + noisy) * wave + beta, name=s.scope)
 
 
 def _periodic_cosine(done: Tensor, periods: Tensor) -> Tensor:

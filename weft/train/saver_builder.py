@@ -9,6 +9,7 @@ from typing import Any
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
 from weft.core.device_name import canonical_name
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import constant
 from weft.graph.graph import (
     Tensor,
@@ -175,29 +176,6 @@ class BaseSaverBuilder:
 
     # ---- all of it ----
 
-    def build(
-        self,
-        names_to_saveables: Any,
-        reshape: bool = False,
-        sharded: bool = False,
-        max_to_keep: int | None = 5,
-        keep_checkpoint_every_n_hours: float = 10000.0,
-        name: str | None = None,
-        restore_sequentially: bool = False,
-        filename: str | None = "model",
-    ) -> SaverDef:
-        """Adds the nodes and returns the SaverDef that names them."""
-        return self._build_internal(
-            names_to_saveables,
-            reshape,
-            sharded,
-            max_to_keep,
-            keep_checkpoint_every_n_hours,
-            name,
-            restore_sequentially,
-            filename,
-        )
-
     def _build_internal(
         self,
         names_to_saveables: Any,
@@ -239,6 +217,11 @@ class BaseSaverBuilder:
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             version=self._write_version,
         )
+
+    @with_parameters_of(_build_internal, without=("build_save", "build_restore"))
+    def build(self, **arguments: Any) -> SaverDef:
+        """Adds the nodes and returns the SaverDef that names them."""
+        return self._build_internal(**arguments)
 
 
 class BulkSaverBuilder(BaseSaverBuilder):

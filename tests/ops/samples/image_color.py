@@ -16,7 +16,9 @@ SAMPLES = [
     Sample("RGBToHSV", f32([[1, 2, 3, 4]])),
     Sample("RGBToHSV", f32([], (0, 3)), grad=False),
     Sample("HSVToRGB", HSV),
-    *(Sample("HSVToRGB", kind(HSV)) for kind in (f16, bf16, f64)),
+    # Between two operations, a program may keep more digits of halves than they have.
+    Sample("HSVToRGB", f16(HSV), rtol=5e-3),
+    *(Sample("HSVToRGB", kind(HSV)) for kind in (bf16, f64)),
     Sample("HSVToRGB", f32(3)),
     *(Sample("AdjustContrastv2", IMAGE, f32(factor), grad=False) for factor in (0, 0.3, 2.5)),
     Sample("AdjustContrastv2", IMAGE[0], f32(2)),

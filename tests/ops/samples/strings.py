@@ -55,6 +55,14 @@ SAMPLES = [
     Sample("RegexReplace", s(["aab", "baa"]), s("a(b?)"), s(r"<\1\\>")),
     Sample("RegexReplace", s(["aab", "baa"]), s("a"), s("xy"), replace_global=False),
     Sample("StaticRegexReplace", s(["aab", "b a"]), pattern=r"\s*a", rewrite=r"[\0]"),
+    *(
+        Sample("StaticRegexReplace", s(["aBÜß-é1", "x_ 2"]), pattern=pattern, rewrite="<\\0>")
+        for pattern in (
+            ".", r"\p{Ll}", r"\pL+", r"[\p{Lu}\d]", r"\P{L}", r"[^\p{^L}]", r"\w", r"[é]", r"[]a-]",
+        )
+    ),
+    Sample("RegexReplace", s(["a"]), s(r"\p{Nothing}"), s("")),
+    Sample("RegexReplace", s([b"a\xff\xc3\xa9b"]), s("[ab]"), s("")),
     Sample("ReduceJoin", s([["a", "b"], ["c", "d"]]), i32(0)),
     Sample("ReduceJoin", s([["a", "b"], ["c", "d"]]), i32([-1]), keep_dims=True, separator="."),
     Sample("ReduceJoin", s([["a", "b"], ["c", "d"]]), i32([1, 0]), separator="-"),

@@ -10,6 +10,7 @@ from typing import Any
 from weft.contrib.framework.arg_scope import add_arg_scope
 from weft.core import dtypes
 from weft.core.device_name import DeviceSpec
+from weft.core.signatures import with_parameters_of
 from weft.graph.graph import (
     GraphKeys,
     add_to_collection,
@@ -113,26 +114,11 @@ def variable(
 
 
 @add_arg_scope
-def model_variable(
-    name: str,
-    shape: Any = None,
-    dtype: Any = dtypes.float32,
-    initializer: Any = None,
-    regularizer: Any = None,
-    trainable: bool = True,
-    collections: Any = None,
-    caching_device: Any = None,
-    device: Any = None,
-    partitioner: Any = None,
-    custom_getter: Any = None,
-    use_resource: bool | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
-) -> Any:
+@with_parameters_of(variable, dtype=dtypes.float32)
+def model_variable(**wanted: Any) -> Any:
     """A variable that belongs to the model: also in `MODEL_VARIABLES`."""
-    arguments = dict(locals())
-    joined = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(**{**arguments, "collections": joined})
+    keys = [*(wanted["collections"] or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(**{**wanted, "collections": keys})
 
 
 def add_model_variable(var: Any) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from weft.contrib.framework.arg_scope import add_arg_scope
 from weft.contrib.framework.variables import model_variable
 from weft.contrib.layers import utils
 from weft.contrib.layers.initializers import XAVIER, ZEROS
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.layers import convolutional, separable, transposed
@@ -77,13 +78,12 @@ convolution.__name__ = "convolution"
 def _of_dimensions(name: str, dims: int) -> Callable[..., Tensor]:
     """`convolution` for inputs of `dims` spatial dimensions, with a scope of its own."""
 
-    def convolve(*args: Any, **kwargs: Any) -> Tensor:
-        return _convolution(*args, **{**kwargs, "conv_dims": dims})
+    @with_parameters_of(_convolution, without=("conv_dims",))
+    def convolve(**arguments: Any) -> Tensor:
+        return _convolution(**arguments, conv_dims=dims)
 
-    parameters = list(inspect.signature(_convolution).parameters.values())[:-1]
     convolve.__name__ = convolve.__qualname__ = name
     convolve.__doc__ = f"`convolution` of {dims} dimensions."
-    convolve.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return add_arg_scope(convolve)
 
 
@@ -93,37 +93,19 @@ convolution3d = _of_dimensions("convolution3d", 3)
 
 
 def _transposed(layer_class: Any, name: str, scope_name: str, formats: tuple[str, str]) -> Any:
-    def convolve(
-        inputs: Any,
-        num_outputs: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: str = "SAME",
-        data_format: str = formats[1],
-        activation_fn: Any = nn_impl.relu,
-        normalizer_fn: Any = None,
-        normalizer_params: Any = None,
-        weights_initializer: Any = XAVIER,
-        weights_regularizer: Any = None,
-        biases_initializer: Any = ZEROS,
-        biases_regularizer: Any = None,
-        reuse: Any = None,
-        variables_collections: Any = None,
-        outputs_collections: Any = None,
-        trainable: bool = True,
-        scope: Any = None,
-    ) -> Tensor:
+    @with_parameters_of(_convolution, without=("rate", "conv_dims"), data_format=formats[1])
+    def convolve(**arguments: Any) -> Tensor:
         """The transpose of a convolution, with normalizer and activation."""
-        arguments = dict(locals())
+        given = SimpleNamespace(**arguments)
 
         def make(inputs: Tensor, **settings: Any) -> Any:
-            utils.check_format(data_format, *formats)
+            utils.check_format(given.data_format, *formats)
             return layer_class(
-                num_outputs,
-                kernel_size,
-                strides=stride,
-                padding=padding,
-                data_format=utils.layer_format(data_format),
+                given.num_outputs,
+                given.kernel_size,
+                strides=given.stride,
+                padding=given.padding,
+                data_format=utils.layer_format(given.data_format),
                 **settings,
             )
 

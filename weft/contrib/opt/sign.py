@@ -141,8 +141,7 @@ def get_linear_decay_fn(decay_steps: int) -> Callable[[Any], Any]:
     """From 1 to 0 in `decay_steps` steps."""
 
     def decay(global_step: Any) -> Any:
-        left = decay_steps - math.minimum(_step(global_step), float(decay_steps))
-        return left / float(decay_steps)
+        return (decay_steps - _done(global_step, decay_steps)) / float(decay_steps)
 
     return decay
 
@@ -150,16 +149,14 @@ def get_linear_decay_fn(decay_steps: int) -> Callable[[Any], Any]:
 def get_cosine_decay_fn(
     decay_steps: int, num_periods: float = 0.5, zero_after: float | None = None
 ) -> Callable[[Any], Any]:
-    """Half a cosine wave (or `num_periods` of it) in `decay_steps` steps."""
-    linear = get_linear_decay_fn(decay_steps)
+    """Half a cosine wave (or `num_periods` of it) in `decay_steps` steps; 0 after `zero_after`."""
 
     def decay(global_step: Any) -> Any:
-        gone = 1.0 - linear(global_step)
-        wave = 0.5 * (1.0 + math.cos(2.0 * numbers.pi * num_periods * gone))
+        periods = num_periods * _done(global_step, decay_steps) / float(decay_steps)
+        wave = 0.5 * (1.0 + math.cos(2.0 * numbers.pi * periods))
         if zero_after is None:
             return wave
-        over = gone > zero_after / (2.0 * num_periods)
-        return select.where(over, array.zeros_like(wave), wave)
+        return select.where(periods >= zero_after, array.zeros_like(wave), wave)
 
     return decay
 
@@ -167,20 +164,20 @@ def get_cosine_decay_fn(
 def get_restart_decay_fn(
     decay_steps: int, num_periods: float = 1, zero_after: float | None = None
 ) -> Callable[[Any], Any]:
-    """From 1 to 0, `num_periods` times over in `decay_steps` steps."""
-    linear = get_linear_decay_fn(decay_steps)
+    """Half a cosine wave, `num_periods` times over in `decay_steps` steps; 0 after `zero_after`."""
 
     def decay(global_step: Any) -> Any:
-        gone = (1.0 - linear(global_step)) * num_periods
-        left = 1.0 - math.floormod(gone, 1.0)
+        periods = num_periods * _done(global_step, decay_steps) / float(decay_steps)
+        wave = 0.5 * (1.0 + math.cos(numbers.pi * math.floormod(periods, 1.0)))
         if zero_after is None:
-            return left
-        return select.where(gone > zero_after, array.zeros_like(left), left)
+            return wave
+        return select.where(periods >= zero_after, array.zeros_like(wave), wave)
 
     return decay
 
 
-def _step(global_step: Any) -> Any:
+def _done(global_step: Any, decay_steps: int) -> Any:
+    """How many of the steps are over."""
     if global_step is None:
         raise ValueError("global_step is required for the sign decay functions.")
-    return math.cast(global_step, dtypes.float32)
+    return math.minimum(math.cast(global_step, dtypes.float32), float(decay_steps))

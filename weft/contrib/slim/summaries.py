@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.ops import nn_moments
-from weft.ops.control import Print
+from weft.ops.printing import Print
 from weft.summary import summary
 
 

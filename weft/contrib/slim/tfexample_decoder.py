@@ -9,7 +9,7 @@ from typing import Any
 from weft.contrib.slim.data_decoder import DataDecoder
 from weft.core import dtypes
 from weft.graph import slices
-from weft.ops import array, image_codec, math, strided
+from weft.ops import array, image_codec, math, slicing
 from weft.ops.case import case
 from weft.ops.cond import cond
 from weft.ops.decode import decode_raw
@@ -150,7 +150,7 @@ class SparseTensor(ItemHandler):
         if self._shape_key:
             shape = _dense(keys_to_tensors[self._shape_key])
         rank = array.shape(indices.indices)[1]
-        kept = strided.slice(indices.indices, [0, 0], array.stack([-1, rank - 1]))
+        kept = slicing.slice(indices.indices, [0, 0], array.stack([-1, rank - 1]))
         last = array.reshape(math.cast(indices.values, dtypes.int64), [-1, 1])
         tensor = slices.SparseTensor(array.concat([kept, last], 1), values.values, shape)
         return _dense(tensor, self._default_value) if self._densify else tensor

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from weft.core import dtypes
 from weft.ops.repeats import sum_repeated
-from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.partition import topological
+from weft.passes.client_graph import ClientGraph, Edge, Node, topological
 
 # What handles every row by itself, as long as its other inputs are scalars or rows too.
 _ROW_BY_ROW = frozenset(
@@ -70,7 +69,7 @@ def _ancestors(nodes: list[Node]) -> set[Node]:
         node = nodes.pop()
         if node not in found:
             found.add(node)
-            nodes += [n for n, _ in node.inputs] + node.controls
+            nodes += node.sources
     return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.autodiff.gradients import gradients
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import constant
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
@@ -46,20 +47,10 @@ def compute_gradient(
     return [check.run() for check in checks]
 
 
-def compute_gradient_error(
-    x: Any,
-    x_shape: Any,
-    y: Tensor,
-    y_shape: Any,
-    x_init_value: Any = None,
-    delta: float = 1e-3,
-    init_targets: Any = None,
-    extra_feed_dict: dict[Any, Any] | None = None,
-) -> float:
+@with_parameters_of(compute_gradient)
+def compute_gradient_error(**arguments: Any) -> float:
     """The largest difference between the two Jacobians of `compute_gradient`."""
-    found = compute_gradient(
-        x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
-    )
+    found = compute_gradient(**arguments)
     pairs = [found] if isinstance(found, tuple) else found
     return max([float(np.abs(a - b).max()) for a, b in pairs if a.size or b.size], default=0.0)
 

@@ -1,0 +1,167 @@
+"""Arguments of an op -> its input tensors, and the attributes that follow from their types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.dtypes import DType
+from weft.graph.attr_values import check_allowed
+from weft.graph.convert import convert_to_tensor
+from weft.graph.op_def import ArgDef, OpDef
+from weft.graph.tensor import Tensor
+
+
+def convert_inputs(definition: OpDef, given: dict[str, Any], attrs: dict[str, Any]) -> list[Tensor]:
+    inputs: list[Tensor] = []
+    for arg in definition.input_args:
+        value = given[arg.name]
+        if arg.is_list:
+            inputs.extend(_convert_list(definition, arg, value, attrs))
+        else:
+            inputs.append(_convert_one(definition, arg, value, attrs))
+    return inputs
+
+
+def _wanted(definition: OpDef, arg: ArgDef, attrs: dict[str, Any]) -> tuple[Any, Any]:
+    """(the dtype an argument must have, the dtype it should have if that is open)"""
+    if arg.type is not None:
+        return arg.type, None
+    assert arg.type_attr is not None
+    if arg.type_attr in attrs:
+        return attrs[arg.type_attr], None
+    attr = definition.attrs[arg.type_attr]
+    return None, attr.default if attr.has_default else None
+
+
+def _convert_one(definition: OpDef, arg: ArgDef, value: Any, attrs: dict[str, Any]) -> Tensor:
+    dtype, hint = _wanted(definition, arg, attrs)
+    try:
+        tensor = convert_to_tensor(
+            value, dtype=dtype, name=arg.name, preferred_dtype=hint, as_ref=arg.is_ref
+        )
+    except TypeError as error:
+        if dtype is None:
+            raise
+        raise TypeError(
+            f"Expected {dtype.name} passed to parameter '{arg.name}' of op '{definition.name}', got"
+            f" {value!r} of type '{type(value).__name__}' instead. Error: {error}"
+        ) from None
+    except ValueError as error:
+        if dtype is None or not _is_dtype_mismatch(value, dtype):
+            raise
+        raise _mismatch(definition, arg, _dtype_of(value), dtype, attrs) from error
+    bind(definition, arg, tensor, attrs)
+    return tensor
+
+
+def _dtype_of(value: Any) -> DType | None:
+    found = getattr(value, "dtype", None)
+    return found.base_dtype if isinstance(found, DType) else None
+
+
+def _is_dtype_mismatch(value: Any, dtype: DType) -> bool:
+    found = _dtype_of(value)
+    return found is not None and found != dtype.base_dtype
+
+
+def _mismatch(
+    definition: OpDef, arg: ArgDef, found: DType | None, wanted: DType, attrs: dict[str, Any]
+) -> TypeError:
+    text = (
+        f"Input '{arg.name}' of '{definition.name}' Op has type"
+        f" {found.name if found else '?'} that does not match"
+    )
+    if arg.type is not None:
+        return TypeError(f"{text} expected type of {wanted.base_dtype.name}.")
+    other = next((a for a in definition.input_args if a.type_attr == arg.type_attr), arg)
+    if other is arg or other.name == arg.name:
+        return TypeError(f"{text} type {wanted.base_dtype.name} of attr '{arg.type_attr}'.")
+    return TypeError(f"{text} type {wanted.base_dtype.name} of argument '{other.name}'.")
+
+
+def _convert_list(
+    definition: OpDef, arg: ArgDef, values: Any, attrs: dict[str, Any]
+) -> list[Tensor]:
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(
+            f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {values}."
+        )
+    if arg.type_list_attr is not None:
+        asked = attrs.get(arg.type_list_attr) or [None] * len(values)
+        tensors = [
+            convert_to_tensor(v, dtype=t, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
+            for i, (v, t) in enumerate(zip(values, asked, strict=True))
+        ]
+        attrs[arg.type_list_attr] = [t.dtype.base_dtype for t in tensors]
+        _check_length(definition, arg, arg.type_list_attr, len(tensors))
+        return tensors
+    return _convert_homogeneous(definition, arg, values, attrs)
+
+
+def _convert_homogeneous(
+    definition: OpDef, arg: ArgDef, values: Any, attrs: dict[str, Any]
+) -> list[Tensor]:
+    dtype, hint = _wanted(definition, arg, attrs)
+    if dtype is None:
+        dtype = next((t.dtype.base_dtype for t in values if isinstance(t, Tensor)), None)
+    tensors: list[Tensor] = []
+    for i, value in enumerate(values):
+        try:
+            tensor = convert_to_tensor(
+                value, dtype=dtype, name=f"{arg.name}_{i}", preferred_dtype=hint, as_ref=arg.is_ref
+            )
+        except ValueError:
+            kinds = [getattr(_dtype_of(v), "name", "<NOT CONVERTIBLE TO TENSOR>") for v in values]
+            if all(k == kinds[0] for k in kinds) and dtype is None:
+                raise
+            raise _uneven(definition, arg, kinds) from None
+        dtype = dtype or tensor.dtype.base_dtype
+        tensors.append(tensor)
+    assert arg.number_attr is not None
+    count = attrs.setdefault(arg.number_attr, len(tensors))
+    if count != len(tensors):
+        raise ValueError(
+            f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} must"
+            f" match length {count} of argument '{arg.number_attr}'."
+        )
+    _check_length(definition, arg, arg.number_attr, len(tensors))
+    if tensors:
+        bind(definition, arg, tensors[0], attrs)
+    return tensors
+
+
+def _uneven(definition: OpDef, arg: ArgDef, kinds: list[str]) -> TypeError:
+    wanted = f"do not match expected type {arg.type.name}" if arg.type else "don't all match"
+    return TypeError(
+        f"Tensors in list passed to '{arg.name}' of '{definition.name}' Op have types"
+        f" [{', '.join(kinds)}] that {wanted}."
+    )
+
+
+def _check_length(definition: OpDef, arg: ArgDef, attr: str, length: int) -> None:
+    minimum = definition.attrs[attr].minimum
+    if minimum is not None and length < minimum:
+        raise ValueError(
+            f"List argument '{arg.name}' to '{definition.name}' Op with length {length} shorter"
+            f" than minimum length {minimum}."
+        )
+
+
+def bind(definition: OpDef, arg: ArgDef, tensor: Tensor, attrs: dict[str, Any]) -> None:
+    """Records the type an input gives to its attribute, and checks it."""
+    found = tensor.dtype.base_dtype
+    if arg.is_ref and not tensor.dtype._is_ref_dtype:
+        raise TypeError(
+            f"'{definition.name}' Op requires that input '{arg.name}' be a mutable tensor"
+            " (e.g.: a tf.Variable)"
+        )
+    if arg.type_attr is None:
+        if arg.type is not None and found != arg.type.base_dtype:
+            raise _mismatch(definition, arg, found, arg.type, attrs)
+        return
+    bound = attrs.get(arg.type_attr)
+    if bound is None:
+        check_allowed(definition, definition.attrs[arg.type_attr], found, arg.name)
+        attrs[arg.type_attr] = found
+    elif bound != found:
+        raise _mismatch(definition, arg, found, bound, attrs)

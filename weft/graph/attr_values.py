@@ -1,0 +1,100 @@
+"""Values of attributes, in the plain Python form they are kept in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import dims_of
+from weft.graph import stacks
+from weft.graph.op_def import AttrDef, FuncRef, OpDef
+
+
+def normalize(definition: OpDef, attr: AttrDef, value: Any) -> Any:
+    """`value` as the plain Python form attributes are kept in; checks what the op allows."""
+    if attr.kind.startswith("list("):
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"Expected list for attr {attr.name}, got {value!r}.")
+        found: Any = [_normalize(attr, attr.kind[5:-1], item) for item in value]
+        if attr.minimum is not None and len(found) < attr.minimum:
+            raise ValueError(
+                f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(found)}"
+                f" less than minimum {attr.minimum}."
+            )
+    else:
+        found = _normalize(attr, attr.kind, value)
+        if attr.minimum is not None and found < attr.minimum:
+            raise ValueError(
+                f"Attr '{attr.name}' of '{definition.name}' Op passed {found} less than minimum"
+                f" {attr.minimum}."
+            )
+    for item in found if type(found) is list else [found]:
+        check_allowed(definition, attr, item, attr.name)
+    return found
+
+
+def check_allowed(definition: OpDef, attr: AttrDef, item: Any, parameter: str) -> None:
+    """Raises if a value, that came with the argument `parameter`, is none of those it may be."""
+    if attr.allowed is None or item in attr.allowed:
+        return
+    if isinstance(item, DType):
+        raise TypeError(
+            f"Value passed to parameter '{parameter}' has DataType {item.name} not in list of"
+            f" allowed values: {', '.join(d.name for d in attr.allowed)}"
+        )
+    allowed = '", "'.join(attr.allowed)
+    raise ValueError(
+        f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item}' not in:"
+        f' "{allowed}".'
+    )
+
+
+# Kinds of attributes that only values of some types will do for.
+_FORMS: dict[str, Any] = {
+    "int": (int, lambda v: hasattr(v, "__int__") and not isinstance(v, str | bytes)),
+    "float": (float, lambda v: hasattr(v, "__float__") and not isinstance(v, str | bytes)),
+    "bool": (bool, lambda v: isinstance(v, bool | np.bool_)),
+    "string": (lambda v: text_of(v), lambda v: isinstance(v, str | bytes)),
+}
+
+
+def _normalize(attr: AttrDef, kind: str, value: Any) -> Any:
+    if kind in _FORMS:
+        convert, fits = _FORMS[kind]
+        if not fits(value):
+            raise TypeError(f"Expected {kind} for argument '{attr.name}' not {value!r}.")
+        return convert(value)
+    if kind == "type":
+        return dtypes.as_dtype(value).base_dtype
+    if kind == "shape":
+        return dims_of(value)
+    if kind == "tensor":
+        return np.asarray(value)
+    return _function_reference(value)
+
+
+def _function_reference(value: Any) -> FuncRef:
+    """A function by its name, as a message, or as an object that goes into the graph with it."""
+    from weft.graph.graph_def import attr_from_proto
+
+    if isinstance(value, FuncRef):
+        return value
+    if isinstance(value, (str, bytes)):
+        return FuncRef(str(text_of(value)))
+    if hasattr(value, "add_to_graph"):
+        value.add_to_graph(stacks.get_default_graph())
+        return FuncRef(value.name)
+    return FuncRef(value.name, tuple((k, attr_from_proto(v)) for k, v in value.attr.items()))
+
+
+def text_of(value: str | bytes) -> str | bytes:
+    """str where the bytes are UTF-8, so that attributes read naturally; else the bytes."""
+    if isinstance(value, str):
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value

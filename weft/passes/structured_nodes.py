@@ -1,0 +1,61 @@
+"""`_While` and `_If`, the nodes that hold whole subgraphs, and what folding asks of other nodes."""
+
+from __future__ import annotations
+
+from weft.graph.op_def import OpDef
+from weft.passes.client_graph import ClientGraph, Edge, Node
+
+
+def _holder(name: str) -> OpDef:
+    return OpDef(
+        name, "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)"
+    )
+
+
+WHILE = _holder("_While")
+# The same, of a body that may have to wait.
+WAITING_WHILE = _holder("_While")
+WAITING_WHILE.blocking = True
+IF = _holder("_If")
+
+
+class Misfit(Exception):
+    """The graph does not have the form TensorFlow gives its loops and conditionals."""
+
+
+def subgraphs(node: Node) -> list[ClientGraph]:
+    """The graphs a structured node holds."""
+    return [node.attrs[key] for key in ("cond", "body", "then", "else") if key in node.attrs]
+
+
+def kind(node: Node) -> str | None:
+    return node.definition.control_flow
+
+
+def waits(node: Node) -> bool:
+    """Whether the executor must run a node by itself. Transfers outside of loops and branches are
+    there before or after these run."""
+    if node.definition.transfer is not None:
+        return "_may_be_dead" in node.attrs
+    return node.definition.blocking
+
+
+def has_effect(node: Node) -> bool:
+    return node.definition.stateful or node.attrs.get("effect", False)
+
+
+def is_settled(node: Node) -> bool:
+    """Constants and resource handles: the same in every frame, so any subgraph may have its own."""
+    return not node.controls and (node.type == "Const" or node.definition.is_handle)
+
+
+def origin_of(edge: Edge) -> Edge:
+    """The handle or constant an edge stems from through nodes that only pass values on."""
+    seen = edge
+    while seen[0].type in ("Identity", "Switch", "RefSwitch", "Enter", "RefEnter"):
+        seen = seen[0].inputs[0]
+    return seen if is_settled(seen[0]) else edge
+
+
+def outside_controls(nodes: list[Node], here: set[Node]) -> list[Node]:
+    return list(dict.fromkeys(c for n in nodes for c in n.controls if c not in here))
