@@ -168,3 +168,13 @@ def test_functions_of_sparse_tensors_work_on_the_values() -> None:
         sparse = tf.SparseTensor([[0, 1]], [-4.0], [2, 2])
         assert session.run(math.abs(sparse)).values.tolist() == [4]
         assert session.run(math.square(sparse)).values.tolist() == [16]
+
+
+def test_remainders_of_integers_have_the_sign_of_the_divisor() -> None:
+    """Also of two numbers, the least of which has no opposite."""
+    low = np.iinfo(np.int32).min
+    for x, y, expected in ((7, 3, 1), (-7, 3, 2), (7, -3, -2), (-7, -3, -1), (low, -1, 0)):
+        found = run(math.floormod, np.int32(x), np.int32(y))
+        assert found == expected and found.dtype == np.int32
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
+        run(math.floormod, np.int32(1), np.int32(0))

@@ -57,10 +57,14 @@ def _over(queue, count, gives):
 
 
 def _taking_in_a_branch(queue, count):
-    """A loop that takes an element in every second iteration, with a loop in it."""
+    """A loop that takes two elements in every second iteration, with a loop in it."""
+
+    def both():
+        return queue.dequeue(), queue.dequeue()
 
     def body(i, total):
-        x = tf.cond(tf.equal(i % 2, 0), queue.dequeue, lambda: tf.ones([2]))
+        x, y = tf.cond(tf.equal(i % 2, 0), both, lambda: (tf.ones([2]), tf.ones([2])))
+        x = tf.maximum(x, y)
         kept = tf.cond(x[0] > 4.0, lambda: x, lambda: x * 0.0)
         return i + 1, total + _doubled(kept, 2)
 
@@ -76,16 +80,27 @@ def test_a_loop_that_gives_and_takes_is_one_node(sess, queue):
     assert sess.run(queue.size()) == 20
 
 
-def test_a_loop_that_waits_in_a_branch_stays_and_what_is_inside_is_folded(sess, queue):
-    y = _taking_in_a_branch(queue, 10)
-    np.testing.assert_allclose(sess.run(y), [4 * 14, 4 * 16])
+def test_a_loop_that_waits_in_a_branch_is_one_node(sess, queue):
+    def body(i, total):
+        x = tf.cond(tf.equal(i % 2, 0), queue.dequeue, lambda: tf.ones([2]))
+        return i + 1, total + x
+
+    y = tf.while_loop(lambda i, _: i < 10, body, [0, tf.zeros([2])])[1]
+    np.testing.assert_allclose(sess.run(y), [5 + 20, 5 + 25])
+    assert type(_plan(sess)) is WaitingPlan and "Merge" not in _types(_plan(sess))
+    assert sess.run(queue.size()) == 15
+
+
+def test_a_loop_whose_branch_must_not_be_one_node_stays_and_what_is_inside_is_folded(sess, queue):
+    y = _taking_in_a_branch(queue, 4)
+    np.testing.assert_allclose(sess.run(y), [4 * 6, 4 * 7])
     types = _types(_plan(sess))
     assert type(_plan(sess)) is DataflowPlan
     assert {"_While", "_If", "Merge"} <= {*types}
     units = _plan(sess).layout.units
     assert max(len(unit.nodes) for unit in units if unit.is_region) > 2
-    np.testing.assert_allclose(sess.run(y), 4 * np.arange(10, 20).reshape(5, 2).sum(0))
-    assert sess.run(queue.size()) == 10
+    np.testing.assert_allclose(sess.run(y), [4 * (10 + 14), 4 * (11 + 15)])
+    assert sess.run(queue.size()) == 12
 
 
 class TestWaitingLoop:
@@ -174,11 +189,13 @@ def test_what_an_iteration_gives_another_takes(sess):
 
 def test_branches_of_the_rest_are_pieces_that_die_together(sess, queue):
     p, q = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, [])
-    x = queue.dequeue()
+    x, other = queue.dequeue(), tf.FIFOQueue(10, tf.float32, shapes=[()])
+    sess.run(other.enqueue_many([np.ones(3, np.float32)]))
+    late = other.dequeue()
 
     def some(scale):
         with tf.control_dependencies([queue.enqueue(x + scale)]):
-            return tf.reduce_sum(tf.sqrt(x + scale) * scale)
+            return tf.reduce_sum(tf.sqrt(x + scale) * scale) * late
 
     y = tf.cond(p, lambda: tf.cond(q, lambda: some(1.0), lambda: some(2.0)), lambda: some(3.0))
     for i, (first, second) in enumerate([(True, True), (True, False), (False, True)]):

@@ -179,7 +179,7 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def _check_divisor(xp: Any, x: Array, y: Array) -> None:
-    if xp is np and is_integer(y) and x.size and not np.all(y):
+    if xp is np and is_integer(y) and x.size and not (np.all(y) if y.ndim else y):
         raise invalid("Integer division by zero")
 
 
@@ -209,6 +209,8 @@ def _floor_divide(xp: Any, x: Array, y: Array) -> Array:
 def _floor_remainder(xp: Any, x: Array, y: Array) -> Array:
     """The remainder that has the sign of the divisor."""
     _check_divisor(xp, x, y)
+    if xp is np and is_integer(x):
+        return x % y
     remainder = xp.fmod(x, y)
     other_sign = (remainder != 0) & ((remainder < 0) != (y < 0))
     return xp.where(other_sign, remainder + y, remainder)

@@ -27,7 +27,7 @@ def contexts_of(graph: ClientGraph) -> dict[Node, Context]:
     """For each node, which sides of which predicates it needs."""
     found: dict[Node, Context] = {}
     for node in graph.nodes:
-        sides = [_edge_context(e, found) for e in node.inputs]
+        sides = [edge_context(e, found) for e in node.inputs]
         if kind(node) == "merge":
             found[node] = frozenset.intersection(*sides)
             continue
@@ -38,7 +38,7 @@ def contexts_of(graph: ClientGraph) -> dict[Node, Context]:
     return found
 
 
-def _edge_context(edge: Edge, found: dict[Node, Context]) -> Context:
+def edge_context(edge: Edge, found: dict[Node, Context]) -> Context:
     node, i = edge
     context = found.get(node, frozenset())
     if kind(node) == "switch":
@@ -82,7 +82,7 @@ class Parts:
             self.home[node] = predicate_of(node)
             self.switches.add(node)
         elif kind(node) == "merge":
-            inner = [_edge_context(e, contexts) for e in node.inputs]
+            inner = [edge_context(e, contexts) for e in node.inputs]
             for predicate in {p for context in inner for p, _ in self._own(context)}:
                 if _joins(node, predicate, inner):
                     self.home[node] = predicate

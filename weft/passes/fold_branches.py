@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from weft.passes.branch_contexts import Context, Parts, contexts_of, innermost
 from weft.passes.branch_levels import Group, branch_groups, can_be_ordered, release
+from weft.passes.branch_waits import check_waiting
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.contraction import Contraction
 from weft.passes.if_node import fold_group
 from weft.passes.structured_nodes import Misfit, kind
 
 
-def fold_branches(graph: ClientGraph) -> None:
-    """Replaces all conditionals."""
+def fold_branches(graph: ClientGraph, variables: int = 0) -> None:
+    """Replaces all conditionals. `variables`: the first inputs of the graph, and its first fetches,
+    are the variables of a loop."""
     while switches := _switches(graph):
         contexts = contexts_of(graph)
-        _fold_predicates(graph, innermost(switches, contexts), contexts)
+        _fold_predicates(graph, innermost(switches, contexts), contexts, variables)
         if len(_switches(graph)) >= len(switches):
             raise Misfit(f"switch {switches[0].name} stays")
     for node in graph.nodes:
@@ -32,7 +34,7 @@ def fold_predicate(graph: ClientGraph, predicate: Edge, contexts: dict[Node, Con
 
 
 def _fold_predicates(
-    graph: ClientGraph, predicates: list[Edge], contexts: dict[Node, Context]
+    graph: ClientGraph, predicates: list[Edge], contexts: dict[Node, Context], variables: int = 0
 ) -> None:
     """`predicates`: no node is in branches of two of them."""
     parts = Parts(predicates)
@@ -41,10 +43,11 @@ def _fold_predicates(
     group_of = branch_groups(graph, parts)
     release(graph, parts, group_of)
     if len(predicates) > 1 and not can_be_ordered(graph, group_of):
-        return _fold_predicates(graph, predicates[:1], contexts)
+        return _fold_predicates(graph, predicates[:1], contexts, variables)
     members: dict[Group, list[Node]] = {}
     for node, group in group_of.items():
         members.setdefault(group, []).append(node)
+    check_waiting(graph, members.values(), parts, contexts, variables)
     rank = {predicate: i for i, predicate in enumerate(predicates)}
     contraction = Contraction(graph)
     for predicate, level in sorted(members, key=lambda group: (rank[group[0]], group[1])):

@@ -190,9 +190,9 @@ class _Loop:
         if any(n in condition.made and n in body.made for n in stateful):
             raise Misfit(f"loop {self.name}: what happens once would happen twice")
         fold_branches(cond_graph)
-        fold_branches(body_graph)
+        fold_branches(body_graph, len(self.merges))
         if any(waits(n) for n in [*_inside_branches(body_graph), *cond_graph.nodes]):
-            raise Misfit(f"loop {self.name} waits in a branch or in its condition")
+            raise Misfit(f"loop {self.name} waits in its condition, or keeps a thread waiting")
         return {"cond": cond_graph, "body": body_graph}
 
     def exits_of(self, node: Node) -> dict[Edge, Edge]:
@@ -233,8 +233,9 @@ def _depends(order: list[Node], on: set[Node], inside: set[Node]) -> set[Node]:
 
 
 def _inside_branches(graph: ClientGraph) -> list[Node]:
+    """What is in conditionals that are not made to wait."""
     found: list[Node] = []
     for node in graph.nodes:
-        for inner in subgraphs(node) if node.type == "_If" else ():
+        for inner in subgraphs(node) if node.type == "_If" and not waits(node) else ():
             found += [*inner.nodes, *_inside_branches(inner)]
     return found

@@ -10,11 +10,13 @@ from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.contraction import Contraction
 from weft.passes.structured_nodes import (
     IF,
+    WAITING_IF,
     Misfit,
     has_effect,
     is_settled,
     origin_of,
     outside_controls,
+    waits,
 )
 from weft.passes.subgraph import Subgraph
 
@@ -68,7 +70,7 @@ class _Conditional:
         }
         return Node(
             name,
-            IF,
+            WAITING_IF if any(waits(n) for n in [*otherwise.nodes, *then.nodes]) else IF,
             attrs,
             inputs,
             outside_controls(self.order, self.gone),

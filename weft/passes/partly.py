@@ -1,7 +1,8 @@
 """Loops and conditionals that have TensorFlow's form, in a graph where not all of them have it.
 
-Each is folded by itself if it fits. What waits for something else (a queue) stays outside: a loop
-around it is left to the executor, and nothing is folded that would then start too late.
+Each is folded by itself if it fits. Those with something in them that waits (for a queue) become
+nodes that wait. Nothing is folded that would then start or end too late for others that wait: the
+executor runs it node by node.
 """
 
 from __future__ import annotations
@@ -83,8 +84,12 @@ def _fold_conditional(graph: ClientGraph, predicate: Edge) -> None:
     before = sum(n.definition.control_flow == "switch" for n in graph.nodes)
     switches = {n for n in graph.nodes if n.definition.control_flow == "switch"}
     own = {n for n in switches if predicate_of(n) == predicate}
-    if not _stands_alone(graph, inside | own):
-        raise Misfit("a branch waits")
+    if any(waits(n) for n in inside):
+        alone = inside.isdisjoint(_from_branches_elsewhere(graph))  # folding looks at the rest
+    else:
+        alone = _stands_alone(graph, inside | own)
+    if not alone:
+        raise Misfit("a branch would start too late, or keep others waiting")
     fold_predicate(graph, predicate, contexts)
     if sum(n.definition.control_flow == "switch" for n in graph.nodes) >= before:
         raise Misfit(f"a switch on {predicate[0].name} stays")

@@ -112,10 +112,10 @@ def _on_device(node: Node, roots: dict[Edge, Edge]) -> bool:
 def _carried(order: list[Node], awaited: dict[Node, int]) -> dict[Node, int]:
     """Which waiting nodes of earlier iterations each node comes after, as a set of bits.
 
-    It matters only if something in the step may end the waiting.
+    It matters only if there are several: one may have to begin for another to end.
     """
     carried = dict.fromkeys(order, 0)
-    changed = any(n.definition.blocking and not n.dtypes for n in order)
+    changed = sum(n.definition.blocking for n in order) > 1
     while changed:
         changed = False
         for node in order:

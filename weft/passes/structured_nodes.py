@@ -17,6 +17,9 @@ WHILE = _holder("_While")
 WAITING_WHILE = _holder("_While")
 WAITING_WHILE.blocking = True
 IF = _holder("_If")
+# The same, of branches that may have to wait.
+WAITING_IF = _holder("_If")
+WAITING_IF.blocking = True
 
 
 class Misfit(Exception):

@@ -270,7 +270,8 @@ class WaitingPlan(Plan):
     def _settle(self) -> None:
         super()._settle()
         self.runs, self.attempts, self.line = 0, 0, None
-        self.has_loops = any(n.type == "_While" and n.definition.blocking for n in self.nodes)
+        inner = [n for node in self.nodes for n in [node, *_nodes_inside(node)]]
+        self.has_loops = any(n.type == "_While" and n.definition.blocking for n in inner)
         home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
         tasks = []
         for i, (layout, unit) in enumerate(zip(self.layout.units, self.units, strict=True)):

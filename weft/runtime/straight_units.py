@@ -38,21 +38,21 @@ class UnitLines:
         found: Callable[..., Any] = names.pop(name)  # left there, it would be a cycle
         return found
 
-    def stores(self, slots: Collection[int]) -> str:
-        """Puts those of `slots` that were computed so far into the slots `v` of the step."""
+    def stores(self, slots: Collection[int], into: str = "v") -> str:
+        """Puts those of `slots` that were computed so far into the slots of a step."""
         made = sorted({*slots} & self.made)
-        return "; ".join(f"v[{i}] = {self.writer.slot(i)}" for i in made) or "pass"
+        return "; ".join(f"{into}[{i}] = {self.writer.slot(i)}" for i in made) or "pass"
 
     def nodes(self, depth: int, items: Sequence[HostNode], leave: Leave | None = None) -> None:
         for item in items:
             if item.node.type == "_If":
-                self._conditional(depth, item)
+                self._conditional(depth, item, leave)
             else:
                 for line in self._lines_of(item, leave):
                     self.add(depth, line, item.node)
             self.made.update(item.outs)
 
-    def _conditional(self, depth: int, item: HostNode) -> None:
+    def _conditional(self, depth: int, item: HostNode, leave: Leave | None) -> None:
         """A branch that is small is written out; one that is not, or never ran, is called."""
         writer = self.writer
         conditional: Any = item.call
@@ -62,32 +62,70 @@ class UnitLines:
             given[position] = writer.converted(item, position)
         for position in item.derefs:
             given[position] += ".read()"
-        outer = writer.prefix, writer.called, self.made
+        outer = writer.prefix, writer.called, self.made, writer.loaded
+        # Written with the names that are valid here, not with those of a branch.
+        way_out = leave("r") if leave is not None and item.node.definition.blocking else ""
         targets = ", ".join(writer.slot(i) for i in item.outs)
         for side, test in ((1, f"if {given[0]}:"), (0, "else:")):
             self.add(depth, test, item.node)
-            results = self._branch(depth + 1, conditional.branches[side], given[1:], outer[0], side)
+            writer.loaded = set()
+            results = self._branch(depth + 1, conditional, side, given[1:], way_out)
             results = conditional.outputs(side, results, lambda result: f"{result}.read()")
-            writer.prefix, writer.called, self.made = outer
+            writer.prefix, writer.called, self.made, writer.loaded = outer
             self.add(
                 depth + 1, f"{targets} = {', '.join(map(str, results))}" if targets else "pass"
             )
 
-    def _branch(self, depth: int, plan: Any, given: list[str], prefix: str, side: int) -> list[str]:
-        """Adds the lines of a branch; gives the expressions of its results."""
-        if not _can_be_written(plan):
-            call = f"{self.writer.bind(plan.run)}([{', '.join(given)}])"
-            self.add(depth, f"r = [*map({self.writer.bind(to_host)}, {call})]")
-            return [f"r[{i}]" for i in range(len(plan.fetch_slots))]
+    def _branch(
+        self, depth: int, conditional: Any, side: int, given: list[str], way_out: str
+    ) -> list[str]:
+        """Adds the lines of a branch; gives the expressions of its results.
+
+        `way_out`: how the function is left when `r` has to be waited for.
+        """
+        plan = conditional.branches[side]
+        if not _can_be_written(plan, bool(way_out)):
+            return self._called_branch(depth, conditional, side, given, way_out)
         self.branches += 1
-        self.part(plan, f"{prefix}{'et'[side]}{self.branches}_", given)
+        self.part(plan, f"{self.writer.prefix}{'et'[side]}{self.branches}_", given)
         self.made = set()
-        for unit in plan.units:
+        for i, (unit, needed) in enumerate(zip(plan.units, needed_after(plan), strict=True)):
             if isinstance(unit, Region):
                 self.region(depth, unit, unit.nodes)
-            else:
+            elif plan.in_order:
                 self.nodes(depth, unit.nodes)
+            else:
+                stop = f"{self.writer.bind(conditional.promise_at)}({side}, {i}"
+                leave = self._leave_branch(plan, given, needed, stop, way_out)
+                self.nodes(depth, unit.nodes, leave)
         return [self.writer.slot(i) for i in plan.fetch_slots]
+
+    def _called_branch(
+        self, depth: int, conditional: Any, side: int, given: list[str], way_out: str
+    ) -> list[str]:
+        plan, convert = conditional.branches[side], self.writer.bind(to_host)
+        inputs = f"[{', '.join(given)}]"
+        if plan.in_order or not way_out:
+            self.add(depth, f"r = {self.writer.bind(plan.run)}({inputs})")
+        else:
+            self.add(depth, f"r = {self.writer.bind(conditional.run_side)}({side}, {inputs})")
+            self.add(depth, f"if type(r) is Deferred: {way_out}")
+        self.add(depth, f"r = [*map({convert}, r)]")
+        return [f"r[{i}]" for i in range(len(plan.fetch_slots))]
+
+    def _leave_branch(
+        self, plan: Any, given: list[str], needed: Collection[int], stop: str, way_out: str
+    ) -> Leave:
+        """What was computed in the branch goes into slots of its own, `u`; then the whole waits."""
+
+        def leave(waited_for: str) -> str:
+            pairs = zip(plan.feed_slots, given, strict=True)
+            inputs = "".join(f"u[{slot}] = {name}; " for slot, name in pairs)
+            slots = f"u = {self.writer.bind(plan.template)}.copy(); {inputs}"
+            slots += self.stores(needed, "u")
+            return f"{slots}; r = {stop}, {waited_for}, u); {way_out}"
+
+        return leave
 
     def part(self, plan: Any, prefix: str, given: Sequence[str]) -> None:
         """From here on lines are those of `plan`, whose inputs are called `given`."""
@@ -127,10 +165,10 @@ def to_host(value: Any) -> Any:
     return value[()] if is_number else value
 
 
-def _can_be_written(plan: Any) -> bool:
+def _can_be_written(plan: Any, may_wait: bool) -> bool:
     """Whether a branch is so small, and its regions have no limits to test."""
     regions = [unit for unit in plan.units if isinstance(unit, Region)]
-    current = plan.in_order and plan.generation == plan.store.generation
+    current = (plan.in_order or may_wait) and plan.generation == plan.store.generation
     return current and all(is_small(r) and not size_limits(r) for r in regions)
 
 

@@ -17,6 +17,7 @@ from weft.passes.client_graph import ClientGraph, Node
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import limits
 from weft.runtime.straight_loop import Loop, straight_loop
+from weft.runtime.waiting_branch import WaitingBranch
 from weft.runtime.waiting_loop import WaitingLoop
 
 Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
@@ -26,9 +27,11 @@ _TRIAL = 4
 
 def runner(node: Node, store: ResourceStore) -> Call:
     """`call(np, inputs) -> outputs` of a structured node."""
-    if node.type == "_While" and node.definition.blocking:
-        return WaitingLoop(_While(node, store))
-    return (_While if node.type == "_While" else _If)(node, store)
+    if node.type == "_While":
+        loop = _While(node, store)
+        return WaitingLoop(loop) if node.definition.blocking else loop
+    conditional = _If(node, store)
+    return WaitingBranch(conditional) if node.definition.blocking else conditional
 
 
 def _plan(graph: ClientGraph, store: ResourceStore) -> Any:
