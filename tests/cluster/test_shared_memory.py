@@ -134,6 +134,22 @@ def test_a_place_that_is_none_ends_the_connection(channels: tuple[Channel, Chann
         there.receive()
 
 
+def test_a_channel_that_has_ended_holds_no_memory(channels: tuple[Channel, Channel]) -> None:
+    """Even if something holds the channel, as calls under way do until they are collected."""
+
+    def files() -> int:
+        links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+        return sum("memfd:weft" in os.readlink(link) for link in links if os.path.lexists(link))
+
+    here, there = channels
+    here.send(RESPONSE, 7, "", [payload(1)])
+    assert len(there.receive().data) == LARGE
+    assert files() > 0
+    for end in channels:
+        end.release()
+    assert files() == 0
+
+
 def test_no_file_is_left_open(channels: tuple[Channel, Channel]) -> None:
     here, there = channels
     gc.collect()

@@ -298,3 +298,22 @@ class TestSteps:
             handle = sess.partial_run_setup([x, y], [a, b])
             assert sess.partial_run(handle, x, {a: 2.0}) == 6.0
             assert sess.partial_run(handle, y, {b: 1.0}) == 7.0
+
+
+def test_a_step_in_several_calls_whose_branches_use_what_is_on_another_device():
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    with tf.Graph().as_default(), tf.Session(config=config) as sess:
+        with tf.device("/cpu:0"):
+            here = tf.FIFOQueue(5, tf.float32, [[]])
+        with tf.device("/cpu:1"):
+            first, second = (tf.FIFOQueue(5, tf.float32, [[]]) for _ in range(2))
+            v = tf.get_variable("v", initializer=5.0, use_resource=True)
+        p = tf.placeholder(tf.bool, [])
+        taken = tf.cond(p, lambda: first.dequeue() + v, lambda: second.dequeue())
+        sess.run([v.initializer, first.enqueue(1.0), second.enqueue(2.0), here.enqueue(3.0)])
+        for side, want in ((True, 6), (False, 2)):
+            handle = sess.partial_run_setup([taken], [p])
+            assert sess.partial_run(handle, taken, {p: side}) == want
+        both = tf.cond(p, here.dequeue, first.dequeue)
+        with pytest.raises(tf.errors.UnimplementedError, match=r"CPU:\d and .*CPU:\d"):
+            sess.partial_run_setup([both], [p])

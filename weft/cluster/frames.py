@@ -255,7 +255,7 @@ class Channel:
         self.close()
         self._input.close()
         self._socket.close()
-        for memory in (self._offer, self._pool):
+        for memory in (self._offer, self._pool, self._views):
             if memory is not None:
                 memory.close()
 

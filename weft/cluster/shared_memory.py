@@ -180,6 +180,10 @@ class Views:
     def forget(self, serial: int) -> None:
         self._maps.pop(serial, None)
 
+    def close(self) -> None:
+        """Lets go of all segments, each when nothing refers to a message in it any more."""
+        self._maps.clear()
+
 
 def _opened(pid: int, fd: int, capacity: int) -> mmap.mmap:
     with _opened_file(pid, fd) as number:

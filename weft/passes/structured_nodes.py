@@ -31,6 +31,15 @@ def subgraphs(node: Node) -> list[ClientGraph]:
     return [node.attrs[key] for key in ("cond", "body", "then", "else") if key in node.attrs]
 
 
+def nodes_inside(node: Node) -> list[Node]:
+    """All nodes of the graphs that a structured node holds, however deep."""
+    found: list[Node] = []
+    for graph in subgraphs(node):
+        for inner in graph.nodes:
+            found += [inner, *nodes_inside(inner)]
+    return found
+
+
 def kind(node: Node) -> str | None:
     return node.definition.control_flow
 

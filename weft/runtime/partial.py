@@ -10,6 +10,10 @@ from weft.core import errors
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph, Node
+from weft.passes.inline import inline
+from weft.passes.pipeline import Options, finish
+from weft.passes.prune import prune
+from weft.passes.structured_nodes import nodes_inside
 from weft.runtime.interpret import HostNode, located, run_nodes
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore
@@ -26,7 +30,18 @@ class _PlanOverDevices(Plan):
         super().__init__(graph, store)
 
     def store_of(self, node: Node) -> ResourceStore:
-        return self.stores.get(node.device, self.store)
+        return self.stores.get(_home(node), self.store)
+
+
+def _home(node: Node) -> str:
+    """Where what a node uses is kept; of a loop or conditional, what is used inside of it."""
+    inside = {n.device: None for n in nodes_inside(node) if n.definition.is_handle}
+    if len(inside) > 1:
+        raise errors.UnimplementedError(
+            None, None, f"{node.name} uses what is on {' and '.join(inside)}: a step with that"
+            " cannot come in several calls",
+        )  # fmt: skip
+    return next(iter(inside), node.device)
 
 
 class PartialRun:
@@ -39,13 +54,14 @@ class PartialRun:
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
     ) -> None:
-        from weft.passes.pipeline import Options, prepare
         from weft.runtime.step import to_user
 
         self._to_user = to_user
-        # Unoptimized, so that every fetch and feed keeps its own node.
-        graph = prepare(feeds, fetches, targets, Options(False, False, False))[0].graph
+        graph = prune(feeds, fetches, targets)
+        inline(graph)
         runner.place(graph)
+        # Unoptimized, so that every fetch and feed keeps its own node.
+        finish(graph, Options(False, False, False))
         self.plan = _PlanOverDevices(graph, runner.stores, runner.store)
         self.fetches = {t.name: edge for t, edge in zip(fetches, graph.fetches, strict=True)}
         self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}

@@ -22,7 +22,7 @@ from weft.passes.pieces import pieces
 from weft.passes.pipeline import has_frames
 from weft.passes.references import is_reference
 from weft.passes.regions import group
-from weft.passes.structure import subgraphs
+from weft.passes.structured_nodes import nodes_inside
 from weft.passes.units import Layout, Unit
 from weft.runtime.call_site import DirectStep
 from weft.runtime.compile import translate
@@ -239,7 +239,7 @@ class Plan:
         """Takes what could not be compiled out of its region, so that the rest can be."""
         with self.store.lock:
             failed = {u.cannot_compile.node for u in self.units if u.cannot_compile is not None}
-            inner = {n: outer for outer in self.graph.nodes for n in _nodes_inside(outer)}
+            inner = {n: outer for outer in self.graph.nodes for n in nodes_inside(outer)}
             self.on_host |= {inner.get(node, node) for node in failed}
             self.layout = self._group()
             self.nodes = self._host_nodes()
@@ -270,7 +270,7 @@ class WaitingPlan(Plan):
     def _settle(self) -> None:
         super()._settle()
         self.runs, self.attempts, self.line = 0, 0, None
-        inner = [n for node in self.nodes for n in [node, *_nodes_inside(node)]]
+        inner = [n for node in self.nodes for n in [node, *nodes_inside(node)]]
         self.has_loops = any(n.type == "_While" and n.definition.blocking for n in inner)
         home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
         tasks = []
@@ -393,14 +393,6 @@ class WaitingPlan(Plan):
         tasks = node_tasks(*args)
         values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
-
-
-def _nodes_inside(node: Node) -> list[Node]:
-    found: list[Node] = []
-    for graph in subgraphs(node):
-        for inner in graph.nodes:
-            found += [inner, *_nodes_inside(inner)]
-    return found
 
 
 def _sources(node: Node) -> list[Node]:
