@@ -18,15 +18,16 @@ from weft.graph.op_def import OpDef, lookup, op
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.prune import ARG
 from weft.passes.references import read_late
-from weft.passes.structure import (
+from weft.passes.structure import clone, structure
+from weft.passes.structured_nodes import (
     IF,
+    WAITING,
     WHILE,
-    clone,
     has_effect,
     is_settled,
     origin_of,
-    structure,
     subgraphs,
+    waits,
 )
 
 
@@ -99,7 +100,11 @@ def while_node(
         _take_arguments(graph, inputs, moving, fixed)
     body.fetches = [body.fetches[i] for i in turning]
     edges = [inputs[i] for i in moving]
-    attrs = {"cond": condition, "body": body, "vars": len(turning), "Tin": edges}
+    width = node.attrs.get("parallel_iterations") or 10
+    attrs = {
+        "cond": condition, "body": body, "vars": len(turning), "Tin": edges,
+        "parallel_iterations": width,
+    }  # fmt: skip
     made = Node(
         node.name, WHILE, attrs, edges, node.controls,
         [inputs[i][0].dtypes[inputs[i][1]].base_dtype for i in turning],
@@ -122,6 +127,11 @@ def _finished(node: Node) -> Node:
         read_late(inner)
         structure(inner)
     node.attrs["effect"] = any(has_effect(n) for inner in subgraphs(node) for n in inner.nodes)
+    decides = node.attrs.get("cond")
+    if decides is not None and any(map(waits, decides.nodes)):
+        return node  # the thread of the step waits, each time, before it knows how to go on
+    if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
+        node.definition = WAITING[node.type]
     return node
 
 

@@ -20,6 +20,7 @@ IF = _holder("_If")
 # The same, of branches that may have to wait.
 WAITING_IF = _holder("_If")
 WAITING_IF.blocking = True
+WAITING = {"_While": WAITING_WHILE, "_If": WAITING_IF}
 
 
 class Misfit(Exception):

@@ -40,7 +40,7 @@ from weft.runtime.interpret import (
 from weft.runtime.region import Region
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps, among
+from weft.runtime.running import RunningSteps, among, limits
 from weft.runtime.straight import Step, straight_line
 from weft.runtime.straight_wait import WaitingStep, waiting_step
 from weft.runtime.task_graphs import node_runner, node_tasks, unit_tasks
@@ -167,6 +167,8 @@ class Plan:
         self.units = [self._unit(unit, cells) for unit in self.layout.units]
         self.direct: DirectStep | None = None
         self.whole = self._whole()
+        inside = [n for node in self.nodes for n in nodes_inside(node)]
+        self.waits_inside = any(n.definition.blocking for n in inside)
 
     def _whole(self) -> Region | None:
         """The region that is all there is to a step, if it is one."""
@@ -201,8 +203,9 @@ class Plan:
             if results is not None:
                 return results
         values = self._start(feeds)
-        for unit in self.units:
-            unit.run(values)
+        with among(running) if self.waits_inside else nullcontext():
+            for unit in self.units:
+                unit.run(values)
         if self.whole is not None and self.whole.has_program:
             self.direct = self.whole.direct(values, self.feed_slots, self.fetch_slots)
         return [values[i] for i in self.fetch_slots]
@@ -311,6 +314,8 @@ class WaitingPlan(Plan):
     ) -> list[Any]:
         if self.generation != self.store.generation:
             self._settle()
+        if self.nested:  # in a loop or conditional that runs on the thread of its step
+            deadline, running = deadline or limits.deadline, running or limits.running
         with among(running) if self.has_loops else nullcontext():
             if deadline is None and rendezvous is None and len(self.units) <= _FEW:
                 values = self._run_in_order(feeds, running)
