@@ -19,7 +19,7 @@ def main() -> None:
         nothing = tf.no_op()
     counts = [0] * THREADS
     with session(tf, impl, ps=1, worker=1) as opened:
-        for _ in range(100):
+        for _ in range(1000):
             opened.run(nothing)
         until = time.perf_counter() + SECONDS
 

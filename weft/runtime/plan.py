@@ -203,12 +203,19 @@ class Plan:
             if results is not None:
                 return results
         values = self._start(feeds)
-        with among(running) if self.waits_inside else nullcontext():
+        if self.waits_inside:
+            with among(running):
+                self._run_units(values)
+        else:
             for unit in self.units:
                 unit.run(values)
         if self.whole is not None and self.whole.has_program:
             self.direct = self.whole.direct(values, self.feed_slots, self.fetch_slots)
         return [values[i] for i in self.fetch_slots]
+
+    def _run_units(self, values: list[Any]) -> None:
+        for unit in self.units:
+            unit.run(values)
 
     @property
     def graphs(self) -> list[ClientGraph]:
