@@ -92,6 +92,14 @@ def test_random_splits(parts, fed, split):
     check(parts, fed, *split)
 
 
+def test_a_branch_with_a_loop_beside_one_without():
+    """The second stays nodes, the first is folded: its gradient is in another unit."""
+    loop = ("loop", 0, [("sin",)], [("mul",)])
+    parts = [("cond", 0, [("mul",)], [("mul",)]), ("cond", 0, [loop], [("mul",)])]
+    for fed in ((0.0, 0.0), (2.0, 3.0), (-2.0, 1.0)):
+        check(parts, fed, 2, 0, False)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @settings(max_examples=120, deadline=None, suppress_health_check=quiet)

@@ -110,7 +110,15 @@ class Region:
     # ---- choosing ----
 
     def run(self, values: list[Any]) -> None:
-        key = self._signature(values)
+        try:
+            key = self._signature(values)
+        except AttributeError:
+            if all(values[i] is not None for i in self.moving_slots):
+                raise
+            # What a branch hands on to its gradient is not there if another was taken.
+            self._to_host(values)
+            run_nodes(self.nodes, values, self.store)
+            return
         entry = self.entries.get(key)
         if entry is None:
             entry = self._new_entry(key)
@@ -197,7 +205,7 @@ class Region:
 
     def _to_host(self, values: list[Any]) -> None:
         for i in self.moving_slots:
-            if not isinstance(values[i], (np.ndarray, np.generic)):
+            if values[i] is not None and not isinstance(values[i], (np.ndarray, np.generic)):
                 values[i] = np.asarray(values[i])
 
     def _interpret(self, entry: _Entry, values: list[Any]) -> None:
