@@ -17,6 +17,7 @@ import pytest
 
 import weft as tf
 from weft.client.session import _open_sessions
+from weft.runtime.device import accelerators
 
 THREAD_SECONDS = 2.0
 
@@ -51,6 +52,20 @@ def _threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
     for each in started:
         each.join(max(0.0, until - time.monotonic()))
     return [each for each in started if each.is_alive()]
+
+
+@pytest.fixture(autouse=True)
+def hides_accelerators(request, monkeypatch) -> Iterator[None]:
+    """For tests marked `on_host`."""
+    hide = request.node.get_closest_marker("on_host") is not None and accelerators()
+    if not hide:
+        yield
+        return
+    import jax
+
+    monkeypatch.setattr("weft.runtime.device.accelerators", lambda: ())
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
 
 
 @pytest.fixture

@@ -256,7 +256,8 @@ def compile_batch(batch: list[Sample]) -> dict[str, Any]:
         return traced
 
     with jax.enable_x64(True):
-        executable = jax.jit(program).lower(arguments).compile(_QUICK)
+        with jax.default_matmul_precision("highest"):
+            executable = jax.jit(program).lower(arguments).compile(_QUICK)
         found = executable(arguments)
         return results | {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
 

@@ -741,7 +741,9 @@ def test_a_circle_is_named() -> None:
     b = tf.add(a, 2.0, name="b")
     c = tf.multiply(b, 3.0, name="c")
     b.op._update_input(0, c)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="a cycle with 2 nodes, including: c"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"a cycle with 2 nodes, including: .*\bc\b"
+    ):
         run(c)
 
 

@@ -9,6 +9,8 @@ import weft as tf
 from weft.graph.op_def import raw
 from weft.runtime.plan import DataflowPlan, WaitingPlan
 
+pytestmark = pytest.mark.on_host
+
 
 def _plan(sess):
     """The plan that was made last."""

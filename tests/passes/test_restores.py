@@ -40,6 +40,7 @@ def flip_a_bit(path, key):
 
 
 @pytest.mark.parametrize("use_resource", [True, False])
+@pytest.mark.on_host
 def test_never_holds_two_models(tmp_path, use_resource) -> None:
     made = variables(COUNT, ELEMENTS, use_resource)
     saver = tf.train.Saver(made)

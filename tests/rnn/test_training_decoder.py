@@ -34,6 +34,7 @@ def losses(way):
         return found, plans
 
 
+@pytest.mark.on_host
 def test_the_same_losses_however_it_runs():
     wanted, _ = losses("nodes")
     assert wanted[-1] < wanted[0]

@@ -1,6 +1,7 @@
 """Chains that XLA would compute again for each use are cut, and still give the same values."""
 
 import numpy as np
+import pytest
 
 import weft as tf
 from weft.runtime.once import MOST_AGAIN, compute_once, cuts
@@ -51,6 +52,7 @@ def test_constants_do_not_count():
     assert cuts(steps) == []
 
 
+@pytest.mark.on_host
 def test_a_chain_of_a_step_is_cut(sess, monkeypatch):
     counts = []
     monkeypatch.setattr(

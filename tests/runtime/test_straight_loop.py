@@ -1,9 +1,13 @@
 """Small loops that stay on the host: one generated function, what does not change computed once."""
 
+import time
+
 import numpy as np
 import pytest
 
 import weft as tf
+from tests.runtime.test_waiting_loop import in_thread
+from weft.core import flags
 from weft.ops import gather
 
 
@@ -204,3 +208,18 @@ class TestConditionals:
                 value += x if x > 1 else 0
                 want += value
             assert sess.run(result) == want
+
+
+@pytest.mark.parametrize("control_flow", ["whole", "bodies", "nodes"])
+@pytest.mark.parametrize("devices", [1, 2])
+def test_closing_the_session_ends_a_loop_that_would_not(control_flow, devices):
+    with flags.CONTROL_FLOW.override(control_flow):
+        x = tf.while_loop(lambda i: i >= 0.0, lambda i: i * 0.5 + 1.0, [0.0])
+        with tf.device(f"/cpu:{devices - 1}"):
+            y = tf.sqrt(x)
+        sess = tf.Session(config=tf.ConfigProto(device_count={"CPU": devices}))
+        join = in_thread(sess.run, y)
+        time.sleep(0.2)
+        sess.close()
+        with pytest.raises(tf.errors.CancelledError, match="explicit call to `Session::Close"):
+            join()

@@ -8,6 +8,8 @@ import pytest
 import weft as tf
 from weft.runtime import plan as plans
 
+pytestmark = pytest.mark.on_host
+
 
 def _line(sess, target):
     """The generated function of the plan that runs `target` alone."""

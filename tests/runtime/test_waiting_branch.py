@@ -43,6 +43,7 @@ def switch(sess):
     return first, second, p, tf.cond(p, first.dequeue, second.dequeue)
 
 
+@pytest.mark.on_host
 def test_one_side_is_taken_from(sess, switch):
     first, second, p, x = switch
     got = [sess.run(x, {p: k % 3 == 0}) for k in range(12)]
@@ -143,6 +144,7 @@ def test_an_error_elsewhere_withdraws_what_a_branch_waits_for(sess, switch):
         assert queue_waits(sess) == 0
 
 
+@pytest.mark.on_host
 def test_no_thread_waits(sess, switch):
     first, _, p, x = switch
     sess.run(first.dequeue_many(10))
@@ -233,6 +235,7 @@ def test_an_error_of_a_kernel_in_a_branch_names_its_node(sess):
         assert caught.value.op.name.endswith("picky")
 
 
+@pytest.mark.on_host
 def test_in_a_loop_it_is_a_part_of_the_function(sess, loops):
     first, second = queue_of(sess, np.arange(100)), queue_of(sess, np.arange(1000, 1100))
 
@@ -343,6 +346,7 @@ class TestWhatStays:
             sess.run(queue.enqueue_many([np.arange(8)]))
             assert join() == 28
 
+    @pytest.mark.on_host
     def test_state_that_two_queues_change_in_turn(self, sess):
         """A later iteration may take from the other queue before the state is there."""
         first, second = queue_of(sess, np.arange(20)), queue_of(sess, np.arange(100, 120))
@@ -355,6 +359,7 @@ class TestWhatStays:
         assert [sess.run(total) for _ in range(2)] == [306, 324]
         assert type(plan_of(sess)) is DataflowPlan
 
+    @pytest.mark.on_host
     def test_state_that_one_queue_changes_can_wait_for_itself(self, sess):
         queue = queue_of(sess, np.arange(20))
         take = lambda t: t * 2.0 + queue.dequeue()  # noqa: E731
@@ -395,6 +400,7 @@ def test_a_partial_run(sess, switch):
     assert sess.partial_run(handle, x, {p: False}) == 100
 
 
+@pytest.mark.on_host
 def test_the_runner_of_a_plain_conditional_is_not_one_that_waits(sess, monkeypatch):
     made = []
     original = WaitingBranch.__init__

@@ -402,6 +402,7 @@ def test_a_save_sees_one_moment(tmp_path: Path) -> None:
             thread.join()
 
 
+@pytest.mark.on_host
 def test_a_first_step_is_one_update_too() -> None:
     """Steps that run for the first time are interpreted; what others see is never half of one."""
     cells = [tf.Variable(0.0, name=name) for name in "vw"]

@@ -1,6 +1,7 @@
 """tf.config.experimental: public names, re-exported from where they are made."""
 
 from weft.client.process_config import (
+    enable_tensor_float_32_execution as enable_tensor_float_32_execution,
     get_device_policy as get_device_policy,
     get_memory_growth as get_memory_growth,
     get_synchronous_execution as get_synchronous_execution,
@@ -13,5 +14,6 @@ from weft.client.process_config import (
     set_synchronous_execution as set_synchronous_execution,
     set_virtual_device_configuration as set_virtual_device_configuration,
     set_visible_devices as set_visible_devices,
+    tensor_float_32_execution_enabled as tensor_float_32_execution_enabled,
     VirtualDeviceConfiguration as VirtualDeviceConfiguration,
 )

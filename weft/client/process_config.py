@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from weft.core import flags
 from weft.runtime.device import LOCAL, accelerators, local_devices
 
 _TOGGLES = (
@@ -292,3 +293,12 @@ def _set_threads(which: str, count: int) -> None:
                 f"{which.title()} op parallelism cannot be modified after initialization."
             )
         settings.threads[which], settings.changed = count, True
+
+
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Whether GPUs that can multiply 32-bit floats as TensorFloat-32, in what is compiled next."""
+    flags.TENSOR_FLOAT_32.value = bool(enabled)
+
+
+def tensor_float_32_execution_enabled() -> bool:
+    return flags.TENSOR_FLOAT_32.value

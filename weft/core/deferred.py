@@ -78,3 +78,35 @@ class Deferred:
             withdraw, self.on_cancel = self.on_cancel, None
         if withdraw is not None:
             withdraw()
+
+
+class Ends:
+    """What is to be done when a step is over, as the promises say that it waited for."""
+
+    def __init__(self) -> None:
+        self._calls: list[Callable[[], None]] = []
+
+    def add(self, promise: Deferred) -> None:
+        if promise.at_end is not None:
+            self._calls.append(promise.at_end)
+
+    def take(self) -> Callable[[], None] | None:
+        """One call for all that was added, for whoever sees to it from now on."""
+        calls, self._calls = self._calls, []
+        if not calls:
+            return None
+
+        def at_end() -> None:
+            for call in calls:
+                call()
+
+        return at_end
+
+    def kept(self, outputs: Any) -> Any:
+        """Outputs as they are, or as a promise that says what to do at the end."""
+        at_end = self.take()
+        if at_end is None:
+            return outputs
+        promise = Deferred(at_end=at_end)
+        promise.complete(outputs)
+        return promise

@@ -96,6 +96,12 @@ CONTROL_FLOW = _str(
     "is inside them, `nodes` runs them node by node in the executor.",
 )
 XLA = _bool("WEFT_XLA", True, "Compile regions with XLA; 0 runs node by node on NumPy.")
+TENSOR_FLOAT_32 = _bool(
+    "WEFT_TF32",
+    True,
+    "On GPUs that have it, multiply 32-bit floats as TensorFloat-32, of 10 bits of precision: many "
+    "times faster; 0: with all 23 bits.",
+)
 CACHE = _str(
     "WEFT_CACHE",
     "",

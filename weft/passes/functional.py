@@ -127,9 +127,6 @@ def _finished(node: Node) -> Node:
         read_late(inner)
         structure(inner)
     node.attrs["effect"] = any(has_effect(n) for inner in subgraphs(node) for n in inner.nodes)
-    decides = node.attrs.get("cond")
-    if decides is not None and any(map(waits, decides.nodes)):
-        return node  # the thread of the step waits, each time, before it knows how to go on
     if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
         node.definition = WAITING[node.type]
     return node

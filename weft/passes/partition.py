@@ -87,7 +87,7 @@ class _Cutter:
         self.loops: dict[tuple[str, str], Node] = {}
         self.frames = frames(graph)
         self.dead = may_be_dead(graph)
-        self.hops = _hops(graph)
+        self.hops, self.awaited = _hops(graph), _awaited(graph)
         self.parts: dict[str, list[Node]] = {}
         self.copies: dict[tuple[Node, str], Node] = {}
         self.received: dict[tuple[Edge, str], Edge] = {}
@@ -255,6 +255,7 @@ class _Cutter:
         recv = self._node(name, RECV, {"tensor_type": dtype, **ends}, [], source, user.device)
         recv.dtypes, recv.dims = [dtype], [node.dims[i]]
         recv.attrs["_hop"] = self.hops[source] + 1
+        recv.attrs["_after"] = self.awaited[source]
         inside = leaving(source, self.frames)
         if inside or source in self.dead:
             send.attrs["_may_be_dead"] = recv.attrs["_may_be_dead"] = True
@@ -310,7 +311,7 @@ class _Cutter:
                     self._control_loop(inside, node.device, verdicts, enters)
         if self.loops:
             self.graph.nodes = by_readiness(self.graph.nodes)
-            self.hops = _hops(self.graph)
+            self.hops, self.awaited = _hops(self.graph), _awaited(self.graph)
 
     def _control_loop(
         self, inside: Frames, device: str, verdicts: dict[str, Node], enters: dict[str, Node]
@@ -368,6 +369,23 @@ def _hops(graph: ClientGraph) -> dict[Node, int]:
             far = max(far, hops.get(source, 0) + cut)
         hops[node] = far
     return hops
+
+
+def _awaited(graph: ClientGraph) -> dict[Node, int]:
+    """A number for the operations that may have to wait and come before each node; 0 for none.
+
+    What one of them waits for may hang on anything that another node of the step starts.
+    """
+    numbers, bits = {0: 0}, 0
+    before: dict[Node, int] = {}
+    for node in graph.nodes:
+        before[node] = 0
+        if node.definition.blocking:
+            before[node], bits = 1 << bits, bits + 1
+        for source in node.sources:
+            before[node] |= before.get(source, 0)
+        numbers.setdefault(before[node], len(numbers))
+    return {node: numbers[found] for node, found in before.items()}
 
 
 def by_readiness(nodes: list[Node]) -> list[Node]:

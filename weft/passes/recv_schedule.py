@@ -8,6 +8,8 @@ early enough for the tensor to travel meanwhile.
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.cost import CostModel
 from weft.passes.devices import SAME_HOST, DeviceInfo, Link, describe
@@ -30,7 +32,7 @@ def hold_back(
         return 0
     host = device or describe("/device:CPU:0")
     done = finish_times(graph, host, costs)
-    hops = _hops(graph)
+    hops, awaited = _hops(graph), _awaited(graph)
     users = _users(graph)
     added = 0
     for receive in receives:
@@ -43,6 +45,7 @@ def hold_back(
             if n not in after
             and n.definition.transfer is None
             and hops[n] <= receive.attrs.get("_hop", 0)
+            and awaited[n] <= {0, receive.attrs.get("_after", 0)}
             and 0.0 < done[n] <= latest
         ]
         if before:
@@ -155,3 +158,14 @@ def _hops(graph: ClientGraph) -> dict[Node, int]:
         own = node.attrs.get("_hop", 0) if node.definition.transfer == "recv" else 0
         hops[node] = max([own, *(hops.get(n, 0) for n in node.sources)])
     return hops
+
+
+def _awaited(graph: ClientGraph) -> dict[Node, set[Any]]:
+    """What each node hangs on that may have to wait: nodes here, and the numbers of those afar."""
+    awaited: dict[Node, set[Any]] = {}
+    for node in graph.nodes:
+        own: set[Any] = {node} if node.definition.blocking else set()
+        if node.definition.transfer is not None:
+            own = {node.attrs.get("_after", 0)}
+        awaited[node] = own.union(*(awaited.get(n, set()) for n in node.sources))
+    return awaited

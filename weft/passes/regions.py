@@ -187,12 +187,12 @@ def _levels(running: list[Node], on_device: set[Node]) -> dict[Node, int]:
 def awaited_by(running: list[Node]) -> dict[Node, int]:
     """Which waiting nodes each node comes after, as a set of bits.
 
-    Receives over equally many hops share a bit: none of them can hang on what another one starts,
-    so what needs one of them may as well wait for all.
+    Receives over equally many hops, after the same that may wait, share a bit: none of them can
+    hang on what another one starts, so what needs one of them may as well wait for all.
     """
     kinds: dict[Any, int] = {}
     bits = {
-        n: 1 << kinds.setdefault(n.attrs.get("_hop", n), len(kinds))
+        n: 1 << kinds.setdefault(_kind(n), len(kinds))
         for n in running
         if n.definition.blocking and n.definition.transfer != "send"
     }
@@ -203,6 +203,11 @@ def awaited_by(running: list[Node]) -> dict[Node, int]:
             mask |= awaited.get(source, 0)
         awaited[node] = mask
     return awaited
+
+
+def _kind(node: Node) -> Any:
+    attrs = node.attrs
+    return (attrs["_hop"], attrs.get("_after", 0)) if "_hop" in attrs else node
 
 
 def _units(running: list[Node], on_device: set[Node], places: dict[Node, Place]) -> list[Unit]:

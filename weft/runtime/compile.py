@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +29,7 @@ from weft.runtime.products import Parts
 from weft.runtime.resources import Variable
 
 LARGE = 1 << 18  # elements
+_ASSEMBLER_ATTEMPTS = 3
 _lock = threading.Lock()
 _jax: Any = None
 
@@ -121,7 +124,7 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     jitted = jax.jit(trace.run, donate_argnums=(0,))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _precision(jax):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jitted.lower(donated, kept, inputs, rngs)
         if trace.objects.guessed and donated:
@@ -130,13 +133,31 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         if device is None or device.platform == "cpu":
             compute_once(lowered.compiler_ir())
         try:
-            executable = lowered.compile()
+            executable = _compiled(lowered)
         except Exception as error:
             raise translate(error) from error
     factor = spec.factor if trace.objects.guessed else 0
     return Program(
         executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done
     )
+
+
+def _compiled(lowered: Any) -> Any:
+    """XLA's assembler for GPUs is a program of its own, which now and then fails to start."""
+    for _ in range(_ASSEMBLER_ATTEMPTS):
+        try:
+            return lowered.compile()
+        except Exception as error:
+            if "Failed to launch ptxas" not in str(error):
+                raise
+            time.sleep(0.1)
+    return lowered.compile()
+
+
+def _precision(jax: Any) -> Any:
+    """Inside, products of 32-bit floats are traced with the precision that the flag asks for."""
+    wanted = None if flags.TENSOR_FLOAT_32 else "highest"
+    return nullcontext() if wanted is None else jax.default_matmul_precision(wanted)
 
 
 def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
@@ -338,7 +359,8 @@ def single_op(definition: OpDef, attrs: dict[str, Any]) -> Callable[..., Sequenc
                 programs.clear()
             programs[key] = jax.jit(_one(definition, attrs, fixed))
         moving = [None if i in fixed else v for i, v in enumerate(inputs)]
-        return [np.asarray(v) for v in programs[key](moving)]
+        with _precision(jax):
+            return [np.asarray(v) for v in programs[key](moving)]
 
     return call
 

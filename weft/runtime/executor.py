@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,9 @@ from weft.runtime.running import RunningSteps
 from weft.runtime.tasks import Task, TaskGraph
 from weft.runtime.token_flow import TokenFlow
 
+# Where a step goes on: its slots, how many tasks have run, and what the next one waits for if it
+# has begun.
+Stop = tuple[list[Any], int, Deferred | None]
 # So deep may tasks that take no time follow from one another before they wait for their turn.
 _DEPTH = 40
 
@@ -55,57 +57,78 @@ class Executor(TokenFlow):
 
     # ---- the step ----
 
-    def run(self) -> list[Any]:
-        """Runs the step; returns the slots of the root frame."""
-        return self._run(self.begin)
+    def run(self, at: Stop | None = None) -> list[Any]:
+        """Runs the step on this thread; returns the slots of the root frame.
 
-    def resume(self, values: list[Any], done: int, deferred: Deferred) -> list[Any]:
-        """Goes on with a step whose first `done` tasks have run and whose next one waits."""
-        self.first.values, tasks = values, self.graph.tasks
-
-        def start() -> None:
-            for task in tasks[:done]:
-                self.first.outstanding += 1
-                self.finish(task, self.root, self.first, False)
-            self.ready.clear()
-            self.first.outstanding = 1
-            self.inbox.expect(deferred, tasks[done], self.root, self.first)
-            for task in tasks[done + 1 :]:
-                if not self.first.pending[task.index]:
-                    self.push(task, self.root, self.first, False)
-
-        return self._run(start)
-
-    def _run(self, start: Callable[[], None]) -> list[Any]:
-        if self.running is not None:
-            self.running.add(self)
+        `at`: where it begins, if not at the beginning.
+        """
+        self.enter()
         try:
-            start()
-            self._run_all()
+            self.begin_at(at)
+            while not self.advance():
+                self._receive()
         except BaseException:
             self.inbox.withdraw()
             raise
         finally:
-            if self.running is not None:
-                self.running.remove(self)
-            self.inbox.close()
+            self.leave()
         return self.first.values
 
-    def _run_all(self) -> None:
+    def enter(self) -> None:
+        if self.running is not None:
+            self.running.add(self)
+
+    def leave(self) -> None:
+        """The step is over, however it ended."""
+        if self.running is not None:
+            self.running.remove(self)
+        self.inbox.close()
+
+    def begin_at(self, at: Stop | None) -> None:
+        """Begins, or goes on with a step of which the first tasks have run."""
+        if at is None:
+            self.begin()
+            return
+        (values, done, deferred), tasks = at, self.graph.tasks
+        self.first.values = values
+        for task in tasks[:done]:
+            self.first.outstanding += 1
+            self.finish(task, self.root, self.first, False)
+        self.ready.clear()
+        self.first.outstanding = 0
+        if deferred is None:
+            self.push(tasks[done], self.root, self.first, False)
+        else:
+            self.first.outstanding = 1
+            self.inbox.expect(deferred, tasks[done], self.root, self.first)
+        for task in tasks[done + 1 :]:
+            if not self.first.pending[task.index]:
+                self.push(task, self.root, self.first, False)
+
+    def advance(self) -> bool:
+        """Runs what can run and takes what has arrived; whether the step is over."""
         inbox = self.inbox
         while self.ready or inbox.waiting:
-            if self.ready and not self.stopped:
+            # What has waited comes first: iterations should take from a queue in their order.
+            if (inbox.waiting or self.stopped) and not inbox.is_empty():
+                self._receive()
+            elif self.ready and not self.stopped:
                 self._step(*self.ready.popleft())
                 if inbox.deadline is not None:
                     inbox.check_time()
             else:
                 self._flush()
-                self._receive()
+                return False
         self._flush()
+        return True
 
     def _flush(self) -> None:
         if self.rendezvous is not None:
             self.rendezvous.flush()
+
+    def awaited(self) -> list[str]:
+        """The names of what it waits for."""
+        return self.inbox.awaited()
 
     def abort(self, error: errors.OpError) -> None:
         """Ends the step with `error`, from any thread; what it waits for is withdrawn."""
@@ -151,7 +174,7 @@ class Executor(TokenFlow):
         try:
             deferred = task.run(iteration.values)
         except Exception as error:
-            raise _explained(error, task, frame, iteration) from error
+            raise explained(error, task, frame, iteration) from error
         if deferred is None:
             self._done(task, frame, iteration)
         else:
@@ -164,7 +187,7 @@ class Executor(TokenFlow):
         try:
             outputs = event.take()
         except Exception as problem:
-            raise _explained(problem, task, frame, iteration) from problem
+            raise explained(problem, task, frame, iteration) from problem
         if isinstance(outputs, Deferred):
             self.inbox.expect(outputs, task, frame, iteration)
         elif task.kind == "recv":
@@ -262,7 +285,7 @@ def _read(value: Any) -> Any:
     return value.read() if hasattr(value, "read") else value
 
 
-def _explained(error: Exception, task: Task, frame: Frame, iteration: Iteration) -> Exception:
+def explained(error: Exception, task: Task, frame: Frame, iteration: Iteration) -> Exception:
     """An error of a task that says in which iteration of which loops, and by which node."""
     where = frame.describe(iteration)
     if task.node is None or (isinstance(error, errors.OpError) and error.op is not None):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from weft.core import errors
-from weft.core.deferred import Deferred
+from weft.core.deferred import Deferred, Ends
 from weft.runtime.frames import Frame, Iteration
 from weft.runtime.tasks import Task
+
+Wake = Callable[[], object]
 
 
 class Arrival(NamedTuple):
@@ -31,6 +34,13 @@ class Arrival(NamedTuple):
         return self.outputs if then is None else then(self.outputs)
 
 
+def too_late(awaited: Iterable[str]) -> errors.OpError:
+    """The error of a step that waited for these when its time was up."""
+    names = ", ".join(sorted(awaited))
+    message = "Timed out waiting for notification" + (f": {names}" if names else "")
+    return errors.DeadlineExceededError(None, None, message)
+
+
 class Inbox:
     """The promises that tasks of one step wait for; whoever keeps one need not know the step."""
 
@@ -38,22 +48,43 @@ class Inbox:
         self.deadline = deadline
         self.waiting: dict[int, tuple[Deferred, Task]] = {}
         self._arrived: queue.SimpleQueue[Arrival | errors.OpError] = queue.SimpleQueue()
-        self._ends: list[Callable[[], None]] = []
+        self.ends = Ends()
+        self._lock = threading.Lock()
+        self._wake: Wake | None = None
 
     def expect(self, deferred: Deferred, task: Task, frame: Frame, iteration: Iteration) -> None:
         self.waiting[id(deferred)] = deferred, task
-        if deferred.at_end is not None:
-            self._ends.append(deferred.at_end)
-        put = self._arrived.put
+        self.ends.add(deferred)
 
         def sink(outputs: Any, error: BaseException | None) -> None:
-            put(Arrival(deferred, task, frame, iteration, outputs, error))
+            self._put(Arrival(deferred, task, frame, iteration, outputs, error))
 
         deferred.deliver_to(sink)
 
     def abort(self, error: errors.OpError) -> None:
         """Instead of what comes next, the step gets an error; from any thread."""
-        self._arrived.put(error)
+        self._put(error)
+
+    def _put(self, event: Arrival | errors.OpError) -> None:
+        self._arrived.put(event)
+        if self._wake is not None:
+            wake = self._no_more_sleep()
+            if wake is not None:
+                wake()
+
+    def is_empty(self) -> bool:
+        return self._arrived.empty()
+
+    def sleep(self, wake: Wake) -> bool:
+        """Has `wake` called, once, when something arrives; False if something has."""
+        self._wake = wake
+        # Who has woken it since then goes on with the step, not who wanted to sleep.
+        return self._arrived.empty() or self._no_more_sleep() is None
+
+    def _no_more_sleep(self) -> Wake | None:
+        with self._lock:
+            wake, self._wake = self._wake, None
+        return wake
 
     def next(self) -> Arrival:
         """What comes next. Fails when the deadline comes first."""
@@ -76,18 +107,31 @@ class Inbox:
             raise self._too_late()
 
     def _too_late(self) -> errors.OpError:
-        names = ", ".join(sorted(task.name for _, task in self.waiting.values()))
-        message = "Timed out waiting for notification" + (f": {names}" if names else "")
-        return errors.DeadlineExceededError(None, None, message)
+        return too_late(self.awaited())
+
+    def awaited(self) -> list[str]:
+        return [task.name for _, task in list(self.waiting.values())]
 
     def _first_withdrawn(self, error: errors.OpError) -> Arrival:
         """Withdraws whatever the step waits for; the first that says so by failing is the event."""
         self.withdraw()
+        found = self._failure()
+        if found is None:
+            raise error
+        return found
+
+    def _failure(self) -> Arrival | None:
         while not self._arrived.empty():
             event = self._arrived.get()
             if isinstance(event, Arrival) and event.error is not None:
                 return event
-        raise error
+        return None
+
+    def cancel(self) -> Arrival | None:
+        """Nobody wants the step any more, which sleeps; what was the first to fail, if it does."""
+        self._no_more_sleep()
+        self.withdraw()
+        return self._failure()
 
     def withdraw(self) -> None:
         for deferred, _ in list(self.waiting.values()):
@@ -96,5 +140,6 @@ class Inbox:
     def close(self) -> None:
         """The step is over."""
         self.waiting.clear()
-        for end in self._ends:
-            end()
+        at_end = self.ends.take()
+        if at_end is not None:
+            at_end()

@@ -19,6 +19,8 @@ from weft.runtime.running import limits
 from weft.runtime.waiting_for import WaitingFor
 
 _NOT_YET = object()
+# Stands for the condition where units of the body are numbered.
+_CONDITION = -1
 
 
 class _Trip:
@@ -120,10 +122,17 @@ class LoopFlow:
 
     def _decide(self, trip: _Trip) -> None:
         try:
-            trip.goes = bool(self.shape.condition.run(trip.state + self.fixed)[0])
+            found = self.shape.condition.start(trip.state + self.fixed, list)
         except errors.OpError as error:
             raise self._in_iteration(error, trip) from error
-        if not trip.goes:
+        if isinstance(found, Deferred):
+            self.waiting.add(found, (trip, _CONDITION))
+        else:
+            self._decided(trip, bool(found[0]))
+
+    def _decided(self, trip: _Trip, goes: bool) -> None:
+        trip.goes = goes
+        if not goes:
             self.last = trip
             return
         for unit in range(len(trip.pending)):
@@ -148,7 +157,12 @@ class LoopFlow:
 
     def _receive(self) -> None:
         (trip, unit), outputs = self.waiting.take()
-        if not isinstance(outputs, Deferred):
+        if isinstance(outputs, Deferred):
+            return
+        if unit == _CONDITION:
+            self._decided(trip, bool(outputs[0]))
+            self._end(trip)
+        else:
             self.shape.body.fill(trip.values, unit, outputs)
             self._done(trip, unit)
 
@@ -195,7 +209,9 @@ class LoopFlow:
     def _error(self, error: BaseException, at: Any) -> BaseException:
         """What an operation that waited failed with, by its node and iteration."""
         trip, unit = at
-        node = self.shape.tasks.tasks[unit].node
+        node = None if unit == _CONDITION else self.shape.tasks.tasks[unit].node
+        if unit == _CONDITION and isinstance(error, errors.OpError):
+            return self._in_iteration(error, trip)  # whoever ran it has said which node it was
         if not isinstance(error, Exception) or node is None:
             return error
         return self._in_iteration(located(error, node), trip)

@@ -1,26 +1,33 @@
-"""A step over several devices: one plan per partition, each on a thread, joined by a rendezvous.
+"""A step over several devices: one plan per partition, all at once, joined by a rendezvous.
 
-The first error ends the step on every device, and nothing is left waiting. A step of which every
-part is tiny is run by the caller's thread alone.
+A partition has a thread while there is something to do on it, not while it waits. The first error
+ends the step on every device, and nothing is left waiting. A step of which every part is tiny is
+run by the caller's thread alone.
 """
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from weft.core import errors
+from weft.core.deferred import Deferred, Ends
 from weft.passes.client_graph import ClientGraph, Edge
 from weft.passes.partition import Partition
 from weft.runtime.crew import Crew
+from weft.runtime.executor import Executor
 from weft.runtime.in_turn import InTurn
+from weft.runtime.inbox import too_late
 from weft.runtime.interpret import Observer
 from weft.runtime.plan import make_plan
+from weft.runtime.promised import StepEnds
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps, until
+from weft.runtime.running import RunningSteps, among, until
 
 
 class PartitionedPlan:
@@ -94,38 +101,27 @@ class PartitionedPlan:
         step: _Step,
         running: RunningSteps | None,
     ) -> list[list[Any]]:
-        """Every partition on a thread of its own."""
+        """Every partition on a thread of its own, as long as it has something to do."""
+        ends = StepEnds(observe, step.deadline, step.running, step.rendezvous)
+
+        def start(i: int) -> Any:
+            mine = [feeds[p] for p in self.parts[i].feeds]
+            return self.plans[i].start(mine, list, ends)
+
         if running is not None:
             running.add(step)
         try:
-            jobs = [self._job(i, feeds, observe, step) for i in range(len(self.parts))]
-            for i, job in enumerate(jobs[1:], 1):
-                self.crew.start(step.guarded(i, job))
-            step.guarded(0, jobs[0])()
-            return step.wait()
+            return step.run(start, self.crew)
         finally:
             if running is not None:
                 running.remove(step)
 
-    def _job(
-        self, i: int, feeds: Sequence[Any], observe: Observer | None, step: _Step
-    ) -> Callable[[], list[Any]]:
-        plan, mine = self.plans[i], [feeds[p] for p in self.parts[i].feeds]
-        ends = step.deadline, step.running, step.rendezvous
-
-        def job() -> list[Any]:
-            results: list[Any]
-            if observe is not None:
-                results = plan.run_observed(mine, observe, *ends)
-            else:
-                results = plan.run(mine, *ends)
-            return results
-
-        return job
-
 
 class _Step:
-    """What the partitions of one step share: where they meet, and how it ends."""
+    """What the partitions of one step share: where they meet, and how it ends.
+
+    The first partition is run by the thread of the caller, which waits for the others, too.
+    """
 
     def __init__(self, count: int, deadline: float | None, rendezvous: Rendezvous) -> None:
         self.deadline = deadline
@@ -134,7 +130,9 @@ class _Step:
         self._error: Exception | None = None
         self._left = count
         self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._ends = Ends()
+        # What the thread of the caller has to do; None when all partitions are over.
+        self._turns: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
 
     def abort(self, error: errors.OpError) -> None:
         self._fail(error)
@@ -148,33 +146,80 @@ class _Step:
         end = error if isinstance(error, errors.OpError) else errors.CancelledError(None, None, "")
         self.running.close(end)
 
-    def guarded(self, i: int, job: Callable[[], list[Any]]) -> Callable[[], None]:
-        """`job` with its result kept, and its failure told to the other partitions."""
-
-        def run() -> None:
-            try:
-                with nullcontext() if self.deadline is None else until(self.deadline):
-                    self.results[i] = job()
-            except Exception as error:
-                self._fail(error)
-            except BaseException as error:
-                # A keyboard interrupt on the caller's thread: the others stop, it goes on up.
-                self._fail(errors.CancelledError(None, None, f"interrupted: {error!r}"))
-                raise
-            finally:
-                with self._lock:
-                    self._left -= 1
-                    over = not self._left
-                if over:
-                    self._over.set()
-
-        return run
-
-    def wait(self) -> list[Any]:
-        self._over.wait()
+    def run(self, start: Callable[[int], Any], crew: Crew) -> list[list[Any]]:
+        """`start(i)` gives the results of partition i, or a promise of them."""
+        try:
+            for i in range(1, len(self.results)):
+                crew.start(partial(self._advance, i, partial(start, i), crew))
+            self._advance(0, partial(start, 0), crew)
+            self._work(crew)
+        except BaseException as error:
+            # A keyboard interrupt on the caller's thread: the others stop, it goes on up.
+            self._fail(errors.CancelledError(None, None, f"interrupted: {error!r}"))
+            raise
+        finally:
+            at_end = self._ends.take()
+            if at_end is not None:
+                at_end()
         if self._error is not None:
             raise self._error
         return self.results
+
+    def _work(self, crew: Crew) -> None:
+        """Runs the first partition whenever it can go on, until all are over."""
+        while True:
+            try:
+                turn = self._turns.get(timeout=self._time_left())
+            except queue.Empty:
+                runs = [step for step in self.running.steps() if isinstance(step, Executor)]
+                self._fail(too_late(name for run in runs for name in run.awaited()))
+                continue
+            if turn is None:
+                return
+            self._advance(0, turn, crew)
+
+    def _time_left(self) -> float | None:
+        if self.deadline is None or self._error is not None:
+            return None  # nothing waits any more when the step has failed
+        return max(0.0, self.deadline - time.monotonic())
+
+    def _advance(self, i: int, go_on: Callable[[], Any], crew: Crew) -> None:
+        """Runs partition `i` up to where it has to wait, or to its end."""
+        try:
+            with among(self.running), until(self.deadline):
+                found = go_on()
+        except Exception as error:
+            self._fail(error)
+            self._over()
+            return
+        if not isinstance(found, Deferred):
+            self.results[i] = found
+            self._over()
+            return
+        self._ends.add(found)
+        found.deliver_to(partial(self._kept, i, found, crew))
+
+    def _kept(
+        self, i: int, promise: Deferred, crew: Crew, outputs: Any, error: BaseException | None
+    ) -> None:
+        """A partition can go on: the caller's thread does that, or one of the crew."""
+
+        def go_on() -> Any:
+            if error is not None:
+                raise error
+            return outputs if promise.then is None else promise.then(outputs)
+
+        if i == 0:
+            self._turns.put(go_on)
+        else:
+            crew.start(partial(self._advance, i, go_on, crew))
+
+    def _over(self) -> None:
+        with self._lock:
+            self._left -= 1
+            over = not self._left
+        if over:
+            self._turns.put(None)
 
 
 def _joined(parts: list[Partition]) -> ClientGraph:

@@ -37,10 +37,11 @@ from weft.runtime.interpret import (
     run_nodes,
     run_nodes_observed,
 )
+from weft.runtime.promised import NO_ENDS, Finish, StepEnds, promised
 from weft.runtime.region import Region
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps, among, limits
+from weft.runtime.running import RunningSteps, among
 from weft.runtime.straight import Step, straight_line
 from weft.runtime.straight_wait import WaitingStep, waiting_step
 from weft.runtime.task_graphs import node_runner, node_tasks, unit_tasks
@@ -166,9 +167,10 @@ class Plan:
             self.template[self.slots[edge]] = cells[root]
         self.units = [self._unit(unit, cells) for unit in self.layout.units]
         self.direct: DirectStep | None = None
+        self.by_node: TaskGraph | None = None
         self.whole = self._whole()
-        inside = [n for node in self.nodes for n in nodes_inside(node)]
-        self.waits_inside = any(n.definition.blocking for n in inside)
+        inside = [n for node in self.nodes for n in [node, *nodes_inside(node)]]
+        self.has_loops = any(n.type == "_While" for n in inside)
 
     def _whole(self) -> Region | None:
         """The region that is all there is to a step, if it is one."""
@@ -203,7 +205,7 @@ class Plan:
             if results is not None:
                 return results
         values = self._start(feeds)
-        if self.waits_inside:
+        if self.has_loops:
             with among(running):
                 self._run_units(values)
         else:
@@ -216,6 +218,12 @@ class Plan:
     def _run_units(self, values: list[Any]) -> None:
         for unit in self.units:
             unit.run(values)
+
+    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
+        """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
+        if ends.observe is not None:
+            return finish(self.run_observed(feeds, ends.observe))
+        return finish(self.run(feeds))
 
     @property
     def graphs(self) -> list[ClientGraph]:
@@ -244,6 +252,15 @@ class Plan:
         now = time.perf_counter()
         for node in self.layout.constants:
             observe(node, [], [node.attrs["value"]], now, now)
+
+    def _tasks_by_node(self) -> TaskGraph:
+        """One task per node, for those who want to see each."""
+        if self.by_node is None:
+            layout = self.layout
+            settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
+            args = self.graph, self.nodes, self.slots, settled, self.template, self.store
+            self.by_node = node_tasks(*args)
+        return self.by_node
 
     def _regroup(self) -> None:
         """Takes what could not be compiled out of its region, so that the rest can be."""
@@ -280,8 +297,6 @@ class WaitingPlan(Plan):
     def _settle(self) -> None:
         super()._settle()
         self.runs, self.attempts, self.line = 0, 0, None
-        inner = [n for node in self.nodes for n in [node, *nodes_inside(node)]]
-        self.has_loops = any(n.type == "_While" and n.definition.blocking for n in inner)
         home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
         tasks = []
         for i, (layout, unit) in enumerate(zip(self.layout.units, self.units, strict=True)):
@@ -319,10 +334,7 @@ class WaitingPlan(Plan):
         running: RunningSteps | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
-        if self.generation != self.store.generation:
-            self._settle()
-        if self.nested:  # in a loop or conditional that runs on the thread of its step
-            deadline, running = deadline or limits.deadline, running or limits.running
+        self._follow_store()
         with among(running) if self.has_loops else nullcontext():
             if deadline is None and rendezvous is None and len(self.units) <= _FEW:
                 values = self._run_in_order(feeds, running)
@@ -330,6 +342,11 @@ class WaitingPlan(Plan):
                 given = list(zip(self.feed_slots, feeds, strict=True))
                 values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
+
+    def _follow_store(self) -> None:
+        """Resolves handles again when something was removed from the store."""
+        if self.generation != self.store.generation:
+            self._settle()
 
     def _run_in_order(self, feeds: Sequence[Any], running: RunningSteps | None) -> list[Any]:
         """Runs unit after unit. From the first that must wait on, it is up to the executor."""
@@ -339,7 +356,27 @@ class WaitingPlan(Plan):
         stop = self.advance(values)
         if stop is None:
             return values
-        return Executor(self.tasks, [], None, running).resume(values, *stop)
+        return Executor(self.tasks, [], None, running).run((values, *stop))
+
+    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
+        self._follow_store()
+        if ends is NO_ENDS:
+            values = self.begin(feeds)
+            stop = self.advance(values)
+            if stop is None:
+                return finish(self.results(values))
+            return self.start_at(values, *stop, finish)
+        tasks = self.tasks if ends.observe is None else self._tasks_by_node()
+        executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
+        return promised(executor, lambda values: finish(self.results(values)))
+
+    def start_at(
+        self, values: list[Any], unit: int, promise: Deferred | None, finish: Finish
+    ) -> Any:
+        """The same, of a run that has come up to a unit, or up to what that waits for."""
+        executor = Executor(self.tasks, [])
+        at = values, unit, promise
+        return promised(executor, lambda slots: finish(self.results(slots)), at)
 
     def begin(self, feeds: Sequence[Any]) -> list[Any]:
         """The slots of a run."""
@@ -396,13 +433,9 @@ class WaitingPlan(Plan):
         running: RunningSteps | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> list[Any]:
-        if self.generation != self.store.generation:
-            self._settle()
-        layout = self.layout
-        settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
-        args = self.graph, self.nodes, self.slots, settled, self.template, self.store
+        self._follow_store()
         given = list(zip(self.feed_slots, feeds, strict=True))
-        tasks = node_tasks(*args)
+        tasks = self._tasks_by_node()
         values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
         return [values[i] for i in self.fetch_slots]
 
@@ -434,7 +467,6 @@ class DataflowPlan(Plan):
         super()._settle()
         units = list(zip(self.layout.units, self.units, strict=True))
         self.tasks = unit_tasks(self.graph, units, self.nodes, self.slots, self.template)
-        self.by_node: TaskGraph | None = None
 
     def is_tiny(self) -> bool:
         return False
@@ -462,16 +494,27 @@ class DataflowPlan(Plan):
         self, feeds: Sequence[Any], observe: Observer | None, deadline: float | None,
         running: RunningSteps | None, rendezvous: Rendezvous | None,
     ) -> list[Any]:  # fmt: skip
+        tasks = self._tasks_for(observe)
+        given = list(zip(self.feed_slots, feeds, strict=True))
+        return self.results(Executor(tasks, given, deadline, running, observe, rendezvous).run())
+
+    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
+        tasks = self._tasks_for(ends.observe)
+        executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
+        return promised(executor, lambda values: finish(self.results(values)))
+
+    def _tasks_for(self, observe: Observer | None) -> TaskGraph:
         if self.generation != self.store.generation:
             with self.store.lock:
                 self._settle()
         if any(unit.cannot_compile for unit in self.units):
             self._regroup()
-        given = list(zip(self.feed_slots, feeds, strict=True))
-        if observe is not None:
-            self._show_constants(observe)
-        tasks = self.tasks if observe is None else self._tasks_by_node()
-        values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
+        if observe is None:
+            return self.tasks
+        self._show_constants(observe)
+        return self._tasks_by_node()
+
+    def results(self, values: list[Any]) -> list[Any]:
         results = [values[slot] for slot in self.fetch_slots]
         for edge, value in zip(self.graph.fetches, results, strict=True):
             if value is DEAD:
@@ -480,18 +523,12 @@ class DataflowPlan(Plan):
                 )
         return results
 
-    def _tasks_by_node(self) -> TaskGraph:
-        """One task per node, for those who want to see each."""
-        if self.by_node is None:
-            layout = self.layout
-            settled = {*layout.handles, *layout.constants, *(n for n, _ in self.graph.feeds)}
-            args = self.graph, self.nodes, self.slots, settled, self.template, self.store
-            self.by_node = node_tasks(*args)
-        return self.by_node
 
-
-def make_plan(graph: ClientGraph, store: ResourceStore, nested: bool = False) -> Plan:
+def make_plan(
+    graph: ClientGraph, store: ResourceStore, nested: bool = False, may_wait: bool = False
+) -> Plan:
+    """`may_wait`: whether it is run as one that may have to wait in any case."""
     if has_frames(graph) or any("_may_be_dead" in n.attrs for n in graph.nodes):
         return DataflowPlan(graph, store, nested)
-    waits = any(n.definition.blocking for n in graph.nodes)
+    waits = may_wait or any(n.definition.blocking for n in graph.nodes)
     return (WaitingPlan if waits else Plan)(graph, store, nested)

@@ -36,7 +36,7 @@ limits = _Limits()
 
 
 @contextmanager
-def until(deadline: float) -> Iterator[None]:
+def until(deadline: float | None) -> Iterator[None]:
     """Loops of a step that runs inside stop at `deadline`."""
     before, limits.deadline = limits.deadline, deadline
     try:

@@ -38,8 +38,8 @@ def straight_loop(
     """A loop over two plans: (state, fixed inputs, count) -> final state, a list, or a `Stop`.
 
     `count` is a one-element list that holds the number of finished iterations, also on failure.
-    Only a loop that `may_stop` does; it also looks whether the step shall go on at all. With
-    `any_size` it does not stop for arrays larger than those seen.
+    Only a loop that `may_stop` does. With `any_size` it does not stop for arrays larger than those
+    seen. It looks now and then whether the step shall go on at all.
     """
     called = _called([*condition.units, *body.units], any_size) if may_stop else set()
     source = _Source(condition, body, variables, store, called, may_stop)
@@ -84,9 +84,9 @@ class _Source(UnitLines):
             results = ", ".join(self.writer.slot(i) for i in body.fetch_slots)
             self.add(4, f"{self.state} = {results}")
         self.add(4, "n += 1")
-        if may_stop:
-            # Where iterations take next to no time, not after every one of them.
-            self.add(4, "if not n & 7: check()" if self.writer.on_host else "check()")
+        # Where iterations take next to no time, not after every one of them.
+        often = "" if not self.writer.on_host else f"if not n & {7 if may_stop else 255}: "
+        self.add(4, f"{often}check()")
         self._condition(4, condition, again)
         self.add(2, "finally: count[0] = n")
 

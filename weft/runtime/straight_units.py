@@ -70,7 +70,6 @@ class UnitLines:
             self.add(depth, test, item.node)
             writer.loaded = set()
             results = self._branch(depth + 1, conditional, side, given[1:], way_out)
-            results = conditional.outputs(side, results, lambda result: f"{result}.read()")
             writer.prefix, writer.called, self.made, writer.loaded = outer
             self.add(
                 depth + 1, f"{targets} = {', '.join(map(str, results))}" if targets else "pass"
@@ -78,8 +77,8 @@ class UnitLines:
 
     def _branch(
         self, depth: int, conditional: Any, side: int, given: list[str], way_out: str
-    ) -> list[str]:
-        """Adds the lines of a branch; gives the expressions of its results.
+    ) -> list[str | None]:
+        """Adds the lines of a branch; gives the expressions of what the conditional makes of it.
 
         `way_out`: how the function is left when `r` has to be waited for.
         """
@@ -98,20 +97,22 @@ class UnitLines:
                 stop = f"{self.writer.bind(conditional.promise_at)}({side}, {i}"
                 leave = self._leave_branch(plan, given, needed, stop, way_out)
                 self.nodes(depth, unit.nodes, leave)
-        return [self.writer.slot(i) for i in plan.fetch_slots]
+        return _outputs(conditional, side, [self.writer.slot(i) for i in plan.fetch_slots])
 
     def _called_branch(
         self, depth: int, conditional: Any, side: int, given: list[str], way_out: str
-    ) -> list[str]:
+    ) -> list[str | None]:
         plan, convert = conditional.branches[side], self.writer.bind(to_host)
         inputs = f"[{', '.join(given)}]"
+        results = [f"r[{i}]" for i in range(len(plan.fetch_slots))]
         if plan.in_order or not way_out:
             self.add(depth, f"r = {self.writer.bind(plan.run)}({inputs})")
-        else:
-            self.add(depth, f"r = {self.writer.bind(conditional.run_side)}({side}, {inputs})")
-            self.add(depth, f"if type(r) is Deferred: {way_out}")
-        self.add(depth, f"r = [*map({convert}, r)]")
-        return [f"r[{i}]" for i in range(len(plan.fetch_slots))]
+            self.add(depth, f"r = [*map({convert}, r)]")
+            return _outputs(conditional, side, results)
+        self.add(depth, f"r = {self.writer.bind(conditional.run_side)}({side}, {inputs})")
+        self.add(depth, f"if type(r) is Deferred: {way_out}")
+        made = _outputs(conditional, side, results)
+        return [None if made[i] is None else f"{convert}(r[{i}])" for i in range(len(made))]
 
     def _leave_branch(
         self, plan: Any, given: list[str], needed: Collection[int], stop: str, way_out: str
@@ -163,6 +164,12 @@ def to_host(value: Any) -> Any:
         value = np.asarray(value)
     is_number = isinstance(value, np.ndarray) and not value.ndim and value.dtype != object
     return value[()] if is_number else value
+
+
+def _outputs(conditional: Any, side: int, results: list[str]) -> list[str | None]:
+    """The outputs of a conditional as expressions, given those of the results of a branch."""
+    outputs: list[str | None] = conditional.outputs(side, results, lambda r: f"{r}.read()")
+    return outputs
 
 
 def _can_be_written(plan: Any, may_wait: bool) -> bool:

@@ -34,10 +34,10 @@ def runner(node: Node, store: ResourceStore) -> Call:
     return WaitingBranch(conditional) if node.definition.blocking else conditional
 
 
-def _plan(graph: ClientGraph, store: ResourceStore) -> Any:
+def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> Any:
     from weft.runtime.plan import make_plan
 
-    return make_plan(graph, store, nested=True)
+    return make_plan(graph, store, nested=True, may_wait=may_wait)
 
 
 class _While:
@@ -55,7 +55,7 @@ class _While:
 
     @functools.cached_property
     def body(self) -> Any:
-        return _plan(self.node.attrs["body"], self.store)
+        return _plan(self.node.attrs["body"], self.store, self.node.definition.blocking)
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         state = list(inputs[: self.variables])
@@ -64,7 +64,7 @@ class _While:
         try:
             if self.generation != self.store.generation:
                 self.tiny, self.generation = None, self.store.generation  # it knows old handles
-            if self.tiny is None or limits.deadline is not None:
+            if self.tiny is None:
                 state = self._run(state, fixed, count)
             else:
                 state = self._run_tiny(state, fixed, count)
@@ -81,9 +81,8 @@ class _While:
         while condition.run(state + fixed)[0]:
             state = body.run(state + fixed)
             count[0] += 1
-            if limits.deadline is not None:
-                limits.check()
-            elif count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
+            limits.check()
+            if count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
                 self.tiny = straight_loop(condition, body, self.variables, self.store)
                 return self._run_tiny(state, fixed, count)
         return state

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from weft.core.deferred import Deferred
-from weft.runtime.branch_flow import BranchFlow
 
 Outputs = list[Any] | Deferred
 
@@ -33,31 +32,20 @@ class WaitingBranch:
         return found
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Any:
-        side = int(bool(np.asarray(inputs[0])))
-        results = self.run_side(side, inputs[1:])
-        return results if isinstance(results, Deferred) else self._outputs(side, results)
+        return self.run_side(int(bool(np.asarray(inputs[0]))), inputs[1:])
 
     def run_side(self, side: int, inputs: Sequence[Any]) -> Outputs:
-        """The results of a branch, or a promise of the outputs of the whole."""
-        plan = self.branches[side]
-        if plan.in_order:
-            results: list[Any] = plan.run(inputs)
-            return results
-        if plan.generation != plan.store.generation:
-            plan._settle()
-        values = plan.begin(inputs)
-        stop = plan.advance(values)
-        if stop is None:
-            return plan.results(values)  # type: ignore[no-any-return]
-        unit, promise = stop
-        return self.promise_at(side, unit, promise, values)
+        """The outputs when this branch is taken, or a promise of them."""
+        finish = functools.partial(self._outputs, side)
+        outputs: Outputs = self.branches[side].start(inputs, finish)
+        return outputs
 
     def promise_at(
         self, side: int, unit: int, promise: Deferred | None, values: list[Any]
     ) -> Deferred:
         """The outputs of a branch that has to wait, or had to, at one of its units."""
         finish = functools.partial(self._outputs, side)
-        found = BranchFlow(self.branches[side], values, unit, promise, finish).advance()
+        found = self.branches[side].start_at(values, unit, promise, finish)
         if isinstance(found, Deferred):
             return found
         at_once = Deferred()

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from weft.core.deferred import Deferred
+from weft.core.deferred import Deferred, Ends
 
 Explain = Callable[[BaseException, Any], BaseException]
 
@@ -23,14 +23,12 @@ class WaitingFor:
         self.arrived: deque[tuple[Deferred, Any, Any, BaseException | None]] = deque()
         self._lock = threading.Lock()
         self._promises: dict[int, Deferred] = {}
-        self._ends: list[Callable[[], None]] = []
+        self.ends = Ends()
         self._signal: Deferred | None = None
-        self._failed = False
 
     def add(self, promise: Deferred, place: Any) -> None:
         self._promises[id(promise)] = promise
-        if promise.at_end is not None:
-            self._ends.append(promise.at_end)
+        self.ends.add(promise)
 
         def sink(outputs: Any, error: BaseException | None) -> None:
             self._arrive(promise, place, outputs, error)
@@ -72,27 +70,8 @@ class WaitingFor:
         with self._lock:
             if self.arrived:
                 return None
-            self._signal = Deferred(self.cancel, lambda _: go_on(), self._take_ends())
+            self._signal = Deferred(self.cancel, lambda _: go_on(), self.ends.take())
             return self._signal
-
-    def kept(self, outputs: Any) -> Any:
-        """Outputs as they are, or with what is to be done at the end of the step."""
-        if not self._ends:
-            return outputs
-        promise = Deferred(at_end=self._take_ends())
-        promise.complete(outputs)
-        return promise
-
-    def _take_ends(self) -> Callable[[], None] | None:
-        ends, self._ends = self._ends, []
-        if not ends:
-            return None
-
-        def at_end() -> None:
-            for end in ends:
-                end()
-
-        return at_end
 
     def cancel(self) -> None:
         """Nobody wants any of them any more."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from weft.core import errors
 from weft.runtime.loop_flow import LoopFlow, in_iteration
+from weft.runtime.loop_in_turn import LoopInTurn
 from weft.runtime.loop_shape import LoopShape
 from weft.runtime.region import Region
 from weft.runtime.straight_loop import Loop, straight_loop
@@ -29,10 +30,12 @@ class WaitingLoop:
         self.attempts = self.seen = 0
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Any:
+        given = inputs[: self.loop.variables], inputs[self.loop.variables :]
+        if not hasattr(self.loop.body, "run_unit"):
+            return LoopInTurn(self.loop, *given).advance()
         self._follow_store()
         assert self.shape is not None
-        variables = self.loop.variables
-        return self._go_on(LoopFlow(self.shape, inputs[:variables], inputs[variables:]))
+        return self._go_on(LoopFlow(self.shape, *given))
 
     def _follow_store(self) -> None:
         """Resolves handles again when something was removed from the store."""
@@ -58,13 +61,14 @@ class WaitingLoop:
         except BaseException:
             flow.waiting.cancel()
             raise
-        return flow.waiting.kept(flow.result)
+        return flow.waiting.ends.kept(flow.result)
 
     def _line(self) -> Loop | None:
         """The loop as one function, once it is known how much there is to do in it."""
         if self.line is None and self.seen >= _TRIAL:
             loop = self.loop
-            if all(u.entries for u in loop.body.units if isinstance(u, Region)):
+            regions = [u for u in loop.body.units if isinstance(u, Region)]
+            if loop.condition.in_order and all(u.entries for u in regions):
                 self.attempts += 1
                 parts = loop.condition, loop.body, loop.variables, loop.store
                 self.line = straight_loop(*parts, True, any_size=self.attempts > _ATTEMPTS)

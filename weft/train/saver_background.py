@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,12 @@ def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
     sources = [_source(tensor) for tensor in tensors]
     plan = runner._plan(sources, (), (), ("snapshot", save_tensor_name))
     try:
-        with runner.store.lock:
+        with ExitStack() as locks:
+            if len(runner.stores) == 1:  # or else other threads may have to run a part of it
+                locks.enter_context(runner.store.lock)
             values = plan.run((), None, runner.running)
+            for store in runner.stores.values():
+                locks.enter_context(store.lock)
             arrays = [v.read() if isinstance(v, Variable) else np.asarray(v) for v in values]
     except FailedPreconditionError:
         return {}
