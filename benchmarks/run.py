@@ -52,6 +52,8 @@ ROWS = [
     Row("the same, against 100,000 rows", "sparse_adagrad", 0.8, against_own="small_table"),
     Row("lazy Adam on 1,024 of 1,000,000 rows", "sparse_lazy_adam", 1.2),
     Row("the same, against 100,000 rows", "sparse_lazy_adam", 0.8, against_own="small_table"),
+    Row("wide and deep step, 50 feature columns", "feature_columns", 1.2),
+    Row("building that model", "feature_columns", 5, "build_seconds"),
     Row("element-wise chain, 1M floats", "elementwise", 1.0),
     Row("scalar summary to an event file", "events", 2),
     Row("save 1 GB", "checkpoint_save", 1),
@@ -70,6 +72,12 @@ ROWS = [
     Row("greedy decoding, 50 steps", "decode", 1.2),
     Row("from one device to another and back", "two_devices", 1),
     Row("training fed by queue runners", "queue_runner", 1, "examples_per_second", True),
+    Row("tf.data: one row a step", "data", 2, "singles"),
+    Row("tf.data: slices, shuffled, in batches", "data", 1.5, "slices"),
+    Row("tf.data: a small function, in batches", "data", 1.5, "map"),
+    Row("tf.data: records, shuffled, parsed, in batches", "data", 1.5, "records"),
+    Row("tf.data: a Python generator, in batches", "data", 1.5, "generator"),
+    Row("tf.data: images, two calls at a time", "data", 1, "images"),
     Row("scalar from ps to worker", "cluster_scalar", 1.2),
     Row("100 MB from ps to worker", "cluster_dense", 2),
     Row("1,024 rows of 1 GB on a ps", "cluster_sparse", 1.2),
@@ -168,7 +176,7 @@ def show(lines: list[dict[str, Any]]) -> None:
         table.add_column(name, justify="right")
     table.add_column("")
     for line in lines:
-        shown = SHOW[line["unit"]]
+        shown = SHOW.get(line["unit"], SHOW["seconds"])
         table.add_row(
             line["title"],
             shown(line["weft"]),

@@ -1,5 +1,8 @@
 """weft: TensorFlow 1 programs on NumPy and XLA. `import weft as tf`."""
 
+import importlib
+from typing import TYPE_CHECKING
+
 from tensorboard.compat.proto.attr_value_pb2 import (
     AttrValue as AttrValue,
     NameAttrList as NameAttrList,
@@ -45,6 +48,7 @@ from weft.autodiff.registration import (
     NotDifferentiable as NotDifferentiable,
     RegisterGradient as RegisterGradient,
 )
+from weft.autodiff.tape import GradientTape as GradientTape
 from weft.client.session import (
     InteractiveSession as InteractiveSession,
     Session as Session,
@@ -164,21 +168,13 @@ from weft.ops.array_fill import (
     broadcast_to as broadcast_to,
     fill as fill,
     ones as ones,
-    ones_like as ones_like,
     zeros as zeros,
-    zeros_like as zeros_like,
 )
-from weft.ops.array_join import (
-    concat as concat,
-    parallel_stack as parallel_stack,
-    stack as stack,
-)
+from weft.ops.array_join import parallel_stack as parallel_stack
 from weft.ops.array_pad import pad as pad
 from weft.ops.array_pass import (
-    check_numerics as check_numerics,
     ensure_shape as ensure_shape,
     guarantee_const as guarantee_const,
-    identity as identity,
     identity_n as identity_n,
     placeholder as placeholder,
     placeholder_with_default as placeholder_with_default,
@@ -188,7 +184,6 @@ from weft.ops.array_pass import (
 from weft.ops.array_repeat import (
     meshgrid as meshgrid,
     repeat as repeat,
-    tile as tile,
 )
 from weft.ops.array_reverse import (
     reverse as reverse,
@@ -202,15 +197,11 @@ from weft.ops.array_sets import (
     unique_with_counts as unique_with_counts,
 )
 from weft.ops.array_shape import (
-    expand_dims as expand_dims,
     invert_permutation as invert_permutation,
     matrix_transpose as matrix_transpose,
-    rank as rank,
     reshape as reshape,
     shape as shape,
     shape_n as shape_n,
-    size as size,
-    squeeze as squeeze,
     transpose as transpose,
 )
 from weft.ops.array_split import (
@@ -234,14 +225,7 @@ from weft.ops.case import (
     switch_case as switch_case,
 )
 from weft.ops.casts import (
-    angle as angle,
     bitcast as bitcast,
-    cast as cast,
-    complex as complex,
-    conj as conj,
-    imag as imag,
-    real as real,
-    saturate_cast as saturate_cast,
     to_bfloat16 as to_bfloat16,
     to_complex128 as to_complex128,
     to_complex64 as to_complex64,
@@ -284,7 +268,6 @@ from weft.ops.clip import (
     clip_by_average_norm as clip_by_average_norm,
     clip_by_global_norm as clip_by_global_norm,
     clip_by_norm as clip_by_norm,
-    clip_by_value as clip_by_value,
     global_norm as global_norm,
 )
 from weft.ops.clock import timestamp as timestamp
@@ -301,12 +284,7 @@ from weft.ops.cumulative import (
     cumprod as cumprod,
     cumsum as cumsum,
 )
-from weft.ops.decode import (
-    decode_base64 as decode_base64,
-    decode_compressed as decode_compressed,
-    decode_raw as decode_raw,
-    encode_base64 as encode_base64,
-)
+from weft.ops.decode import decode_raw as decode_raw
 from weft.ops.depth_blocks import (
     depth_to_space as depth_to_space,
     space_to_depth as space_to_depth,
@@ -321,29 +299,7 @@ from weft.ops.diag import (
 from weft.ops.eager import executing_eagerly as executing_eagerly
 from weft.ops.edit_distance import edit_distance as edit_distance
 from weft.ops.einsum import einsum as einsum
-from weft.ops.elementwise import (
-    add as add,
-    atan2 as atan2,
-    equal as equal,
-    floor_div as floor_div,
-    floormod as floormod,
-    greater as greater,
-    greater_equal as greater_equal,
-    less as less,
-    less_equal as less_equal,
-    logical_and as logical_and,
-    logical_or as logical_or,
-    maximum as maximum,
-    minimum as minimum,
-    mod as mod,
-    multiply as multiply,
-    not_equal as not_equal,
-    realdiv as realdiv,
-    squared_difference as squared_difference,
-    subtract as subtract,
-    truncatediv as truncatediv,
-    truncatemod as truncatemod,
-)
+from weft.ops.elementwise import floor_div as floor_div
 from weft.ops.fake_quant import (
     fake_quant_with_min_max_args as fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient,
@@ -355,15 +311,9 @@ from weft.ops.fake_quant import (
 from weft.ops.functional import (
     foldl as foldl,
     foldr as foldr,
-    map_fn as map_fn,
     scan as scan,
 )
-from weft.ops.gather import (
-    batch_gather as batch_gather,
-    gather as gather,
-    gather_nd as gather_nd,
-    sparse_mask as sparse_mask,
-)
+from weft.ops.gather import sparse_mask as sparse_mask
 from weft.ops.get_variable import (
     get_local_variable as get_local_variable,
     get_variable as get_variable,
@@ -398,21 +348,10 @@ from weft.ops.lookup import (
     tables_initializer as tables_initializer,
 )
 from weft.ops.math import (
-    abs as abs,
     accumulate_n as accumulate_n,
-    add_n as add_n,
-    div as div,
-    div_no_nan as div_no_nan,
-    divide as divide,
-    floordiv as floordiv,
     lbeta as lbeta,
-    log_sigmoid as log_sigmoid,
-    logical_xor as logical_xor,
-    pow as pow,
-    round as round,
     scalar_mul as scalar_mul,
     sigmoid as sigmoid,
-    truediv as truediv,
 )
 from weft.ops.matmul import (
     cross as cross,
@@ -435,10 +374,7 @@ from weft.ops.parsing_tensor import (
     parse_tensor as parse_tensor,
     serialize_tensor as serialize_tensor,
 )
-from weft.ops.partition import (
-    dynamic_partition as dynamic_partition,
-    dynamic_stitch as dynamic_stitch,
-)
+from weft.ops.partition import dynamic_stitch as dynamic_stitch
 from weft.ops.partitioners import (
     create_partitioned_variables as create_partitioned_variables,
     fixed_size_partitioner as fixed_size_partitioner,
@@ -450,8 +386,8 @@ from weft.ops.patches import (
     extract_volume_patches as extract_volume_patches,
 )
 from weft.ops.printing import (
-    print_v2 as print,
     Print as Print,
+    print_v2 as print,
 )
 from weft.ops.py_func import (
     numpy_function as numpy_function,
@@ -463,6 +399,7 @@ from weft.ops.quantize import (
     quantize as quantize,
     quantize_v2 as quantize_v2,
 )
+from weft.ops.quantized import quantized_concat as quantized_concat
 from weft.ops.queues import (
     FIFOQueue as FIFOQueue,
     PaddingFIFOQueue as PaddingFIFOQueue,
@@ -494,14 +431,7 @@ from weft.ops.readers import (
 )
 from weft.ops.reduce import (
     count_nonzero as count_nonzero,
-    reduce_all as reduce_all,
-    reduce_any as reduce_any,
     reduce_logsumexp as reduce_logsumexp,
-    reduce_max as reduce_max,
-    reduce_mean as reduce_mean,
-    reduce_min as reduce_min,
-    reduce_prod as reduce_prod,
-    reduce_sum as reduce_sum,
 )
 from weft.ops.scatter import (
     scatter_nd as scatter_nd,
@@ -518,12 +448,6 @@ from weft.ops.segment import (
     segment_min as segment_min,
     segment_prod as segment_prod,
     segment_sum as segment_sum,
-    unsorted_segment_max as unsorted_segment_max,
-    unsorted_segment_mean as unsorted_segment_mean,
-    unsorted_segment_min as unsorted_segment_min,
-    unsorted_segment_prod as unsorted_segment_prod,
-    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
-    unsorted_segment_sum as unsorted_segment_sum,
 )
 from weft.ops.segment_sparse import (
     sparse_segment_mean as sparse_segment_mean,
@@ -532,11 +456,9 @@ from weft.ops.segment_sparse import (
 )
 from weft.ops.select import (
     boolean_mask as boolean_mask,
-    one_hot as one_hot,
     searchsorted as searchsorted,
     sequence_mask as sequence_mask,
     unravel_index as unravel_index,
-    where as where,
     where_v2 as where_v2,
 )
 from weft.ops.sequence import (
@@ -588,12 +510,8 @@ from weft.ops.sparse_serialize import (
 )
 from weft.ops.special import (
     betainc as betainc,
-    digamma as digamma,
-    erf as erf,
-    erfc as erfc,
     igamma as igamma,
     igammac as igammac,
-    lgamma as lgamma,
     polygamma as polygamma,
     zeta as zeta,
 )
@@ -601,58 +519,11 @@ from weft.ops.strided import (
     newaxis as newaxis,
     strided_slice as strided_slice,
 )
-from weft.ops.string_hash import (
-    fingerprint as fingerprint,
-    string_to_hash_bucket as string_to_hash_bucket,
-    string_to_hash_bucket_fast as string_to_hash_bucket_fast,
-    string_to_hash_bucket_strong as string_to_hash_bucket_strong,
-)
-from weft.ops.string_join import string_join as string_join
-from weft.ops.string_numbers import (
-    as_string as as_string,
-    string_to_number as string_to_number,
-)
-from weft.ops.string_reduce import reduce_join as reduce_join
-from weft.ops.string_regex import regex_replace as regex_replace
-from weft.ops.string_split import string_split as string_split
-from weft.ops.strings import (
-    string_strip as string_strip,
-    substr as substr,
-)
+from weft.ops.string_hash import fingerprint as fingerprint
 from weft.ops.template import make_template as make_template
 from weft.ops.tensor_array import TensorArray as TensorArray
 from weft.ops.tensor_array_spec import TensorArraySpec as TensorArraySpec
-from weft.ops.unary import (
-    acos as acos,
-    acosh as acosh,
-    asin as asin,
-    asinh as asinh,
-    atan as atan,
-    atanh as atanh,
-    ceil as ceil,
-    cos as cos,
-    cosh as cosh,
-    exp as exp,
-    expm1 as expm1,
-    floor as floor,
-    is_finite as is_finite,
-    is_inf as is_inf,
-    is_nan as is_nan,
-    log as log,
-    log1p as log1p,
-    logical_not as logical_not,
-    negative as negative,
-    reciprocal as reciprocal,
-    rint as rint,
-    rsqrt as rsqrt,
-    sign as sign,
-    sin as sin,
-    sinh as sinh,
-    sqrt as sqrt,
-    square as square,
-    tan as tan,
-    tanh as tanh,
-)
+from weft.ops.unary import tanh as tanh
 from weft.ops.updates import (
     assign as assign,
     assign_add as assign_add,
@@ -717,7 +588,6 @@ from weft.platform.behavior import (
     enable_tensor_equality as enable_tensor_equality,
     enable_v2_behavior as enable_v2_behavior,
     enable_v2_tensorshape as enable_v2_tensorshape,
-    GradientTape as GradientTape,
 )
 from weft.platform.load_library import (
     load_file_system_library as load_file_system_library,
@@ -735,6 +605,134 @@ from weft.platform.versions import (
     GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER,
     MONOLITHIC_BUILD as MONOLITHIC_BUILD,
     VERSION as VERSION,
+)
+from weft.ragged.dispatched import (
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add as add,
+    add_n as add_n,
+    angle as angle,
+    as_string as as_string,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    batch_gather as batch_gather,
+    cast as cast,
+    ceil as ceil,
+    check_numerics as check_numerics,
+    clip_by_value as clip_by_value,
+    complex as complex,
+    concat as concat,
+    conj as conj,
+    cos as cos,
+    cosh as cosh,
+    decode_base64 as decode_base64,
+    decode_compressed as decode_compressed,
+    digamma as digamma,
+    div as div,
+    div_no_nan as div_no_nan,
+    divide as divide,
+    dynamic_partition as dynamic_partition,
+    encode_base64 as encode_base64,
+    equal as equal,
+    erf as erf,
+    erfc as erfc,
+    exp as exp,
+    expand_dims as expand_dims,
+    expm1 as expm1,
+    floor as floor,
+    floordiv as floordiv,
+    floormod as floormod,
+    gather as gather,
+    gather_nd as gather_nd,
+    greater as greater,
+    greater_equal as greater_equal,
+    identity as identity,
+    imag as imag,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    less as less,
+    less_equal as less_equal,
+    lgamma as lgamma,
+    log as log,
+    log1p as log1p,
+    log_sigmoid as log_sigmoid,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+    maximum as maximum,
+    minimum as minimum,
+    floormod as mod,
+    multiply as multiply,
+    _function as negative,
+    not_equal as not_equal,
+    one_hot as one_hot,
+    ones_like as ones_like,
+    pow as pow,
+    rank as rank,
+    real as real,
+    realdiv as realdiv,
+    reciprocal as reciprocal,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_join as reduce_join,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+    regex_replace as regex_replace,
+    rint as rint,
+    round as round,
+    rsqrt as rsqrt,
+    saturate_cast as saturate_cast,
+    sign as sign,
+    sin as sin,
+    sinh as sinh,
+    size as size,
+    sqrt as sqrt,
+    square as square,
+    squared_difference as squared_difference,
+    squeeze as squeeze,
+    stack as stack,
+    string_join as string_join,
+    string_strip as string_strip,
+    string_to_hash_bucket as string_to_hash_bucket,
+    string_to_hash_bucket_fast as string_to_hash_bucket_fast,
+    string_to_hash_bucket_strong as string_to_hash_bucket_strong,
+    string_to_number as string_to_number,
+    substr as substr,
+    subtract as subtract,
+    tan as tan,
+    tile as tile,
+    truediv as truediv,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+    unsorted_segment_max as unsorted_segment_max,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
+    unsorted_segment_sum as unsorted_segment_sum,
+    where as where,
+    zeros_like as zeros_like,
+)
+from weft.ragged.map_rows import map_fn as map_fn
+from weft.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
+from weft.ragged.strings import string_split as string_split
+from weft.ragged.tensor import RaggedTensor as RaggedTensor
+from weft.signal import (
+    fft as fft,
+    fft2d as fft2d,
+    fft3d as fft3d,
+    ifft as ifft,
+    ifft2d as ifft2d,
+    ifft3d as ifft3d,
 )
 from weft.api import app as app
 from weft.api import audio as audio
@@ -763,10 +761,13 @@ from weft.api import nn as nn
 from weft.api import python_io as python_io
 from weft.api import quantization as quantization
 from weft.api import queue as queue
+from weft.api import ragged as ragged
 from weft.api import random as random
 from weft.api import resource_loader as resource_loader
 from weft.api import sets as sets
+from weft.api import signal as signal
 from weft.api import sparse as sparse
+from weft.api import spectral as spectral
 from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import sysconfig as sysconfig
@@ -782,11 +783,45 @@ from weft.platform.versions import (
     __version__ as __version__,
 )
 
+if TYPE_CHECKING:
+    from weft import contrib as contrib
+    from weft.api import data as data
+    from weft.api import distributions as distributions
+    from weft.api import estimator as estimator
+    from weft.api import feature_column as feature_column
+    from weft.api import saved_model as saved_model
+    from weft.data.optional import OptionalSpec as OptionalSpec
+
+# What is large, and not used by every program: where it is.
+_LATER = {
+    "contrib": "weft.contrib",
+    "data": "weft.api.data",
+    "distributions": "weft.api.distributions",
+    "estimator": "weft.api.estimator",
+    "feature_column": "weft.api.feature_column",
+    "saved_model": "weft.api.saved_model",
+}
+_LATER_NAMES = {
+    "OptionalSpec": "weft.data.optional",
+}
+# A package that is imported takes its name in this module, where that is the public namespace's:
+# these are empty, and imported now.
+for _name in ("data", "estimator", "feature_column", "saved_model"):
+    importlib.import_module(f"weft.{_name}")
+    del globals()[_name]
+
 
 def __getattr__(name: str) -> object:
-    """`tf.contrib` is imported when it is first used."""
-    if name == "contrib":
-        import importlib
+    """What is large, and not used by every program, is imported when it is first used."""
+    if name in _LATER:
+        found: object = importlib.import_module(_LATER[name])
+    elif name in _LATER_NAMES:
+        found = getattr(importlib.import_module(_LATER_NAMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
-        return importlib.import_module("weft.contrib")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_LATER_NAMES})

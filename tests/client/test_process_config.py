@@ -73,8 +73,10 @@ def test_settings_reach_the_proto():
     tf.config.threading.set_intra_op_parallelism_threads(2)
     tf.config.optimizer.set_experimental_options({"constant_folding": False})
     tf.config.optimizer.set_jit(True)
+    tf.debugging.set_log_device_placement(True)
     proto = process_config.current()
     assert proto.allow_soft_placement
+    assert proto.log_device_placement and tf.debugging.get_log_device_placement()
     assert proto.intra_op_parallelism_threads == 2
     rewrites = proto.graph_options.rewrite_options
     assert rewrites.constant_folding == rewrites.OFF

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,19 +12,9 @@ import pytest
 
 from weft.cluster import inprocess
 from weft.cluster.server import Server
+from weft.platform.testing.cluster import free_ports as free_ports
 
 ROOT = Path(__file__).parent.parent.parent
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens at just now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("localhost", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def cluster_of(**jobs: int) -> dict[str, list[str]]:

@@ -69,3 +69,14 @@ def test_values_have_specs_and_come_back_from_their_parts(i) -> None:
 def test_what_has_no_spec() -> None:
     with pytest.raises(TypeError, match="Could not build a TypeSpec"):
         type_spec_from_value(object())
+
+
+def test_the_spec_of_a_sparse_value() -> None:
+    value = tf.SparseTensorValue(np.array([[0, 1]]), np.array([2.0]), np.array([3, 4]))
+    assert tf.SparseTensorSpec.from_value(value) == tf.SparseTensorSpec([3, 4], tf.float64)
+    sparse = tf.SparseTensor([[0, 1]], [2.0], [3, 4])
+    assert tf.SparseTensorSpec.from_value(sparse) == tf.SparseTensorSpec([3, 4], tf.float32)
+    listed = tf.SparseTensorValue([[0, 1]], [2.0], [3, 4])
+    assert tf.SparseTensorSpec.from_value(listed) == tf.SparseTensorSpec([3, 4], tf.float32)
+    with pytest.raises(TypeError, match="Expected SparseTensor or SparseTensorValue"):
+        tf.SparseTensorSpec.from_value(1)

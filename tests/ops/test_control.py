@@ -98,3 +98,17 @@ def test_strings_in_a_failed_assertion_are_escaped() -> None:
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         session.run(check)
     assert 'assertion failed: [it\\\'s \\"\\001\\" é] [\\377]' in str(caught.value)
+
+
+def test_a_function_without_state_is_called_once_for_constants(sess) -> None:
+    calls: list[object] = []
+
+    def count(x):
+        calls.append(x)
+        return np.int64(len(calls))
+
+    x = tf.placeholder(tf.int64, [])
+    (constant,) = tf.py_func(count, [np.int64(5)], [tf.int64], stateful=False)
+    (varying,) = tf.py_func(count, [x], [tf.int64], stateful=False)
+    assert [sess.run(constant) for _ in range(3)] == [1, 1, 1]
+    assert [sess.run(varying, {x: 5}) for _ in range(3)] == [2, 3, 4]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.core import flags
 from weft.passes import fold_branches
 from weft.passes.client_graph import ClientGraph
 from weft.passes.prune import prune
@@ -103,3 +104,31 @@ def test_what_happens_after_a_loop_inside_a_loop_is_folded_with_it() -> None:
         sess.run(tf.global_variables_initializer())
         assert sess.run(last) == 4
         np.testing.assert_equal(sess.run(total), 12.0)
+
+
+@pytest.mark.parametrize("control_flow", ["whole", "bodies", "nodes"])
+@pytest.mark.parametrize("what", ["a constant", "a handle"])
+def test_what_a_constant_waits_for_happens_before_a_branch_or_loop_uses_it(
+    control_flow: str, what: str
+) -> None:
+    """An Identity with control inputs is more than the constant or handle that it passes on."""
+    with flags.CONTROL_FLOW.override(control_flow), tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.get_variable("v", [], initializer=tf.zeros_initializer(), use_resource=True)
+        w = tf.get_variable("w", initializer=[1.0, 2.0], use_resource=True)
+        sess.run(tf.global_variables_initializer())
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            x = tf.identity(tf.constant([1.0, 2.0]) if what == "a constant" else w.handle)
+
+        def at(i: int) -> tf.Tensor:
+            if what == "a constant":
+                return x[i]
+            return tf.raw_ops.ReadVariableOp(resource=x, dtype=tf.float32)[i]
+
+        p = tf.placeholder(tf.bool, [])
+        chosen = tf.cond(p, lambda: at(0), lambda: at(1))
+        _, total = tf.while_loop(lambda i, _: i < 3, lambda i, t: (i + 1, t + at(1)), [0, 0.0])
+        for step in range(1, 4):
+            assert sess.run(chosen, {p: step % 2 == 0}) == (1 if step % 2 == 0 else 2)
+            assert sess.run(v) == 2 * step - 1
+            assert sess.run(total) == 6
+            assert sess.run(v) == 2 * step

@@ -65,7 +65,6 @@ def test_switches_to_what_weft_does() -> None:
         tf.enable_v2_behavior,
         tf.enable_v2_tensorshape,
         tf.enable_tensor_equality,
-        tf.GradientTape,
     ],
 )
 def test_switches_that_are_refused(switch) -> None:

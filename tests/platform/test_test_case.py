@@ -108,6 +108,10 @@ def test_messages() -> None:
     passes(lambda t: t.assertProtoEqualsVersion(
         "node { name: 'a' op: 'NoOp' }", _graph_def("a")))  # fmt: skip
     fails(lambda t: t.assertProtoEquals("dim { size: 3 }", shape), "size: 3")
+    value = tf.Summary(value=[tf.Summary.Value(simple_value=np.float32(1) / np.float32(3))])
+    passes(lambda t: t.assertProtoEquals("value { simple_value: 0.33333334 }", value))
+    passes(lambda t: t.assertProtoEquals("value { simple_value: 0.33333332 }", value))
+    fails(lambda t: t.assertProtoEquals("value { simple_value: 0.33334 }", value), "0.33334")
     fails(lambda t: t.assertProtoEquals(tf.GraphDef(), shape), "Can't compare protos")
 
 

@@ -1,5 +1,7 @@
 """Steps over several devices that wait: for queues, and for each other."""
 
+import os
+import signal
 import threading
 import time
 
@@ -229,3 +231,33 @@ def test_such_a_loop_says_where_it_failed(body_waits):
             sess.run(result)
         assert caught.value.message.count("of loop 'While'") == 1
         assert "(iteration " in caught.value.message
+
+
+@pytest.mark.parametrize("waits_on", ["another device", "all devices"])
+def test_an_interrupted_step_leaves_nothing_waiting(sess, relay, waits_on):
+    queue, result = relay
+    with tf.device("/cpu:0"):
+        mine = tf.FIFOQueue(100, tf.float32, shapes=[()])
+        both = mine.dequeue() + result
+    fetch, count = (result, 1) if waits_on == "another device" else (both, 2)
+
+    def interrupt():
+        wait_until(count, sess)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    # A process that was started in the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            sess.run(fetch)
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    end = time.monotonic() + 10
+    while queue_waits(sess) and time.monotonic() < end:
+        time.sleep(0.001)
+    assert queue_waits(sess) == 0 and len(sess._runner.running) == 0
+    sess.run([queue.enqueue(1.0), mine.enqueue(5.0)])
+    assert sess.run(both) == 9

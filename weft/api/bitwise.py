@@ -1,10 +1,10 @@
 """tf.bitwise: public names, re-exported from where they are made."""
 
-from weft.ops.elementwise import (
+from weft.ragged.dispatched import (
     bitwise_and as bitwise_and,
     bitwise_or as bitwise_or,
     bitwise_xor as bitwise_xor,
+    invert as invert,
     left_shift as left_shift,
     right_shift as right_shift,
 )
-from weft.ops.unary import invert as invert

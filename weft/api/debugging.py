@@ -1,6 +1,9 @@
 """tf.debugging: public names, re-exported from where they are made."""
 
-from weft.ops.array_pass import check_numerics as check_numerics
+from weft.client.process_config import (
+    get_log_device_placement as get_log_device_placement,
+    set_log_device_placement as set_log_device_placement,
+)
 from weft.ops.check import (
     assert_all_finite as assert_all_finite,
     assert_equal as assert_equal,
@@ -32,7 +35,8 @@ from weft.ops.check_types import (
     is_numeric_tensor as is_numeric_tensor,
 )
 from weft.ops.control import Assert as Assert
-from weft.ops.unary import (
+from weft.ragged.dispatched import (
+    check_numerics as check_numerics,
     is_finite as is_finite,
     is_inf as is_inf,
     is_nan as is_nan,

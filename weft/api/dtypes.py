@@ -30,9 +30,9 @@ from weft.core.dtypes import (
     uint8 as uint8,
     variant as variant,
 )
-from weft.ops.casts import (
+from weft.ragged.dispatched import (
+    as_string as as_string,
     cast as cast,
     complex as complex,
     saturate_cast as saturate_cast,
 )
-from weft.ops.string_numbers import as_string as as_string

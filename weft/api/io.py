@@ -7,12 +7,7 @@ from weft.io.tf_record import (
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,
 )
-from weft.ops.decode import (
-    decode_base64 as decode_base64,
-    decode_compressed as decode_compressed,
-    decode_raw as decode_raw,
-    encode_base64 as encode_base64,
-)
+from weft.ops.decode import decode_raw as decode_raw
 from weft.ops.image_codec import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,
@@ -57,6 +52,11 @@ from weft.ops.sparse_serialize import (
     deserialize_many_sparse as deserialize_many_sparse,
     serialize_many_sparse as serialize_many_sparse,
     serialize_sparse as serialize_sparse,
+)
+from weft.ragged.dispatched import (
+    decode_base64 as decode_base64,
+    decode_compressed as decode_compressed,
+    encode_base64 as encode_base64,
 )
 from weft.train.input import match_filenames_once as match_filenames_once
 from weft.api import io_gfile as gfile

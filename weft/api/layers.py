@@ -2,20 +2,20 @@
 
 from weft.layers.base import Layer as Layer
 from weft.layers.convolutional import (
-    conv1d as conv1d,
     Conv1D as Conv1D,
+    conv1d as conv1d,
     Conv2D as Conv2D,
     conv2d as conv2d,
-    conv3d as conv3d,
     Conv3D as Conv3D,
+    conv3d as conv3d,
 )
 from weft.layers.core import (
-    dense as dense,
     Dense as Dense,
+    dense as dense,
     Dropout as Dropout,
     dropout as dropout,
-    flatten as flatten,
     Flatten as Flatten,
+    flatten as flatten,
 )
 from weft.layers.input_spec import InputSpec as InputSpec
 from weft.layers.normalization import (

@@ -1,6 +1,11 @@
 """tf.linalg: public names, re-exported from where they are made."""
 
 from weft.linalg.base import LinearOperator as LinearOperator
+from weft.linalg.circulant import (
+    LinearOperatorCirculant as LinearOperatorCirculant,
+    LinearOperatorCirculant2D as LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D as LinearOperatorCirculant3D,
+)
 from weft.linalg.dense import (
     LinearOperatorFullMatrix as LinearOperatorFullMatrix,
     LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,

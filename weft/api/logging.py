@@ -3,8 +3,8 @@
 from weft.platform.tf_logging import (
     DEBUG as DEBUG,
     debug as debug,
-    error as error,
     ERROR as ERROR,
+    error as error,
     FATAL as FATAL,
     fatal as fatal,
     flush as flush,
@@ -18,7 +18,7 @@ from weft.platform.tf_logging import (
     set_verbosity as set_verbosity,
     TaskLevelStatusMessage as TaskLevelStatusMessage,
     vlog as vlog,
-    warn as warn,
     WARN as WARN,
+    warn as warn,
     warning as warning,
 )

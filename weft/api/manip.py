@@ -1,6 +1,5 @@
 """tf.manip: public names, re-exported from where they are made."""
 
-from weft.ops.array_repeat import tile as tile
 from weft.ops.array_reverse import (
     reverse as reverse,
     roll as roll,
@@ -10,5 +9,8 @@ from weft.ops.blocks import (
     batch_to_space_nd as batch_to_space_nd,
     space_to_batch_nd as space_to_batch_nd,
 )
-from weft.ops.gather import gather_nd as gather_nd
 from weft.ops.scatter import scatter_nd as scatter_nd
+from weft.ragged.dispatched import (
+    gather_nd as gather_nd,
+    tile as tile,
+)

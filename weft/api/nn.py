@@ -35,11 +35,15 @@ from weft.ops.depth_blocks import (
 from weft.ops.embedding import (
     embedding_lookup as embedding_lookup,
     embedding_lookup_sparse as embedding_lookup_sparse,
-    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
 )
+from weft.ops.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from weft.ops.fractional_pool import (
     fractional_avg_pool as fractional_avg_pool,
     fractional_max_pool as fractional_max_pool,
+)
+from weft.ops.losses_average import (
+    compute_average_loss as compute_average_loss,
+    scale_regularization_loss as scale_regularization_loss,
 )
 from weft.ops.math import sigmoid as sigmoid
 from weft.ops.nn_conv import (
@@ -120,6 +124,12 @@ from weft.ops.nn_pool import (
 from weft.ops.nn_sampled import (
     nce_loss as nce_loss,
     sampled_softmax_loss as sampled_softmax_loss,
+)
+from weft.ops.quantized import quantized_relu_x as quantized_relu_x
+from weft.ops.quantized_windows import (
+    quantized_avg_pool as quantized_avg_pool,
+    quantized_conv2d as quantized_conv2d,
+    quantized_max_pool as quantized_max_pool,
 )
 from weft.ops.unary import tanh as tanh
 from weft.rnn.dynamic import (

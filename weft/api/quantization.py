@@ -13,3 +13,4 @@ from weft.ops.quantize import (
     quantize as quantize,
     quantize_and_dequantize as quantize_and_dequantize,
 )
+from weft.ops.quantized import quantized_concat as quantized_concat

@@ -26,3 +26,4 @@ from weft.ops.random import (
     truncated_normal as truncated_normal,
     random_uniform as uniform,
 )
+from weft.api import random_experimental as experimental

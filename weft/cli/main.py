@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cli import credentials, launch
+from weft.cli import credentials, launch, saved_model
 from weft.cli.numbers import count, positive
 
 _RUN_HELP = """\
@@ -24,6 +24,7 @@ examples:
   weft run -m my_package.train          a module, as with python -m
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
+  weft saved-model show export --all    the signatures of a SavedModel
   weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
                                         one task of a cluster
   weft launch --ps 2 --workers 4 train.py
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
         description="Lists where graphs can run on this machine: the host, and what XLA sees.",
     )
     _add_checkpoint(commands)
+    saved_model.add_parser(commands)
     _add_server(commands)
     launch.add_parser(commands)
     return top
@@ -121,6 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from weft.cli import checkpoint
 
         return checkpoint.run(arguments)
+    if arguments.command == "saved-model":
+        return saved_model.run(arguments)
     if arguments.command == "server":
         from weft.cli import server
 

@@ -43,8 +43,9 @@ python.distribute.cluster_resolver: tf.contrib.cluster_resolver
 python.eager
     tf: backprop context def_function function wrap_function
 python.feature_column
-    tf.feature_column: feature_column feature_column_v2 feature_column_lib sequence_feature_column
-        dense_features
+    tf.feature_column weft.cli.internal_columns: feature_column feature_column_v2
+        feature_column_lib sequence_feature_column dense_features
+    weft.feature_column.serialization: serialization
 python.framework
     tf weft.graph.graph weft.graph.convert weft.graph.op_def: ops
     tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes importer
@@ -211,7 +212,7 @@ python.util
     weft.cli.internals.tf_export: tf_export
     weft.cli.internals.tf_inspect inspect: tf_inspect
 examples.tutorials.mnist
-    weft.cli.mnist: input_data
+    weft.contrib.learn.datasets.mnist: input_data
     weft.cli.mnist_model: mnist
 examples.tutorials
 examples
@@ -234,7 +235,8 @@ contrib.eager.python
     tf.contrib.eager: tfe
 contrib.factorization.python
 contrib.factorization.python.ops
-    tf.contrib.factorization: clustering_ops factorization_ops kmeans
+    tf.contrib.factorization raw: clustering_ops
+    tf.contrib.factorization: factorization_ops kmeans
 contrib.framework.python
 contrib.framework.python.framework: tf.contrib.framework
     tf.contrib.framework: checkpoint_utils tensor_util
@@ -251,12 +253,13 @@ contrib.layers.python.layers: tf.contrib.layers
     tf.contrib.layers.utils weft.cli.internals.smart: utils
 contrib.layers.python.ops
     tf.contrib.layers: bucketization_op sparse_ops
+    weft.ops.sparse_feature_cross: sparse_feature_cross_op
 contrib.learn: tf.contrib.learn
 contrib.learn.python: tf.contrib.learn
 contrib.learn.python.learn: tf.contrib.learn
     tf.contrib.learn: learn_runner metric_spec run_config monitors experiment
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
-    weft.cli.mnist: mnist
+    weft.contrib.learn.datasets.mnist: mnist
     tf.contrib.learn.datasets: base
 contrib.learn.python.learn.estimators
     tf.contrib.learn: estimator head model_fn run_config

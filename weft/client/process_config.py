@@ -52,6 +52,7 @@ class Settings:
         self.options: dict[str, Any] = {}
         self.jit = False
         self.soft_placement = False
+        self.log_placement = False
         self.threads = {"intra": 0, "inter": 0}
 
     def change_devices(self, subject: str) -> None:
@@ -73,6 +74,7 @@ def _proto() -> Any:
 
     config = ConfigProto(
         allow_soft_placement=settings.soft_placement,
+        log_device_placement=settings.log_placement,
         intra_op_parallelism_threads=settings.threads["intra"],
         inter_op_parallelism_threads=settings.threads["inter"],
     )
@@ -218,6 +220,16 @@ def get_soft_device_placement() -> bool:
 def set_soft_device_placement(enabled: bool) -> None:
     """Lets a node whose device cannot run it go elsewhere."""
     settings.soft_placement, settings.changed = enabled, True
+
+
+def get_log_device_placement() -> bool:
+    """Whether sessions say where they put every node."""
+    return settings.log_placement
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Lets sessions say where they put every node."""
+    settings.log_placement, settings.changed = enabled, True
 
 
 def get_device_policy() -> str:

@@ -94,17 +94,21 @@ def _to_bytes(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "S":
         # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
         return array.astype(object)
-    flat = [_one_to_bytes(v) for v in array.ravel().tolist()]
+    # The two kinds that are common, at once.
+    flat = [
+        v.encode() if type(v) is str else v if type(v) is bytes else _one_to_bytes(v)
+        for v in array.ravel().tolist()
+    ]
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(array.shape)
 
 
 def _one_to_bytes(value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
     if isinstance(value, bytes):
         return value
-    if isinstance(value, str):
-        return value.encode("utf-8")
     raise TypeError(f"Expected binary or unicode string, got {value!r}")
 
 

@@ -98,6 +98,8 @@ def constant_value_as_dims(tensor: Tensor) -> Dims:
             if int(value) == -1:
                 return None
             raise ValueError("Received a scalar with value other than -1 as a shape")
+        if value.ndim > 1:
+            raise ValueError(f"Shape {value.shape} must have rank 1")
         return tuple(None if d == -1 else int(d) for d in value.tolist())
     known = _partial_dims(tensor, 0)
     if known is not None:

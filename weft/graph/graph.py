@@ -28,6 +28,8 @@ PRODUCER_VERSION = 134
 class Graph(ScopedGraph):
     """A dataflow graph that holds operations, their names and collections."""
 
+    __slots__ = ("building_function", "seed")
+
     def __init__(self) -> None:
         super().__init__()
         self._ops: list[Operation] = []
@@ -54,6 +56,10 @@ class Graph(ScopedGraph):
     @property
     def _last_id(self) -> int:
         return len(self._ops)
+
+    @property
+    def _building_function(self) -> bool:
+        return self.building_function
 
     @property
     def finalized(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from weft.graph.collection_def import UNBOUND, is_exported, strip_name_scope, text
@@ -41,17 +42,29 @@ def strip_graph_default_valued_attrs(meta_graph_def: Any) -> None:
 
     A reader that does not know an attribute yet can then still load the graph.
     """
-    graph_def = meta_graph_def.graph_def
+    for node, attr in _attrs_with_defaults(meta_graph_def.graph_def):
+        if attr.name in node.attr and node.attr[attr.name] == attr.default_value:
+            del node.attr[attr.name]
+    meta_graph_def.meta_info_def.stripped_default_attrs = True
+
+
+def add_default_valued_attrs(graph_def: Any) -> None:
+    """Undoes `strip_graph_default_valued_attrs`."""
+    for node, attr in _attrs_with_defaults(graph_def):
+        if attr.name not in node.attr:
+            node.attr[attr.name].CopyFrom(attr.default_value)
+
+
+def _attrs_with_defaults(graph_def: Any) -> Iterator[tuple[Any, Any]]:
+    """(node, declaration of an attribute that has a default), in bodies of functions too."""
     functions = {f.signature.name for f in graph_def.library.function}
     bodies = [graph_def.node, *(f.node_def for f in graph_def.library.function)]
     for node in (node for body in bodies for node in body):
         if node.op in functions or node.op not in REGISTRY:
             continue
         for attr in op_def_proto(REGISTRY[node.op]).attr:
-            if attr.HasField("default_value") and attr.name in node.attr:
-                if node.attr[attr.name] == attr.default_value:
-                    del node.attr[attr.name]
-    meta_graph_def.meta_info_def.stripped_default_attrs = True
+            if attr.HasField("default_value"):
+                yield node, attr
 
 
 def _scoped_node(node: Any, export_scope: str | None, unbound: list[str]) -> None:

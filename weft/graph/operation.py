@@ -41,6 +41,12 @@ class Operation:
     NumPy arrays for tensors, str (bytes if not UTF-8) for strings, lists of these.
     """
 
+    __slots__ = (
+        "__dict__", "__weakref__", "_control_flow_context", "_control_inputs", "_device", "_id",
+        "_original_op", "_stack", "_value", "attrs", "definition", "graph", "inputs", "name",
+        "outputs",
+    )  # fmt: skip
+
     def __init__(
         self,
         graph: Graph,

@@ -50,6 +50,9 @@ class IndexedSlices:
     def name(self) -> str:
         return self._values.name
 
+    def consumers(self) -> list[Operation]:
+        return list(dict.fromkeys(self._values.consumers() + self._indices.consumers()))
+
     @property
     def device(self) -> str:
         return self._values.device

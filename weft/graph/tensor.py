@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape, dims_of
@@ -43,8 +43,16 @@ class Tensor:
     Arithmetic and indexing are installed by the ops layer (`install_operators`).
     """
 
+    __slots__ = (
+        "__dict__", "__weakref__", "_consumers", "_name", "_shape", "dims", "dtype", "op",
+        "value_index",
+    )  # fmt: skip
+
     # NumPy must leave `array + tensor` to Tensor.__radd__.
     __array_priority__ = 100
+
+    # Programs read it to give classes of their own the same operators.
+    OVERLOADABLE_OPERATORS: ClassVar[set[str]] = set()
 
     if TYPE_CHECKING:  # installed by weft.ops.operators
 

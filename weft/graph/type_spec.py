@@ -264,6 +264,17 @@ class SparseTensorSpec(TypeSpec):
     def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
 
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The spec that a sparse tensor, or the value of one, fits."""
+        if isinstance(value, SparseTensor):
+            return cls(value.shape, value.dtype)
+        if not isinstance(value, SparseTensorValue):
+            raise TypeError("Expected SparseTensor or SparseTensorValue")
+        if isinstance(value.values, np.ndarray):
+            return cls(value.dense_shape, value.values.dtype)
+        return cls.from_value(SparseTensor.from_value(value))
+
     @property
     def shape(self) -> TensorShape:
         return self._shape

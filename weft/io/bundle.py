@@ -58,7 +58,7 @@ def _beside(path: str) -> str:
 
 def write_values(file: BinaryIO, array: np.ndarray, dtype: DType) -> tuple[int, int]:
     """Writes the elements of a tensor; returns (bytes, crc32c)."""
-    if dtype is dtypes.string:
+    if dtype is dtypes.string or (dtype is dtypes.variant and _holds_bytes(array)):
         return _write_strings(file, array)
     if dtype in (dtypes.resource, dtypes.variant):
         raise errors.UnimplementedError(
@@ -71,6 +71,11 @@ def write_values(file: BinaryIO, array: np.ndarray, dtype: DType) -> tuple[int, 
         crc = crc32c_extend(crc, chunk)
         file.write(memoryview(chunk))  # type: ignore[arg-type]
     return flat.size, crc
+
+
+def _holds_bytes(array: np.ndarray) -> bool:
+    """Whether variants are bytes, as saved iterators are."""
+    return all(isinstance(value, bytes) for value in np.ravel(array))
 
 
 def _write_strings(file: BinaryIO, array: np.ndarray) -> tuple[int, int]:

@@ -172,7 +172,7 @@ class BundleReader:
         """The values of one entry; `name` is the tensor that a part belongs to."""
         dtype, shape = dtypes.as_dtype(entry.dtype), _shape(entry)
         label = _text(name or key)
-        if dtype is dtypes.string:
+        if dtype in (dtypes.string, dtypes.variant):
             return self._strings(entry, shape, label)
         expected = math.prod(shape) * dtype.np_storage.itemsize
         if entry.size != expected:

@@ -300,10 +300,10 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     if not isinstance(values, list | tuple):
         values = [values]
     if len(values) == 1:
-        with name_scope(name) as scope:
+        with name_scope(name):
             dim = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
             dim.shape.assert_has_rank(0)
-            return identity(values[0], name=scope)
+            return identity(values[0], name=name)
     return concat_v2_(values, axis, name=name)
 
 

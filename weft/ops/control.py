@@ -145,11 +145,8 @@ def _show(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float):
-        return (
-            f"{value:.9g}"
-            if value != int(value) or builtins.abs(value) >= 1e16
-            else f"{int(value)}"
-        )
+        whole = value.is_integer() and builtins.abs(value) < 1e16
+        return f"{int(value)}" if whole else f"{value:.9g}"
     return str(value)
 
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape, unknown_shape
+from weft.core.shapes import TensorShape
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import Tensor, colocate_with, name_scope
-from weft.graph.op_def import raw
-from weft.graph.slices import SparseTensor, convert_to_tensor_or_indexed_slices
+from weft.graph.graph import Tensor, colocate_with, control_dependencies, name_scope
+from weft.graph.op_def import GRADIENTS, raw
+from weft.graph.slices import IndexedSlices, SparseTensor, convert_to_tensor_or_indexed_slices
 from weft.ops import sequence
 from weft.ops.array import (
     concat,
     expand_dims,
     fill,
     identity,
-    ones_like,
     rank,
     reshape,
     shape,
     size,
     stack,
-    tile,
     unique,
-    zeros_like,
 )
 from weft.ops.casts import cast
 from weft.ops.clip import clip_by_norm
@@ -33,12 +29,20 @@ from weft.ops.gather import gather
 from weft.ops.math import div
 from weft.ops.partition import dynamic_partition, parallel_dynamic_stitch
 from weft.ops.partitioned_variable import PartitionedVariable
-from weft.ops.reduce import reduce_prod, reduce_sum
+from weft.ops.reduce import reduce_sum
+from weft.ops.segment_sparse import (
+    sparse_segment_mean,
+    sparse_segment_sqrt_n,
+    sparse_segment_sum,
+)
 from weft.ops.select import where
-from weft.ops.slicing import slice
 
-Rows = Callable[[Tensor], Tensor]
 COMBINERS = ("mean", "sqrtn", "sum")
+_SUMS = {
+    "sum": sparse_segment_sum,
+    "mean": sparse_segment_mean,
+    "sqrtn": sparse_segment_sqrt_n,
+}
 
 
 def table_parts(params: Any) -> list[Any]:
@@ -47,13 +51,13 @@ def table_parts(params: Any) -> list[Any]:
     return params if isinstance(params, list) else [params]
 
 
-def _is_resource(param: Any) -> bool:
+def is_resource(param: Any) -> bool:
     return getattr(param, "handle", None) is not None and hasattr(param, "sparse_read")
 
 
 def _beside(param: Any) -> Any:
     """Colocation with the table itself, not with a read of it."""
-    return colocate_with(param.handle.op if _is_resource(param) else param)
+    return colocate_with(param.handle.op if is_resource(param) else param)
 
 
 def embedding_lookup(
@@ -75,17 +79,41 @@ def embedding_lookup(
     if not parts:
         raise ValueError("Need at least one param")
     with name_scope(name, "embedding_lookup", [*parts, ids]) as name:
-        if not any(map(_is_resource, parts)):
+        if not any(map(is_resource, parts)):
             parts = [
                 convert_to_tensor_or_indexed_slices(part, name=f"params_{i}")
                 for i, part in enumerate(parts)
             ]
         ids = convert_to_tensor(ids, name="ids")
         if len(parts) == 1:
-            with _beside(parts[0]):
-                rows = _clipped(gather(parts[0], ids, name=name), ids, max_norm)
-            return identity(rows)
+            return identity(_from_one(parts[0], ids, max_norm, name))
         return _from_parts(parts, ids, partition_strategy, max_norm, name)
+
+
+def _from_one(
+    part: Any, ids: Tensor, max_norm: Any, name: str | None, each_once: bool = False
+) -> Tensor:
+    """Rows of a whole table; `each_once`: its gradient names no row twice."""
+    with _beside(part):
+        rows = gather(part, ids, name=name)
+        if each_once:
+            # What a resource variable hands out is a copy of what was gathered.
+            gathered = rows.op.inputs[0].op if is_resource(part) else rows.op
+            gathered._gradient_function = _each_row_once  # type: ignore[attr-defined]
+        return _clipped(rows, ids, max_norm)
+
+
+def _each_row_once(op: Any, grad: Any) -> list[Any]:
+    """What the gradient of a lookup would be if each row had been looked up once."""
+    gradient = GRADIENTS[op.type]
+    assert gradient is not None
+    slices, *others = gradient(op, grad)
+    # After the gradient, so that tables looked up alike do not share one `Unique`: each of them
+    # can then become part of the update it is for.
+    with control_dependencies([slices.values.op]):
+        rows, places = unique(slices.indices)
+    summed = raw.UnsortedSegmentSum(slices.values, places, shape(rows)[0])
+    return [IndexedSlices(summed, rows, slices.dense_shape), *others]
 
 
 def _clipped(rows: Tensor, ids: Any, max_norm: Any) -> Tensor:
@@ -169,7 +197,22 @@ def embedding_lookup_sparse(
 
     `sp_weights` None means weights of 1.
     """
-    combiner = "mean" if combiner is None else combiner
+    return combined_rows(
+        params, sp_ids, sp_weights, partition_strategy, name, combiner or "mean", max_norm
+    )
+
+
+def combined_rows(
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    strategy: str,
+    name: str | None,
+    combiner: str,
+    max_norm: Any,
+    count: Any = None,
+) -> Tensor:
+    """`embedding_lookup_sparse`; `count`, if known, is the number of rows that `sp_ids` has."""
     if combiner not in COMBINERS:
         raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
     parts = table_parts(params)
@@ -178,20 +221,28 @@ def embedding_lookup_sparse(
         segments = sp_ids.indices[:, 0]
         if segments.dtype != dtypes.int32:
             segments = cast(segments, dtypes.int32)
-        ids, at = unique(sp_ids.values)
-        rows = embedding_lookup(
-            parts, ids, partition_strategy=partition_strategy, max_norm=max_norm
-        )
+        rows, at = _looked_up(parts, sp_ids.values, strategy, max_norm, count)
         if rows.dtype in (dtypes.float16, dtypes.bfloat16):
             rows = cast(rows, dtypes.float32)
         if sp_weights is None:
-            ops = {
-                "sum": raw.SparseSegmentSum,
-                "mean": raw.SparseSegmentMean,
-                "sqrtn": raw.SparseSegmentSqrtN,
-            }
-            return ops[combiner](rows, at, segments, name=name)
-        return _weighted(gather(rows, at), sp_weights.values, segments, combiner, name)
+            return _SUMS[combiner](rows, at, segments, name=name, num_segments=count)
+        return _weighted(gather(rows, at), sp_weights.values, segments, combiner, name, count)
+
+
+def _looked_up(
+    parts: list[Any], ids: Tensor, strategy: str, max_norm: Any, count: Any
+) -> tuple[Tensor, Tensor]:
+    """The rows that `ids` name, and where that of each id is among them.
+
+    Rows of a table elsewhere are asked for once. Of one that is here it is quicker to take some
+    twice: how many there are then follows from shapes, and the step can be compiled.
+    """
+    if count is None or len(parts) > 1 or bool(getattr(parts[0], "device", None)):
+        ids, at = unique(ids)
+        return embedding_lookup(parts, ids, partition_strategy=strategy, max_norm=max_norm), at
+    with name_scope(None, "embedding_lookup", [*parts, ids]) as name:
+        rows = _from_one(parts[0], ids, max_norm, name, each_once=True)
+    return rows, sequence.range(size(ids))
 
 
 def _check_sparse(sp_ids: Any, sp_weights: Any) -> None:
@@ -207,7 +258,7 @@ def _check_sparse(sp_ids: Any, sp_weights: Any) -> None:
 
 
 def _weighted(
-    rows: Tensor, weights: Tensor, segments: Tensor, combiner: str, name: str | None
+    rows: Tensor, weights: Tensor, segments: Tensor, combiner: str, name: str | None, count: Any
 ) -> Tensor:
     if weights.dtype != rows.dtype:
         weights = cast(weights, rows.dtype)
@@ -217,97 +268,15 @@ def _weighted(
         spread.set_shape(weights.shape.concatenate([1] * (len(rows.dims) - 1)))
     rows = rows * spread
     if combiner == "sum":
-        return raw.SegmentSum(rows, segments, name=name)
-    rows = raw.SegmentSum(rows, segments)
+        return _segment_sums(rows, segments, count, name)
+    rows = _segment_sums(rows, segments, count)
     if combiner == "mean":
-        return div(rows, raw.SegmentSum(spread, segments), name=name)
-    squares = raw.SegmentSum(raw.Pow(spread, 2), segments)
+        return div(rows, _segment_sums(spread, segments, count), name=name)
+    squares = _segment_sums(raw.Pow(spread, 2), segments, count)
     return div(rows, raw.Sqrt(squares), name=name)
 
 
-def safe_embedding_lookup_sparse(
-    embedding_weights: Any,
-    sparse_ids: Any,
-    sparse_weights: Any = None,
-    combiner: str = "mean",
-    default_id: int | None = None,
-    name: str | None = None,
-    partition_strategy: str = "div",
-    max_norm: Any = None,
-) -> Tensor:
-    """`embedding_lookup_sparse` that passes over negative ids and weights that are not positive.
-
-    Rows left with no id get `default_id`'s row, or zeros. Leading dimensions may be any number.
-    """
-    if embedding_weights is None:
-        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    parts = table_parts(embedding_weights)
-    if not parts:
-        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    dtype = sparse_weights.dtype if sparse_weights is not None else None
-    parts = [
-        w if _is_resource(w) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype)
-        for w in parts
-    ]
-    values = [*parts, sparse_ids, sparse_weights]
-    with name_scope(name, "embedding_lookup", values) as scope:
-        outer = sparse_ids.dense_shape
-        static_rank = outer.shape[0].value
-        axes = size(outer) if static_rank is None else static_rank
-        rows = reduce_prod(slice(outer, [0], [axes - 1]))
-        sparse_ids = _reshaped(sparse_ids, [rows, gather(outer, axes - 1)])
-        if sparse_weights is not None:
-            sparse_weights = SparseTensor(
-                sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape
-            )
-        sparse_ids, sparse_weights = _usable(sparse_ids, sparse_weights, combiner)
-        sparse_ids, is_empty = _filled(sparse_ids, default_id or 0)
-        if sparse_weights is not None:
-            sparse_weights, _ = _filled(sparse_weights, 1.0)
-        result = embedding_lookup_sparse(
-            parts,
-            sparse_ids,
-            sparse_weights,
-            combiner=combiner,
-            partition_strategy=partition_strategy,
-            name=None if default_id is None else scope,
-            max_norm=max_norm,
-        )
-        if default_id is None:
-            blank = tile(reshape(is_empty, [-1, 1]), stack([1, shape(result)[1]]))
-            result = where(blank, zeros_like(result), result, name=scope)
-        leading = slice(cast(outer, dtypes.int32), [0], [axes - 1])
-        final = reshape(result, concat([leading, slice(shape(result), [1], [-1])], 0))
-        lead = unknown_shape(None if static_rank is None else static_rank - 1)
-        final.set_shape(lead.concatenate(result.shape[1:]))
-        return final
-
-
-def _reshaped(x: SparseTensor, dims: list[Any]) -> SparseTensor:
-    new = convert_to_tensor(stack([cast(d, dtypes.int64) for d in dims]), dtypes.int64)
-    indices, dense_shape = raw.SparseReshape(x.indices, x.dense_shape, new)
-    return SparseTensor(indices, x.values, dense_shape)
-
-
-def _filled(x: SparseTensor, default: Any) -> tuple[SparseTensor, Tensor]:
-    """Empty rows get one entry, `default`; which rows those are."""
-    value = convert_to_tensor(default, dtype=x.values.dtype)
-    indices, values, empty, _ = raw.SparseFillEmptyRows(x.indices, x.values, x.dense_shape, value)
-    return SparseTensor(indices, values, x.dense_shape), empty
-
-
-def _usable(ids: SparseTensor, weights: Any, combiner: str) -> tuple[SparseTensor, Any]:
-    valid = raw.GreaterEqual(ids.values, constant(0, ids.values.dtype))
-    if weights is not None:
-        valid = raw.LogicalAnd(valid, ones_like(weights.values, dtype=dtypes.bool))
-    ids = _retained(ids, valid)
-    weights = None if weights is None else _retained(weights, valid)
-    if combiner != "sum" and weights is not None:
-        positive = weights.values > 0
-        ids, weights = _retained(ids, positive), _retained(weights, positive)
-    return ids, weights
-
-
-def _retained(x: SparseTensor, keep: Tensor) -> SparseTensor:
-    at = reshape(raw.Where(keep), [-1])
-    return SparseTensor(gather(x.indices, at), gather(x.values, at), identity(x.dense_shape))
+def _segment_sums(rows: Tensor, segments: Tensor, count: Any, name: str | None = None) -> Tensor:
+    if count is None:
+        return raw.SegmentSum(rows, segments, name=name)
+    return raw.UnsortedSegmentSum(rows, segments, count, name=name)

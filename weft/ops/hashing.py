@@ -127,9 +127,27 @@ def _farm_long(rows: np.ndarray, n: int) -> Words:
     return _pair(_pair(v[0], w[0], mul) + _mix(y) * _K0 + z, _pair(v[1], w[1], mul) + x, mul)
 
 
+# Features repeat a few values; their hashes are kept.
+_kept: dict[bytes, int] = {}
+_MOST_KEPT, _LARGE_BATCH = 1 << 16, 1 << 12
+
+
 def farm_hash(strings: Sequence[bytes]) -> np.ndarray:
     """FarmHash's Fingerprint64: what StringToHashBucketFast and Fingerprint use."""
+    if len(strings) > _LARGE_BATCH:
+        return _farm_hash(strings)
+    found = list(map(_kept.get, strings))
+    if None in found:
+        new = [text for text, known in zip(strings, found, strict=True) if known is None]
+        made = dict(zip(new, _farm_hash(new).tolist(), strict=True))
+        found = [made[text] if h is None else h for text, h in zip(strings, found, strict=True)]
+        if len(_kept) > _MOST_KEPT:
+            _kept.clear()
+        _kept.update((text, h) for text, h in made.items() if len(text) <= _LONG)
+    return np.array(found, np.uint64)
 
+
+def _farm_hash(strings: Sequence[bytes]) -> np.ndarray:
     def of(rows: np.ndarray) -> Words:
         n = rows.shape[1]
         return (_farm_short if n <= 16 else _farm_middle if n <= _LONG else _farm_long)(rows, n)

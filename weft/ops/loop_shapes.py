@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.core import nest
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.graph.slices import IndexedSlices, SparseTensor
@@ -32,12 +33,14 @@ def shape_invariant(variable: Any, shape: Any = None) -> Any:
         return _slices_invariant(variable, shape)
     if isinstance(variable, SparseTensor):
         return _sparse_invariant(shape)
+    if hasattr(variable, "_shape_invariant_to_type_spec"):
+        return _component_shapes(variable._shape_invariant_to_type_spec(shape))
     kind, spec = type(variable).__name__, type(type_spec_from_value(variable)).__name__
     raise TypeError(f"To describe or constrain a {kind}, use a {spec} instead of a TensorShape.")
 
 
 def _component_shapes(spec: TypeSpec) -> list[TensorShape]:
-    return [each.shape for each in spec._flat_tensor_specs]
+    return [each.shape for each in nest.flatten(spec._component_specs)]
 
 
 def _slices_invariant(slices: IndexedSlices, values: TensorShape) -> list[TensorShape]:

@@ -19,6 +19,7 @@ def install() -> None:
     for name, function in math.OPERATORS.items():
         setattr(Tensor, name, function)
     setattr(Tensor, "__getitem__", array_getitem)  # noqa: B010
+    Tensor.OVERLOADABLE_OPERATORS = {*math.OPERATORS, "__getitem__", "__eq__", "__ne__"}
     register_tensor_conversion_function(IndexedSlices, _dense, 100)
     register_tensor_conversion_function((list, tuple), _autopack, 99)
 

@@ -118,10 +118,28 @@ def _round(state: tuple[Array, ...]) -> tuple[Array, ...]:
 def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) -> Words:
     words = np.empty((4, position.size), np.uint32)
     low, high = position.reshape(-1), carried.reshape(-1)
+    if low.size <= _FEW:
+        for i in range(low.size):
+            words[:, i] = _rounds_plain(*map(int, (rng[0], rng[1], low[i], high[i])))
+        return tuple(words.reshape(4, *position.shape))
     for start in range(0, low.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         _rounds_numpy(rng, low[part], high[part], words[:, part])
     return tuple(words.reshape(4, *position.shape))
+
+
+# So few blocks are sooner computed with Python's integers than with arrays.
+_FEW = 8
+
+
+def _rounds_plain(k0: int, k1: int, low: int, high: int) -> tuple[int, int, int, int]:
+    """The ten rounds of one block."""
+    c0, c1, c2, c3 = low & _LOW, low >> 32, high & _LOW, high >> 32
+    for _ in range(_ROUNDS):
+        p0, p1 = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & _LOW, (p0 >> 32) ^ c3 ^ k1, p0 & _LOW
+        k0, k1 = (k0 + _KEY_STEPS[0]) & _LOW, (k1 + _KEY_STEPS[1]) & _LOW
+    return c0, c1, c2, c3
 
 
 # As arrays: NumPy takes half as long to call with them as with Python integers.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.op_def import op
-from weft.ops.rows import sorted_indices
+from weft.ops.rows import mark_named_once, sorted_indices
 
 Array = Any
 
@@ -34,11 +34,12 @@ def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
 
     order, ordered = sorted_indices(xp, indices)
     # Most often no row is named twice, and then all is as it should be.
-    return lax.cond(
+    sums, rows = lax.cond(
         xp.any(ordered[1:] == ordered[:-1]),
         lambda: _summed(xp, values, indices, order, ordered),
         lambda: [values, indices],
     )
+    return [sums, mark_named_once(rows)]
 
 
 def _summed(xp: Any, values: Array, indices: Array, order: Array, ordered: Array) -> list[Array]:

@@ -5,6 +5,7 @@ Rows named more than once are updated once per mention, in order, as a sequentia
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -61,18 +62,15 @@ def update_rows(
         return list(arrays)
     # JAX counts negative indices from the end; here they are out of range, hence dropped, and how
     # often one of them is named does not matter.
+    if is_named_once(indices):
+        return _update_once(xp, arrays, xp.where(indices < 0, count, indices), inputs, step)
     mention = _mention_if_repeated(xp, indices)
     indices = xp.where(indices < 0, count, indices)
 
     def one_round(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         k, *current = carry
         rows = xp.where(mention == k, indices, count)
-        new = step([a.at[rows].get(mode="clip") for a in current], *inputs)
-        updated = (
-            a.at[rows].set(n.astype(a.dtype), mode="drop")
-            for a, n in zip(current, new, strict=True)
-        )
-        return (k + 1, *updated)
+        return (k + 1, *_update_once(xp, current, rows, inputs, step))
 
     last = mention.max()
     carry = lax.while_loop(lambda c: c[0] <= last, one_round, (xp.zeros_like(last), *arrays))
@@ -96,6 +94,35 @@ def _update_rows_numpy(
         for array, value in zip(updated, new, strict=True):
             array[rows] = value
     return updated
+
+
+def _update_once(
+    xp: Any,
+    arrays: Sequence[Array],
+    rows: Array,
+    inputs: Sequence[Array],
+    step: Callable[..., Sequence[Array]],
+) -> list[Array]:
+    """One round: no row is named twice, but for those that are out of range."""
+    new = step([a.at[rows].get(mode="clip") for a in arrays], *inputs)
+    pairs = zip(arrays, new, strict=True)
+    return [a.at[rows].set(n.astype(a.dtype), mode="drop") for a, n in pairs]
+
+
+# Vectors in programs being traced that name no row twice, by identity.
+_named_once: dict[int, weakref.ref[Any]] = {}
+
+
+def mark_named_once(indices: Array) -> Array:
+    """`indices`, known from now on to name no row twice except negative ones."""
+    key = id(indices)
+    _named_once[key] = weakref.ref(indices, lambda _: _named_once.pop(key, None))
+    return indices
+
+
+def is_named_once(indices: Array) -> bool:
+    known = _named_once.get(id(indices))
+    return known is not None and known() is indices
 
 
 def _mention_if_repeated(xp: Any, indices: Array) -> Array:

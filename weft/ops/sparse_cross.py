@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +19,16 @@ from weft.ops.kernels import invalid
 from weft.ops.string_arrays import strings
 
 Array = np.ndarray
-# The values of a column, by row.
-Column = list[list[Any]]
 
-_WORD = 2**64
-_MULTIPLIER = 0xC6A4A7935BD1E995
+_MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
 _DEFAULT_KEY = 0xDECAFCAFFE
+
+
+class Column(NamedTuple):
+    """The values of all rows, one row after the other, and how many each has."""
+
+    values: Array
+    counts: Array
 
 
 @op(
@@ -45,20 +48,35 @@ def sparse_cross_(
     dense_inputs: list[Array], *, hashed_output: bool, num_buckets: int, hash_key: int,
     out_type: DType,
 ) -> list[Array]:  # fmt: skip
+    return crossed_rows(
+        indices, values, shapes, dense_inputs, hashed_output, num_buckets,
+        concatenated, hash_key,
+    )  # fmt: skip
+
+
+Combine = Callable[[Array, Array], Array]
+
+
+def crossed_rows(
+    indices: list[Array], values: list[Array], shapes: list[Array], dense_inputs: list[Array],
+    hashed_output: bool, num_buckets: int, combine: Combine, seed: int,
+) -> list[Array]:  # fmt: skip
+    """The cross of the columns; `combine` makes one hash of two, starting with `seed`."""
     batch = _batch_size(indices, values, shapes, dense_inputs)
     known = _numbers if hashed_output else _texts
     columns = [_sparse_column(i, known(v), batch) for i, v in zip(indices, values, strict=True)]
-    columns += [np.array(known(x), object).reshape(x.shape).tolist() for x in dense_inputs]
-    rows = [list(itertools.product(*row)) for row in zip(*columns, strict=True)]
-    combined = [value for row in rows for value in row]
-    places = [(b, i) for b, row in enumerate(rows) for i in range(len(row))]
-    crossed = _hashed(combined, num_buckets, hash_key) if hashed_output else _joined(combined)
-    longest = max(map(len, rows), default=0)
-    return [
-        np.array(places, np.int64).reshape(-1, 2),
-        crossed,
-        np.array([batch, longest], np.int64),
-    ]
+    columns += [_dense_column(known(x), *x.shape) for x in dense_inputs]
+    rows, places, picked = _combinations(columns, batch)
+    if hashed_output:
+        crossed = np.full(len(rows), seed % 2**64, np.uint64)
+        with np.errstate(over="ignore"):
+            for each in picked:
+                crossed = combine(crossed, each)
+        crossed = (crossed % np.uint64(num_buckets or 2**63 - 1)).astype(np.int64)
+    else:
+        crossed = strings([b"_X_".join(each) for each in zip(*picked, strict=True)])
+    longest = int(places.max()) + 1 if len(places) else 0
+    return [np.stack([rows, places], 1), crossed, np.array([batch, longest], np.int64)]
 
 
 def _batch_size(
@@ -90,45 +108,52 @@ def _batch_size(
     return batch
 
 
-def _sparse_column(indices: Array, values: list[Any], batch: int) -> Column:
-    column: Column = [[] for _ in range(batch)]
-    for row, value in zip(indices[:, 0].tolist(), values, strict=True):
-        column[row].append(value)
-    return column
+def _sparse_column(indices: Array, values: Array, batch: int) -> Column:
+    rows = indices[:, 0]
+    if np.any(rows[1:] < rows[:-1]):
+        values = values[np.argsort(rows, kind="stable")]
+    return Column(values, np.bincount(rows, minlength=batch))
 
 
-def _texts(values: Array) -> list[bytes]:
-    flat = values.ravel().tolist()
-    return flat if values.dtype == object else [str(value).encode() for value in flat]
+def _dense_column(values: Array, batch: int, width: int) -> Column:
+    return Column(values, np.full(batch, width))
 
 
-def _numbers(values: Array) -> list[int]:
-    flat = values.ravel().tolist()
-    return farm_hash(flat).tolist() if values.dtype == object else flat
+def _combinations(columns: list[Column], batch: int) -> tuple[Array, Array, list[Array]]:
+    """Row and number of every combination, and its values, by column; the last changes fastest."""
+    after = np.ones(batch, np.int64)  # combinations of the columns that come later
+    strides = []
+    for column in reversed(columns):
+        strides.append(after)
+        after = after * column.counts
+    rows = np.repeat(np.arange(batch), after)
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(after) - after, after)
+    picked = []
+    for column, stride in zip(columns, reversed(strides), strict=True):
+        starts = np.cumsum(column.counts) - column.counts
+        at = starts[rows] + places // stride[rows] % column.counts[rows]
+        picked.append(column.values[at])
+    return rows, places, picked
 
 
-def _joined(combined: list[tuple[bytes, ...]]) -> Array:
-    return strings([b"_X_".join(each) for each in combined])
+def _texts(values: Array) -> Array:
+    flat = values.ravel()
+    return flat if flat.dtype == object else strings([str(v).encode() for v in flat.tolist()])
 
 
-def _hashed(combined: list[tuple[int, ...]], buckets: int, key: int) -> Array:
-    limit = buckets or 2**63 - 1
-    found = [_concatenated(each, key % _WORD) % limit for each in combined]
-    return np.array(found, np.int64)
+def _numbers(values: Array) -> Array:
+    flat = values.ravel()
+    return farm_hash(flat.tolist()) if flat.dtype == object else flat.astype(np.uint64)
 
 
-def _concatenated(hashes: Sequence[int], key: int) -> int:
-    """TensorFlow's way to make one fingerprint of several."""
-    for each in hashes:
-        key ^= _MULTIPLIER
-        key ^= _mixed(each * _MULTIPLIER % _WORD) * _MULTIPLIER % _WORD
-        key = key * _MULTIPLIER % _WORD
-        key = _mixed(_mixed(key) * _MULTIPLIER % _WORD)
-    return key
+def concatenated(found: Array, each: Array) -> Array:
+    """TensorFlow's FingerprintCat64."""
+    found = found ^ _MULTIPLIER ^ _mixed(each * _MULTIPLIER) * _MULTIPLIER
+    return _mixed(_mixed(found * _MULTIPLIER) * _MULTIPLIER)
 
 
-def _mixed(word: int) -> int:
-    return word ^ (word >> 47)
+def _mixed(words: Array) -> Array:
+    return words ^ (words >> np.uint64(47))
 
 
 def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
@@ -146,6 +171,17 @@ def sparse_cross_hashed(
 def _crossed(
     inputs: Any, hashed_output: bool, num_buckets: int, hash_key: int | None, name: str | None
 ) -> SparseTensor:
+    known, internal_type = cross_inputs(inputs)
+    return SparseTensor(*sparse_cross_(
+        *known, hashed_output=hashed_output, num_buckets=num_buckets,
+        hash_key=hash_key or _DEFAULT_KEY,
+        out_type=dtypes.int64 if hashed_output else dtypes.string,
+        internal_type=internal_type, name=name,
+    ))  # fmt: skip
+
+
+def cross_inputs(inputs: Any) -> tuple[list[list[Tensor]], DType]:
+    """Indices, values and shapes of sparse columns, dense columns; what they are crossed as."""
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     if not all(isinstance(i, (SparseTensor, Tensor)) for i in inputs):
@@ -154,13 +190,8 @@ def _crossed(
     values = [_as_known(i.values) for i in sparse]
     dense = [_as_known(i) for i in inputs if not isinstance(i, SparseTensor)]
     plain = all(x.dtype == dtypes.string for x in (*values, *dense))
-    found = sparse_cross_(
-        [i.indices for i in sparse], values, [i.dense_shape for i in sparse], dense,
-        hashed_output=hashed_output, num_buckets=num_buckets, hash_key=hash_key or _DEFAULT_KEY,
-        out_type=dtypes.int64 if hashed_output else dtypes.string,
-        internal_type=dtypes.string if plain else dtypes.int64, name=name,
-    )  # fmt: skip
-    return SparseTensor(*found)
+    known = [[i.indices for i in sparse], values, [i.dense_shape for i in sparse], dense]
+    return known, dtypes.string if plain else dtypes.int64
 
 
 def _as_known(values: Tensor) -> Tensor:

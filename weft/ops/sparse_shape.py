@@ -99,6 +99,8 @@ def _target_shape(old: Any, new: Any) -> list[int]:
 )  # fmt: skip
 def sparse_reshape_(xp: Any, input_indices: Any, input_shape: Any, new_shape: Any) -> list[Any]:
     target = _target_shape(input_shape, new_shape)
+    if np.array_equal(target, input_shape):
+        return [input_indices, input_shape]
     flat = input_indices @ _strides(input_shape)
     strides = _strides(target)
     sizes = np.array(target, np.int64)
@@ -276,9 +278,12 @@ def sparse_fill_empty_rows_(
 ) -> list[Any]:
     count = int(dense_shape[0])
     rows = indices[:, 0]
-    for i in np.flatnonzero((rows < 0) | (rows >= count))[:1]:
+    if len(rows) and (rows.min() < 0 or rows.max() >= count):
+        i = int(((rows < 0) | (rows >= count)).argmax())
         raise invalid(f"indices({i}, 0) is invalid: {rows[i]} >= {count}")
     empty = np.bincount(rows, minlength=count)[:count] == 0 if count else np.zeros(0, bool)
+    if not empty.any() and np.all(rows[1:] >= rows[:-1]):
+        return [indices, values, empty, np.arange(len(rows))]
     fill = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
     fill[:, 0] = np.flatnonzero(empty)
     filler = np.full(len(fill), default_value, values.dtype)

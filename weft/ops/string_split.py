@@ -1,4 +1,4 @@
-"""tf.string_split and tf.strings.split."""
+"""tf.string_split and tf.strings.split, as far as they make sparse tensors."""
 
 from __future__ import annotations
 
@@ -104,40 +104,26 @@ def _split(text: bytes, separator: bytes, most: int) -> list[bytes]:
     return text.split(None, most)
 
 
-def _result(parts: Any, result_type: str) -> SparseTensor:
-    if result_type != "SparseTensor":
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-    return SparseTensor(*parts)
-
-
 def string_split(
     source: Any,
     sep: Any = None,
     skip_empty: bool = True,
     delimiter: Any = None,
-    result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor:
     """Splits each string of a vector at any of the bytes of `sep`, by default at spaces."""
     given = deprecated_alias("sep", sep, "delimiter", delimiter)
     source = convert_to_tensor(source, dtypes.string)
     given = convert_to_tensor(" " if given is None else given, dtypes.string)
-    parts = raw.StringSplit(source, given, skip_empty=skip_empty, name=name)
-    return _result(parts, result_type)
+    return SparseTensor(*raw.StringSplit(source, given, skip_empty=skip_empty, name=name))
 
 
 def string_split_v2(
-    input: Any = None,
-    sep: Any = None,
-    maxsplit: int = -1,
-    result_type: str = "SparseTensor",
-    source: Any = None,
-    name: str | None = None,
+    input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None
 ) -> SparseTensor:
     """Splits each string of a vector at the string `sep`, by default at white space."""
-    given = deprecated_alias("input", input, "source", source)
-    given = convert_to_tensor(given, dtypes.string, name="input")
+    given = convert_to_tensor(input, dtypes.string, name="input")
     if given.shape.ndims == 0:
         given = raw.ExpandDims(given, 0)
     sep = convert_to_tensor("" if sep is None else sep, dtypes.string)
-    return _result(raw.StringSplitV2(given, sep, maxsplit=maxsplit, name=name), result_type)
+    return SparseTensor(*raw.StringSplitV2(given, sep, maxsplit=maxsplit, name=name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Decoder:
             self.encoding = codecs.lookup(encoding).name
         except LookupError:
             raise invalid(f"Could not create converter for input encoding: {encoding}") from None
+        if not 0 <= replacement <= 0x10FFFF:
+            raise invalid("replacement_char out of unicode codepoint range")
         self.errors, self.replacement, self.replace_control = errors, replacement, replace_control
 
     def _read(self, text: bytes) -> list[tuple[int, int]]:
@@ -190,3 +193,29 @@ def unicode_transcode(
         replace_control_characters=replace_control_characters,
         name=name,
     )
+
+
+@functools.lru_cache(1)
+def _scripts() -> tuple[np.ndarray, np.ndarray]:
+    """(where runs of code points with one script begin, the script of each)"""
+    from weft.ops.unicode_scripts import RUNS
+
+    pairs = [run.split(":") for run in RUNS.split()]
+    starts = np.array([int(start, 16) for start, _ in pairs])
+    return starts, np.array([int(script) for _, script in pairs], np.int32)
+
+
+@op(
+    "UnicodeScript", inputs="input: int32", outputs="output: int32", shape=s.unchanged, **_HOST,
+)  # fmt: skip
+def unicode_script_(xp: Any, input: Any) -> Any:
+    starts, scripts = _scripts()
+    input = np.asarray(input)
+    found = scripts[np.maximum(np.searchsorted(starts, input, side="right") - 1, 0)]
+    inside = (input >= 0) & (input <= 0x10FFFF)
+    return np.where(inside, found, np.int32(-1))
+
+
+def unicode_script(input: Any, name: str | None = None) -> Tensor:
+    """The script of each code point, in ICU's numbers; -1 for what is no code point."""
+    return raw.UnicodeScript(input, name=name)

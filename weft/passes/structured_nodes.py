@@ -62,10 +62,13 @@ def is_settled(node: Node) -> bool:
     return not node.controls and (node.type == "Const" or node.definition.is_handle)
 
 
+_PASS_ON = ("Identity", "Switch", "RefSwitch", "Enter", "RefEnter")
+
+
 def origin_of(edge: Edge) -> Edge:
     """The handle or constant an edge stems from through nodes that only pass values on."""
     seen = edge
-    while seen[0].type in ("Identity", "Switch", "RefSwitch", "Enter", "RefEnter"):
+    while seen[0].type in _PASS_ON and not seen[0].controls:
         seen = seen[0].inputs[0]
     return seen if is_settled(seen[0]) else edge
 

@@ -71,10 +71,3 @@ def enable_control_flow_v2() -> None:
 
 def disable_control_flow_v2() -> None:
     """Changes nothing: see `enable_control_flow_v2`."""
-
-
-class GradientTape:
-    """Refused: a tape records eager execution."""
-
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        _refuse("tf.GradientTape", "Use tf.gradients(ys, xs) on the tensors of the graph.")

@@ -21,6 +21,7 @@ _HOMES = {
     "benchmark_config": f"{_HERE}.benchmark",
     "compute_gradient": f"{_HERE}.gradient_check",
     "compute_gradient_error": f"{_HERE}.gradient_check",
+    "create_local_cluster": f"{_HERE}.cluster",
     "get_temp_dir": f"{_HERE}.program",
     "gpu_device_name": f"{_HERE}.devices",
     "is_built_with_cuda": f"{_HERE}.devices",

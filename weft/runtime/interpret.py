@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.core import dtypes, errors, flags
 from weft.graph.kernel_call import bind
+from weft.graph.op_def import FuncRef
 from weft.passes.cells import is_cell
 from weft.passes.client_graph import Edge, Node
 from weft.passes.references import is_reference
@@ -23,6 +24,13 @@ class Context:
 
     def __init__(self, resources: ResourceStore, node: Node, step: Any = None) -> None:
         self.resources, self.node, self.step = resources, node, step
+
+    def function(self, reference: FuncRef) -> Any:
+        """A function that an attribute of the node names, for the kernel to call."""
+        from weft.runtime.functions import Function, library_of
+
+        assert self.node.op is not None
+        return Function(reference, library_of(self.node.op.graph), self.resources)
 
 
 class HostNode:

@@ -131,6 +131,7 @@ class _Step:
         self._left = count
         self._lock = threading.Lock()
         self._ends = Ends()
+        self._is_attended = True
         # What the thread of the caller has to do; None when all partitions are over.
         self._turns: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
 
@@ -154,8 +155,9 @@ class _Step:
             self._advance(0, partial(start, 0), crew)
             self._work(crew)
         except BaseException as error:
-            # A keyboard interrupt on the caller's thread: the others stop, it goes on up.
+            # A keyboard interrupt on the caller's thread: it goes on up, and the others stop.
             self._fail(errors.CancelledError(None, None, f"interrupted: {error!r}"))
+            self._leave_to(crew)
             raise
         finally:
             at_end = self._ends.take()
@@ -177,6 +179,15 @@ class _Step:
             if turn is None:
                 return
             self._advance(0, turn, crew)
+
+    def _leave_to(self, crew: Crew) -> None:
+        """The thread of the caller does not come back to the first partition."""
+        with self._lock:
+            self._is_attended = False
+        while not self._turns.empty():
+            turn = self._turns.get()
+            if turn is not None:
+                crew.start(partial(self._advance, 0, turn, crew))
 
     def _time_left(self) -> float | None:
         if self.deadline is None or self._error is not None:
@@ -209,9 +220,11 @@ class _Step:
                 raise error
             return outputs if promise.then is None else promise.then(outputs)
 
-        if i == 0:
-            self._turns.put(go_on)
-        else:
+        with self._lock:
+            mine = i == 0 and self._is_attended
+            if mine:
+                self._turns.put(go_on)
+        if not mine:
             crew.start(partial(self._advance, i, go_on, crew))
 
     def _over(self) -> None:

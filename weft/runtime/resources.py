@@ -7,6 +7,7 @@ a compiled step is *dispatched* (buffers may be donated), not while it computes.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -81,6 +82,13 @@ class Variable:
         return f"<Variable cell {self.name} {self.dtype.name} {self.dims}>"
 
 
+def released(resource: Any) -> None:
+    """Tells a resource that its store has let go of it, if it wants to know (it has threads)."""
+    tell = getattr(resource, "released", None)
+    if tell is not None:
+        tell()
+
+
 class ResourceStore:
     """The containers of one device, of a process (a server) or of a session (a local session).
 
@@ -95,6 +103,11 @@ class ResourceStore:
         self.shape_epoch = 0
         self._containers: dict[str, dict[tuple[str, str], Any]] = {}
         self.rng: dict[str, np.ndarray] = {}
+
+    @functools.cached_property
+    def functions(self) -> dict[Any, Any]:
+        """Instances of functions that nobody uses just now (runtime/functions.py)."""
+        return {}
 
     def empty(self) -> ResourceStore:
         """A store for what nobody else is to see."""
@@ -157,15 +170,18 @@ class ResourceStore:
                         del items[key]
                         self.generation += 1
                         self.shape_epoch += 1
+                        released(resource)
                         return True
         return False
 
     def clear(self, containers: list[str] | None = None) -> None:
         with self.lock:
-            for name in containers or list(self._containers):
-                self._containers.pop(name, None)
+            gone = [self._containers.pop(n, {}) for n in containers or list(self._containers)]
             self.generation += 1
             self.shape_epoch += 1
+        for items in gone:
+            for resource in items.values():
+                released(resource)
 
     def __iter__(self) -> Iterator[tuple[str, str, str, Any]]:
         with self.lock:

@@ -199,7 +199,7 @@ class LoggingTensorHook(SessionRunHook):
             if self._formatter:
                 logging.info(self._formatter(values))
                 return
-            line = ", ".join(f"{tag} = {values[tag]}" for tag in self._tag_order)
+            line = ", ".join(f"{tag} = {values[tag]!s}" for tag in self._tag_order)
         if elapsed is None:
             logging.info("%s", line)
         else:

@@ -385,6 +385,8 @@ def _var_key(var: Any) -> tuple[Any, str]:
 
 def _deduplicate_indexed_slices(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """(summed values, indices) with every index once."""
+    if isinstance(indices, Tensor) and indices.op.type == "Unique" and indices.value_index == 0:
+        return values, indices
     unique, positions = array.unique(indices)
     summed = math.unsorted_segment_sum(values, positions, array.shape(unique)[0])
     return summed, unique

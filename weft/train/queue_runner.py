@@ -120,11 +120,15 @@ class QueueRunner:
 
     # ---- threads ----
 
+    def _enqueuer(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
+        """What a thread calls again and again."""
+        return sess.make_callable(enqueue_op)
+
     def _run(self, sess: Any, enqueue_op: Any, coord: Coordinator | None = None) -> None:
         """What a thread does."""
         counted = True
         try:
-            enqueue: Callable[[], Any] = sess.make_callable(enqueue_op)
+            enqueue = self._enqueuer(sess, enqueue_op)
             while not (coord and coord.should_stop()):
                 try:
                     enqueue()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.ops.sample import Sample, i64, s
+from tests.ops.sample import Sample, i64, s, skip
 
 WORDS = (i64([[0, 0], [1, 0], [1, 1]]), s(["a", "b", ""]), i64([2, 2]))
 NUMBERS = (i64([[0, 0], [0, 1], [1, 0]]), i64([7, -1, 2**40]), i64([2, 2]))
@@ -41,4 +41,8 @@ SAMPLES = [
     _cross([WORDS, GAPS], [], hashed=True, buckets=100),
     _cross([NUMBERS], [COUNTS], hashed=True, buckets=1000, key=-5),
     _cross([NUMBERS, (NUMBERS[0], NUMBERS[1], i64([3, 2]))], [], note="sizes differ"),
+]
+SAMPLES += [
+    skip(op, "of tf.contrib, which TensorFlow 2 has not; checked in tests/contrib")
+    for op in ("SparseFeatureCross", "SparseFeatureCrossV2")
 ]

@@ -91,6 +91,8 @@ SAMPLES = [
            output_encoding="UTF-8"),
     Sample("UnicodeEncode", i32([72, 228, 26085, 70000]), i32([0, 2, 2, 4]),
            output_encoding="UTF-16-BE", errors="strict"),
+    Sample("UnicodeScript", i32([[65, 0x3B1, 0x416, 0x5D0], [0x4E00, 0x20, 0x10FFFF, -1]])),
+    Sample("UnicodeScript", i32(0x1F600)),
     Sample("UnicodeTranscode", _UNICODE, input_encoding="UTF-8", output_encoding="UTF-16-BE"),
     Sample("UnicodeTranscode", s([b"\xe4x"]), input_encoding="latin1", output_encoding="UTF-8"),
     Sample("StringToNumber", s([["1.5", " -2e3 "], ["inf", "0x1F"]])),

@@ -1,5 +1,6 @@
 """tf.contrib.layers: layers with normalizer and activation, initializers, regularizers."""
 
+from weft.contrib.layers import feature_column as feature_column
 from weft.contrib.layers import summaries as summaries
 from weft.contrib.layers import utils as utils
 from weft.contrib.layers.arrays import dense_to_sparse as dense_to_sparse
@@ -29,6 +30,7 @@ from weft.contrib.layers.convolutions import convolution3d as convolution3d
 from weft.contrib.layers.convolutions import convolution3d_transpose as convolution3d_transpose
 from weft.contrib.layers.convolutions import separable_conv2d as separable_conv2d
 from weft.contrib.layers.convolutions import separable_convolution2d as separable_convolution2d
+from weft.contrib.layers.crossed_columns import crossed_column as crossed_column
 from weft.contrib.layers.dense import bias_add as bias_add
 from weft.contrib.layers.dense import bow_encoder as bow_encoder
 from weft.contrib.layers.dense import elu as elu
@@ -41,6 +43,45 @@ from weft.contrib.layers.dense import legacy_relu as legacy_relu
 from weft.contrib.layers.dense import linear as linear
 from weft.contrib.layers.dense import relu as relu
 from weft.contrib.layers.dense import relu6 as relu6
+from weft.contrib.layers.dense_columns import bucketized_column as bucketized_column
+from weft.contrib.layers.dense_columns import real_valued_column as real_valued_column
+from weft.contrib.layers.embedding_columns import embedding_column as embedding_column
+from weft.contrib.layers.embedding_columns import one_hot_column as one_hot_column
+from weft.contrib.layers.embedding_columns import (
+    scattered_embedding_column as scattered_embedding_column,
+)
+from weft.contrib.layers.embedding_columns import (
+    shared_embedding_columns as shared_embedding_columns,
+)
+from weft.contrib.layers.feature_column_ops import check_feature_columns as check_feature_columns
+from weft.contrib.layers.feature_column_ops import (
+    input_from_feature_columns as input_from_feature_columns,
+)
+from weft.contrib.layers.feature_column_ops import (
+    joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns,
+)
+from weft.contrib.layers.feature_column_ops import (
+    sequence_input_from_feature_columns as sequence_input_from_feature_columns,
+)
+from weft.contrib.layers.feature_column_ops import (
+    weighted_sum_from_feature_columns as weighted_sum_from_feature_columns,
+)
+from weft.contrib.layers.feature_parsing import (
+    create_feature_spec_for_parsing as create_feature_spec_for_parsing,
+)
+from weft.contrib.layers.feature_parsing import (
+    infer_real_valued_columns as infer_real_valued_columns,
+)
+from weft.contrib.layers.feature_parsing import (
+    make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features,
+)
+from weft.contrib.layers.feature_parsing import (
+    parse_feature_columns_from_examples as parse_feature_columns_from_examples,
+)
+from weft.contrib.layers.feature_parsing import (
+    parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples,
+)
+from weft.contrib.layers.feature_parsing import transform_features as transform_features
 from weft.contrib.layers.initializers import (
     variance_scaling_initializer as variance_scaling_initializer,
 )
@@ -58,11 +99,29 @@ from weft.contrib.layers.pooling import avg_pool3d as avg_pool3d
 from weft.contrib.layers.pooling import max_pool2d as max_pool2d
 from weft.contrib.layers.pooling import max_pool3d as max_pool3d
 from weft.contrib.layers.pooling import pool as pool
+from weft.contrib.layers.recompute import recompute_grad as recompute_grad
 from weft.contrib.layers.regularizers import apply_regularization as apply_regularization
 from weft.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from weft.contrib.layers.regularizers import l1_regularizer as l1_regularizer
 from weft.contrib.layers.regularizers import l2_regularizer as l2_regularizer
 from weft.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+from weft.contrib.layers.reversible import RevBlock as RevBlock
+from weft.contrib.layers.reversible import rev_block as rev_block
+from weft.contrib.layers.scattered import scattered_embedding_lookup as scattered_embedding_lookup
+from weft.contrib.layers.scattered import (
+    scattered_embedding_lookup_sparse as scattered_embedding_lookup_sparse,
+)
+from weft.contrib.layers.sparse_columns import (
+    sparse_column_with_hash_bucket as sparse_column_with_hash_bucket,
+)
+from weft.contrib.layers.sparse_columns import (
+    sparse_column_with_integerized_feature as sparse_column_with_integerized_feature,
+)
+from weft.contrib.layers.sparse_columns import sparse_column_with_keys as sparse_column_with_keys
+from weft.contrib.layers.sparse_columns import (
+    sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file,
+)
+from weft.contrib.layers.sparse_columns import weighted_sparse_column as weighted_sparse_column
 from weft.contrib.layers.stacks import repeat as repeat
 from weft.contrib.layers.stacks import scale_gradient as scale_gradient
 from weft.contrib.layers.stacks import stack as stack
@@ -74,4 +133,7 @@ from weft.contrib.layers.summaries import summarize_tensor as summarize_tensor
 from weft.contrib.layers.summaries import summarize_tensors as summarize_tensors
 from weft.contrib.layers.summaries import summarize_variables as summarize_variables
 from weft.contrib.layers.summaries import summarize_weights as summarize_weights
-from weft.ops.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.ops.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.ops.sparse_feature_cross import (
+    SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY,
+)

@@ -13,7 +13,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, Tensor, add_to_collections
 from weft.graph.slices import SparseTensor
 from weft.layers import core
-from weft.ops import array, embedding, gather, math, matmul, nn_impl
+from weft.ops import array, embedding, embedding_safe, gather, math, matmul, nn_impl
 from weft.ops import variable_scope as vs
 
 
@@ -229,4 +229,6 @@ def bow_encoder(
             from weft.contrib.layers.arrays import dense_to_sparse
 
             ids = dense_to_sparse(ids)
-        return embedding.safe_embedding_lookup_sparse([table], ids, combiner="mean", default_id=0)
+        return embedding_safe.safe_embedding_lookup_sparse(
+            [table], ids, combiner="mean", default_id=0
+        )

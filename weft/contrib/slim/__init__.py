@@ -125,4 +125,4 @@ from weft.contrib.slim import prefetch_queue as prefetch_queue
 from weft.contrib.slim import queues as queues
 from weft.contrib.slim import summaries as summaries
 from weft.contrib.slim import tfexample_decoder as tfexample_decoder
-from weft.ops.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from weft.ops.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse

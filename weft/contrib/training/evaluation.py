@@ -119,7 +119,13 @@ def _counted(eval_ops: Any, hooks: list[Any]) -> Any:
 
 
 def _evaluate(
-    path: str, master: str, scaffold: Any, eval_ops: Any, feed_dict: Any, hooks: Any, config: Any
+    path: str | None,
+    master: str,
+    scaffold: Any,
+    eval_ops: Any,
+    feed_dict: Any,
+    hooks: Any,
+    config: Any,
 ) -> None:
     tf_logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%SZ')}")
     creator = ChiefSessionCreator(
@@ -133,7 +139,7 @@ def _evaluate(
 
 
 def evaluate_once(
-    checkpoint_path: str,
+    checkpoint_path: str | None,
     master: str = "",
     scaffold: Any = None,
     eval_ops: Any = None,

@@ -34,20 +34,28 @@ def fold(graph: ClientGraph) -> None:
 
 def _values(node: Node) -> list[np.ndarray] | None:
     kind = node.definition
-    if kind.name == "Const" or kind.stateful or node.controls or not node.inputs:
+    if kind.name == "Const" or kind.stateful or node.controls:
+        return None
+    if kind.name == "PyFuncStateless":  # whoever says so is called once
+        return _computed(node)
+    if not node.inputs:
         return None
     if not kind.traceable or kind.xla or any(d is dtypes.string for d in node.dtypes):
         return None
     if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
         return _of_shape(node)
+    return None if _grows(node) else _computed(node)
+
+
+def _computed(node: Node) -> list[np.ndarray] | None:
     if any(n.definition is not const or n.controls for n, _ in node.inputs):
         return None  # a constant with control inputs belongs to a loop or a branch
     inputs = [n.attrs["value"] for n, _ in node.inputs]
-    if sum(v.size for v in inputs) > _MAX_ELEMENTS or _grows(node):
+    if sum(v.size for v in inputs) > _MAX_ELEMENTS:
         return None
     try:
         with np.errstate(all="ignore"):
-            return [np.asarray(v) for v in bind(kind, node.attrs)(np, inputs)]
+            return [np.asarray(v) for v in bind(node.definition, node.attrs)(np, inputs)]
     except Exception:
         return None  # it fails again when the step runs, where the error can name the node
 

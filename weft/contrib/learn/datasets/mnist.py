@@ -1,4 +1,4 @@
-"""The MNIST reader of TensorFlow's tutorials (`tensorflow.examples.tutorials.mnist.input_data`).
+"""The MNIST reader, which is also `tensorflow.examples.tutorials.mnist.input_data`.
 
 Reads the four files of handwritten digits from a folder, and fetches those that are not there.
 """
@@ -11,11 +11,13 @@ import struct
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
-import weft as tf
+from weft.contrib.learn.datasets.base import Datasets
+from weft.core import dtypes
+from weft.graph.random_seed import get_seed
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 PIXELS = 28 * 28
@@ -30,15 +32,15 @@ class DataSet:
         labels: np.ndarray,
         fake_data: bool = False,
         one_hot: bool = False,
-        dtype: Any = tf.float32,
+        dtype: Any = dtypes.float32,
         reshape: bool = True,
         seed: int | None = None,
     ):
         # The global generator, seeded from the graph: programs that set a seed get the batches
         # they got from TensorFlow.
-        graph_seed, op_seed = tf.get_seed(seed)
+        graph_seed, op_seed = get_seed(seed)
         np.random.seed(graph_seed if seed is None else op_seed)
-        if dtype not in (tf.uint8, tf.float32):
+        if dtype not in (dtypes.uint8, dtypes.float32):
             raise TypeError(f"Invalid image dtype {dtype!r}, expected uint8 or float32")
         self.one_hot = one_hot
         self._epochs_completed = 0
@@ -50,7 +52,7 @@ class DataSet:
             raise ValueError(f"images.shape: {images.shape} labels.shape: {labels.shape}")
         if reshape:
             images = images.reshape(len(images), math.prod(images.shape[1:]))
-        if dtype == tf.float32:
+        if dtype == dtypes.float32:
             images = images.astype(np.float32) * (1.0 / 255.0)
         self._images, self._labels = images, labels
         self._num_examples = len(images)
@@ -103,17 +105,11 @@ class DataSet:
         self._images, self._labels = self._images[order], self._labels[order]
 
 
-class Datasets(NamedTuple):
-    train: DataSet
-    validation: DataSet
-    test: DataSet
-
-
 def read_data_sets(
     train_dir: str,
     fake_data: bool = False,
     one_hot: bool = False,
-    dtype: Any = tf.float32,
+    dtype: Any = dtypes.float32,
     reshape: bool = True,
     validation_size: int = 5000,
     seed: int | None = None,

@@ -1,0 +1,124 @@
+"""How many examples a second does tf.data deliver: from memory, from files, through functions?"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import arguments, load, report
+
+ROWS, BATCH, RECORDS, FEATURES = 20_000, 64, 4_000, 32
+SAMPLES, SAMPLE_SECONDS = 7, 0.25
+
+Make = Callable[[Any, str], Any]
+
+
+def slices(tf: Any, folder: str) -> Any:
+    """Rows of arrays: shuffled, repeated, in batches."""
+    features = np.arange(ROWS * FEATURES, dtype=np.float32).reshape(ROWS, FEATURES)
+    labels = np.arange(ROWS, dtype=np.int32)
+    dataset = tf.data.Dataset.from_tensor_slices((features, labels))
+    return dataset.shuffle(10_000, seed=1).repeat().batch(BATCH)
+
+
+def mapped(tf: Any, folder: str) -> Any:
+    """A small function of every row, then batches."""
+    images = np.arange(ROWS * FEATURES, dtype=np.uint8).reshape(ROWS, FEATURES)
+    labels = np.arange(ROWS, dtype=np.int32) % 10
+    dataset = tf.data.Dataset.from_tensor_slices((images, labels)).repeat()
+    scaled = dataset.map(lambda x, y: (tf.cast(x, tf.float32) / 255.0 - 0.5, tf.one_hot(y, 10)))
+    return scaled.batch(BATCH)
+
+
+def records(tf: Any, folder: str) -> Any:
+    """Examples in record files: read, shuffled, parsed, in batches."""
+    name = str(Path(folder) / "records")
+    random = np.random.default_rng(0)
+    with tf.python_io.TFRecordWriter(name) as writer:
+        for i in range(RECORDS):
+            values = random.standard_normal(FEATURES).astype(np.float32)
+            feature = {
+                "x": tf.train.Feature(float_list=tf.train.FloatList(value=values)),
+                "y": tf.train.Feature(int64_list=tf.train.Int64List(value=[i])),
+            }
+            example = tf.train.Example(features=tf.train.Features(feature=feature))
+            writer.write(example.SerializeToString())
+    wanted = {
+        "x": tf.FixedLenFeature([FEATURES], tf.float32),
+        "y": tf.FixedLenFeature([], tf.int64),
+    }
+    dataset = tf.data.TFRecordDataset(name).shuffle(1_000, seed=1).repeat()
+    return dataset.map(lambda record: tf.parse_single_example(record, wanted)).batch(BATCH)
+
+
+def generated(tf: Any, folder: str) -> Any:
+    """What a Python generator yields, in batches."""
+    rows = np.arange(ROWS * FEATURES, dtype=np.float32).reshape(ROWS, FEATURES)
+
+    def generate() -> Any:
+        while True:
+            for i in range(ROWS):
+                yield rows[i], i
+
+    types, shapes = (tf.float32, tf.int32), ([FEATURES], [])
+    return tf.data.Dataset.from_generator(generate, types, shapes).batch(BATCH)
+
+
+def images(tf: Any, folder: str) -> Any:
+    """A heavier function, several calls at a time, with batches kept ready."""
+    pictures = np.random.default_rng(0).integers(0, 255, (256, 64, 64, 3), np.uint8)
+    dataset = tf.data.Dataset.from_tensor_slices(pictures).repeat()
+
+    def augmented(picture: Any) -> Any:
+        scaled = tf.cast(picture, tf.float32) / 255.0
+        resized = tf.image.resize_images(scaled[tf.newaxis], [48, 48])[0]
+        return (resized - tf.reduce_mean(resized)) / (1e-3 + tf.sqrt(tf.reduce_mean(resized**2)))
+
+    return dataset.map(augmented, num_parallel_calls=2).batch(32).prefetch(2)
+
+
+def singles(tf: Any, folder: str) -> Any:
+    """One row a step: what a step costs that only takes an element."""
+    rows = np.arange(ROWS * FEATURES, dtype=np.float32).reshape(ROWS, FEATURES)
+    return tf.data.Dataset.from_tensor_slices(rows).repeat()
+
+
+CASES: dict[str, Make] = {
+    "slices": slices, "map": mapped, "records": records, "generator": generated, "images": images,
+    "singles": singles,
+}  # fmt: skip
+
+
+def seconds_per_step(tf: Any, make: Make, folder: str) -> float:
+    with tf.Graph().as_default(), tf.Session() as session:
+        iterator = tf.data.make_initializable_iterator(make(tf, folder))
+        element = iterator.get_next()
+        session.run(iterator.initializer)
+        step = session.make_callable(
+            element if not isinstance(element, dict) else list(element.values())
+        )
+        for _ in range(30):
+            step()
+        times = []
+        for _ in range(SAMPLES):
+            steps, began = 0, time.perf_counter()
+            while (spent := time.perf_counter() - began) < SAMPLE_SECONDS:
+                step()
+                steps += 1
+            times.append(spent / steps)
+    return statistics.median(times)
+
+
+def main() -> None:
+    impl = arguments(__doc__)
+    tf = load(impl)
+    with tempfile.TemporaryDirectory() as folder:
+        found = {name: seconds_per_step(tf, make, folder) for name, make in CASES.items()}
+    report("data", impl, sum(found.values()), **found)
+
+
+if __name__ == "__main__":
+    main()

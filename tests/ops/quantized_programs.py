@@ -1,0 +1,102 @@
+"""Calls of quantized ops, in either library. `tests/parity/record_quantized.py` keeps the results.
+
+Inputs are given as real numbers and quantized by the program, so that both libraries start from
+the same ones.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DATA = Path(__file__).parent / "data" / "quantized.npz"
+RANDOM = np.random.RandomState(5)
+
+
+def _values(*shape: int, low: float = -1.0, high: float = 1.0) -> np.ndarray:
+    return RANDOM.uniform(low, high, shape).astype(np.float32)
+
+
+IMAGE, FILTER, MATRIX = _values(2, 5, 4, 3), _values(3, 2, 3, 2), _values(3, 4, low=-0.5, high=2)
+OTHER, VECTOR = _values(4, 5), _values(4)
+SQUARES = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]}
+
+
+def results(tf: Any) -> dict[str, Any]:
+    """Tensors by name: the numbers, and the ends of their range."""
+
+    def quint8(x: np.ndarray, low: float, high: float) -> Any:
+        return tf.quantization.quantize(x, low, high, tf.quint8, mode="MIN_FIRST")
+
+    ops = tf.raw_ops
+    image, weights = quint8(IMAGE, -1, 1), quint8(FILTER, -1, 1.5)
+    matrix, other, vector = quint8(MATRIX, -1, 2), quint8(OTHER, -1, 1), quint8(VECTOR, -2, 1)
+
+    def call(op: Any, *args: Any, **attrs: Any) -> Any:
+        names = NAMES[op]
+        return getattr(ops, op)(**dict(zip(names, args, strict=True)), **attrs)
+
+    def pair(op: str, a: Any, b: Any, **attrs: Any) -> Any:
+        return call(op, a[0], b[0], a[1], a[2], b[1], b[2], **attrs)
+
+    found = {
+        "matmul": pair("QuantizedMatMul", matrix, other, Toutput=tf.qint32, transpose_a=False,
+                       transpose_b=False, Tactivation=tf.quint8),
+        "mul": pair("QuantizedMul", matrix, vector, Toutput=tf.qint32),
+        "add": pair("QuantizedAdd", matrix, vector, Toutput=tf.qint32),
+        "bias": pair("QuantizedBiasAdd", matrix, vector, out_type=tf.qint32),
+        "relu": call("QuantizedRelu", *matrix, out_type=tf.quint8),
+        "relu6": call("QuantizedRelu6", *quint8(MATRIX * 9, -4, 20), out_type=tf.quint8),
+        "reshape": call("QuantizedReshape", matrix[0], [4, 3], *matrix[1:]),
+        "average": call("QuantizedAvgPool", *image, padding="SAME", **SQUARES),
+        "largest": call("QuantizedMaxPool", *image, padding="VALID", **SQUARES),
+    }  # fmt: skip
+    for padding in ("SAME", "VALID"):
+        found[f"conv_{padding}"] = pair(
+            "QuantizedConv2D", image, weights, out_type=tf.qint32, strides=[1, 2, 2, 1],
+            padding=padding, dilations=[1, 1, 1, 1],
+        )  # fmt: skip
+    product = found["matmul"]
+    found["shrunk"] = call("QuantizeDownAndShrinkRange", *product, out_type=tf.quint8)
+    used = call("RequantizationRange", *product)
+    found["requantized"] = call("Requantize", *product, *used, out_type=tf.quint8)
+    parts = [quint8(MATRIX, -1, 2), quint8(MATRIX, -3, 1)]
+    found["concat"] = tf.quantization.quantized_concat(
+        1, [part[0] for part in parts], [part[1] for part in parts], [part[2] for part in parts]
+    )
+    return {name: _plain(tf, value) for name, value in found.items()}
+
+
+def _plain(tf: Any, value: Any) -> Any:
+    kind = {tf.quint8: tf.uint8, tf.qint32: tf.int32}[value[0].dtype]
+    return [tf.bitcast(value[0], kind), *value[1:]]
+
+
+_PAIR = {
+    "QuantizedMatMul": "a b min_a max_a min_b max_b", "QuantizedMul": "x y min_x max_x min_y max_y",
+    "QuantizedAdd": "x y min_x max_x min_y max_y",
+    "QuantizedBiasAdd": "input bias min_input max_input min_bias max_bias",
+    "QuantizedConv2D": "input filter min_input max_input min_filter max_filter",
+    "QuantizedRelu": "features min_features max_features",
+    "QuantizedRelu6": "features min_features max_features",
+    "QuantizedReshape": "tensor shape input_min input_max",
+    "QuantizedAvgPool": "input min_input max_input",
+    "QuantizedMaxPool": "input min_input max_input",
+    "QuantizeDownAndShrinkRange": "input input_min input_max",
+    "RequantizationRange": "input input_min input_max",
+    "Requantize": "input input_min input_max requested_output_min requested_output_max",
+}  # fmt: skip
+NAMES = {op: names.split() for op, names in _PAIR.items()}
+
+
+def answers(tf: Any) -> dict[str, np.ndarray]:
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(results(tf))
+    parts = ("values", "low", "high")
+    return {
+        f"{name}/{part}": np.asarray(value)
+        for name, values in found.items()
+        for part, value in zip(parts, values, strict=True)
+    }

@@ -1,0 +1,8 @@
+"""Samples of weft/ops/nccl.py."""
+
+from tests.ops.sample import skip
+
+SAMPLES = [
+    skip(name, "TensorFlow has kernels for GPUs only; checked in tests/ops/test_nccl.py")
+    for name in ("NcclAllReduce", "NcclReduce", "NcclBroadcast")
+]

@@ -1,0 +1,16 @@
+"""Samples of weft/ops/quantized.py and weft/ops/quantized_windows.py.
+
+Their inputs are of quantized types, which samples do not have: they are compared with what
+TensorFlow gives in tests/ops/test_quantized.py.
+"""
+
+from tests.ops.sample import skip
+
+SAMPLES = [
+    skip(name, "checked against recorded results in tests/ops/test_quantized.py")
+    for name in (
+        "QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool QuantizedBiasAdd QuantizedConcat"
+        " QuantizedConv2D QuantizedMatMul QuantizedMaxPool QuantizedMul QuantizedRelu"
+        " QuantizedRelu6 QuantizedReluX QuantizedReshape RequantizationRange Requantize"
+    ).split()
+]

@@ -1,0 +1,1 @@
+"""tf.estimator: a model function, trained, evaluated, served and exported."""

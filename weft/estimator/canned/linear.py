@@ -1,0 +1,150 @@
+"""Estimators with a linear model: tf.estimator.LinearClassifier and its relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes
+from weft.estimator.canned.dnn import INPUT_SLICE_BYTES, check_features
+from weft.estimator.canned.optimizers import get_optimizer_instance
+from weft.estimator.estimator import Estimator
+from weft.estimator.heads.canned import classification_head, regression_head
+from weft.estimator.spec import EstimatorSpec
+from weft.feature_column.base import is_feature_column_v2
+from weft.feature_column.layers import LinearModel
+from weft.feature_column.linear import linear_model, parts
+from weft.graph.graph import name_scope
+from weft.graph.tensor import Tensor
+from weft.ops.array_pass import identity
+from weft.ops.array_shape import size
+from weft.ops.casts import cast
+from weft.ops.losses import Reduction
+from weft.ops.math import add_n
+from weft.ops.nn_moments import zero_fraction
+from weft.ops.partitioners import min_max_variable_partitioner
+from weft.ops.variable_scope import variable_scope
+from weft.summary import summary
+
+LEARNING_RATE = 0.2
+
+
+def _fraction_of_zero(variables: list[Any]) -> Tensor:
+    """How much of all weights together is zero."""
+    with name_scope("zero_fraction"):
+        sizes = [cast(size(each, out_type=dtypes.int64), dtypes.float32) for each in variables]
+        zeros = [zero_fraction(each) * n for each, n in zip(variables, sizes, strict=True)]
+        return identity(add_n(zeros) / add_n(sizes), name="zero_fraction_or_nan")
+
+
+def linear_logit_fn_builder(
+    units: int, feature_columns: Any, sparse_combiner: str = "sum"
+) -> Callable[..., Tensor]:
+    """A function from features to logits: weighted sums of the columns, and a bias."""
+
+    def linear_logit_fn(features: Any) -> Tensor:
+        if is_feature_column_v2(feature_columns):
+            layer = LinearModel(
+                feature_columns, units=units, sparse_combiner=sparse_combiner, name="linear_model"
+            )
+            logits, bias = layer(features), parts(layer.bias)
+            own = {id(each) for each in bias}
+            weights = [v for each in layer.variables for v in parts(each) if id(v) not in own]
+        else:
+            by_column: dict[Any, Any] = {}
+            logits = linear_model(
+                features, feature_columns, units, sparse_combiner, cols_to_vars=by_column
+            )
+            bias = by_column.pop("bias")
+            weights = [v for found in by_column.values() for v in found]
+        if units > 1:
+            summary.histogram("bias", bias)
+        else:
+            summary.scalar("bias", bias[0][0])
+        summary.scalar("fraction_of_zero_weights", _fraction_of_zero(weights))
+        return logits
+
+    return linear_logit_fn
+
+
+def model_fn_of(
+    head: Any, feature_columns: Any, optimizer: Any, partitioner: Any, sparse_combiner: str
+) -> Callable[..., EstimatorSpec]:
+    """The model function of a linear model."""
+    columns = tuple(feature_columns or [])
+
+    def model_fn(features: Any, labels: Any, mode: Any, config: Any) -> EstimatorSpec:
+        check_features(features)
+        spread = partitioner or min_max_variable_partitioner(
+            max_partitions=config.num_ps_replicas if config else 0,
+            min_slice_size=INPUT_SLICE_BYTES,
+        )
+        with variable_scope("linear", values=tuple(features.values()), partitioner=spread):
+            logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
+            logits = logit_fn(features=features)
+            trainer = get_optimizer_instance(optimizer, learning_rate=LEARNING_RATE)
+            return head.create_estimator_spec(
+                features=features, mode=mode, labels=labels, optimizer=trainer, logits=logits
+            )
+
+    return model_fn
+
+
+class LinearClassifier(Estimator):
+    """A linear model that tells `n_classes` classes apart."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        model_dir: Any = None,
+        n_classes: int = 2,
+        weight_column: Any = None,
+        label_vocabulary: Any = None,
+        optimizer: Any = "Ftrl",
+        config: Any = None,
+        partitioner: Any = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = Reduction.SUM,
+        sparse_combiner: str = "sum",
+    ) -> None:
+        head = classification_head(n_classes, weight_column, label_vocabulary, loss_reduction)
+        model_fn = model_fn_of(head, feature_columns, optimizer, partitioner, sparse_combiner)
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class LinearRegressor(Estimator):
+    """A linear model that predicts `label_dimension` numbers."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        model_dir: Any = None,
+        label_dimension: int = 1,
+        weight_column: Any = None,
+        optimizer: Any = "Ftrl",
+        config: Any = None,
+        partitioner: Any = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = Reduction.SUM,
+        sparse_combiner: str = "sum",
+    ) -> None:
+        head = regression_head(label_dimension, weight_column, loss_reduction)
+        model_fn = model_fn_of(head, feature_columns, optimizer, partitioner, sparse_combiner)
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class LinearEstimator(Estimator):
+    """A linear model under a head of the program's choice."""
+
+    def __init__(
+        self,
+        head: Any,
+        feature_columns: Any,
+        model_dir: Any = None,
+        optimizer: Any = "Ftrl",
+        config: Any = None,
+        partitioner: Any = None,
+        sparse_combiner: str = "sum",
+    ) -> None:
+        model_fn = model_fn_of(head, feature_columns, optimizer, partitioner, sparse_combiner)
+        super().__init__(model_fn, model_dir, config)

@@ -1,0 +1,1 @@
+"""Heads: what stands on top of the logits of a model: predictions, loss, metrics and training."""

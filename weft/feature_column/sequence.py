@@ -1,0 +1,170 @@
+"""Columns of features that have steps: one value, or several, per step of an example."""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.shapes import TensorShape
+from weft.feature_column import checks
+from weft.feature_column.base import CategoricalColumn, SameIds, SequenceDenseColumn
+from weft.feature_column.categorical import (
+    categorical_column_with_hash_bucket,
+    categorical_column_with_identity,
+)
+from weft.feature_column.lengths import sequence_length_from_sparse_tensor
+from weft.feature_column.vocabulary import (
+    categorical_column_with_vocabulary_file,
+    categorical_column_with_vocabulary_list,
+)
+from weft.graph.graph import Tensor, control_dependencies
+from weft.ops import array, check_shapes, check_types, reduce, sparse_convert, sparse_select
+from weft.ops.parsing_features import VarLenFeature
+
+
+class SequenceCategoricalColumn(
+    SameIds, namedtuple("SequenceCategoricalColumn", ["categorical_column"])
+):
+    """A categorical column whose ids are kept apart by step."""
+
+    _has_steps = True
+
+    @property
+    def name(self) -> str:
+        return self.categorical_column.name
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        return self.categorical_column.transform_feature(transformation_cache, state_manager)
+
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
+        """Ids and weights with three dimensions, so that lookups combine only within a step."""
+        column = self.categorical_column
+        ids, weights = column.get_sparse_tensors(transformation_cache, state_manager)
+        shape = array.shape(ids)
+        # Not -1, which says nothing where there are no steps at all.
+        target = [shape[0], shape[1], reduce.reduce_prod(shape[2:])]
+        ids = sparse_select.sparse_reshape(ids, target)
+        if weights is not None:
+            weights = sparse_select.sparse_reshape(weights, target)
+        return CategoricalColumn.IdWeightPair(ids, weights)
+
+
+def sequence_categorical_column_with_identity(
+    key: Any, num_buckets: int, default_value: int | None = None
+) -> SequenceCategoricalColumn:
+    """`categorical_column_with_identity` of steps."""
+    return SequenceCategoricalColumn(
+        categorical_column_with_identity(key, num_buckets, default_value)
+    )
+
+
+def sequence_categorical_column_with_hash_bucket(
+    key: Any, hash_bucket_size: Any, dtype: Any = dtypes.string
+) -> SequenceCategoricalColumn:
+    """`categorical_column_with_hash_bucket` of steps."""
+    return SequenceCategoricalColumn(
+        categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
+    )
+
+
+def sequence_categorical_column_with_vocabulary_file(
+    key: Any,
+    vocabulary_file: Any,
+    vocabulary_size: int | None = None,
+    num_oov_buckets: int = 0,
+    default_value: int | None = None,
+    dtype: Any = dtypes.string,
+) -> SequenceCategoricalColumn:
+    """`categorical_column_with_vocabulary_file` of steps."""
+    return SequenceCategoricalColumn(categorical_column_with_vocabulary_file(**locals()))
+
+
+def sequence_categorical_column_with_vocabulary_list(
+    key: Any,
+    vocabulary_list: Any,
+    dtype: Any = None,
+    default_value: int = -1,
+    num_oov_buckets: int = 0,
+) -> SequenceCategoricalColumn:
+    """`categorical_column_with_vocabulary_list` of steps."""
+    return SequenceCategoricalColumn(categorical_column_with_vocabulary_list(**locals()))
+
+
+class SequenceNumericColumn(
+    SequenceDenseColumn,
+    namedtuple(
+        "SequenceNumericColumn", ["key", "shape", "default_value", "dtype", "normalizer_fn"]
+    ),
+):
+    """See `sequence_numeric_column`."""
+
+    @property
+    def name(self) -> str:
+        return self.key
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        return {self.key: VarLenFeature(self.dtype)}
+
+    @property
+    def parents(self) -> list[Any]:
+        return [self.key]
+
+    @property
+    def variable_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        feature = transformation_cache.get(self.key, state_manager)
+        return feature if self.normalizer_fn is None else self.normalizer_fn(feature)
+
+    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        sparse = transformation_cache.get(self, state_manager)
+        dense = sparse_convert.sparse_tensor_to_dense(sparse, default_value=self.default_value)
+        # Steps shorter than the longest were padded above; each is given its shape here.
+        shape = array.concat([array.shape(dense)[:1], [-1], self.variable_shape.as_list()], axis=0)
+        dense = array.reshape(dense, shape=shape)
+        per_step = math.prod(self.shape) if sparse.shape.ndims == 2 else 1
+        return SequenceDenseColumn.TensorSequenceLengthPair(
+            dense, sequence_length_from_sparse_tensor(sparse, num_elements=per_step)
+        )
+
+
+def sequence_numeric_column(
+    key: Any,
+    shape: Any = (1,),
+    default_value: float = 0.0,
+    dtype: Any = dtypes.float32,
+    normalizer_fn: Any = None,
+) -> SequenceNumericColumn:
+    """Numbers of steps, padded with `default_value` to as many steps as the longest example has."""
+    shape = checks.check_shape(shape, key)
+    checks.check_numeric(dtype, key, normalizer_fn)
+    return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
+
+
+def concatenate_context_input(context_input: Any, sequence_input: Any) -> Tensor:
+    """Appends what is known of whole examples, [batch, d], to each of their steps."""
+    checked = []
+    for name, value, rank in (
+        ("sequence_input", sequence_input, 3),
+        ("context_input", context_input, 2),
+    ):
+        message = f"{name} must have rank {rank}"
+        shape = array.shape(value)
+        checked += [
+            check_shapes.assert_rank(value, rank, message=message, data=[shape]),
+            check_types.assert_type(
+                value,
+                dtypes.float32,
+                message=f"{name} must have dtype float32; got {value.dtype}.",
+            ),
+        ]
+    with control_dependencies(checked):
+        steps = array.shape(sequence_input)[1]
+        tiled = array.tile(
+            array.expand_dims(context_input, 1), array.concat([[1], [steps], [1]], 0)
+        )
+    return array.concat([sequence_input, tiled], 2)

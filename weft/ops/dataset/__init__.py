@@ -1,0 +1,25 @@
+"""tf.data's operations: datasets and iterators. Importing this package registers them."""
+
+from weft.ops.dataset import (  # noqa: F401
+    batch,
+    cache,
+    choose,
+    csv,
+    databases,
+    files,
+    flat_map,
+    generator,
+    group,
+    iterator_ops,
+    map,
+    map_and_batch,
+    parse_example,
+    passing,
+    prefetch,
+    reduction,
+    several,
+    shuffle,
+    sources,
+    stats,
+    window,
+)

@@ -1,0 +1,172 @@
+"""Datasets that pass their input on: hints, markers, and what skips or counts along the way."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from weft.core.errors import OpError
+from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
+from weft.ops.dataset.objects import UNKNOWN, Choosing, Dataset, Iterator, Over, Unary
+from weft.ops.dataset.scope import Scope
+from weft.ops.kernels import invalid
+
+
+class Same(Choosing):
+    """Its input, for those who ask for nothing else."""
+
+    def over(self, scope: Scope, raw: bool) -> Iterator:
+        return self.input.open(scope, raw)
+
+    def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        return self.input.open(scope, raw)
+
+
+@dataset_op("ModelDataset", INPUT, f"algorithm: int = 0, cpu_budget: int = 0, {STRUCTURE}")
+def model_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
+    return Same(input_dataset)
+
+
+@dataset_op(
+    "OptimizeDataset", f"{INPUT}, optimizations: string",
+    f"{STRUCTURE}, optimization_configs: list(string) = []",
+)  # fmt: skip
+def optimize_dataset(xp: Any, input_dataset: Dataset, optimizations: Any) -> Dataset:
+    return Same(input_dataset)
+
+
+@dataset_op("NonSerializableDataset", INPUT, experimental=True)
+def non_serializable_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
+    return Same(input_dataset)
+
+
+@dataset_op(
+    "MaxIntraOpParallelismDataset", f"{INPUT}, max_intra_op_parallelism: int64", experimental=True
+)
+def max_intra_op_parallelism_dataset(
+    xp: Any, input_dataset: Dataset, max_intra_op_parallelism: Any
+) -> Dataset:
+    if scalar(max_intra_op_parallelism, "max_intra_op_parallelism") < 0:
+        raise invalid("`max_intra_op_parallelism` must be >= 0")
+    return Same(input_dataset)
+
+
+@dataset_op("PrivateThreadPoolDataset", f"{INPUT}, num_threads: int64", experimental=True)
+def private_thread_pool_dataset(xp: Any, input_dataset: Dataset, num_threads: Any) -> Dataset:
+    if scalar(num_threads, "num_threads") < 0:
+        raise invalid("`num_threads` must be >= 0")
+    return Same(input_dataset)
+
+
+@dataset_op("AssertNextDataset", f"{INPUT}, transformations: string", experimental=True)
+def assert_next_dataset(xp: Any, input_dataset: Dataset, transformations: Any) -> Dataset:
+    return Same(input_dataset)
+
+
+@dataset_op("AutoShardDataset", f"{INPUT}, num_workers: int64, index: int64", experimental=True)
+def auto_shard_dataset(xp: Any, input_dataset: Dataset, num_workers: Any, index: Any) -> Dataset:
+    from weft.ops.dataset.choose import Shard
+
+    count = scalar(num_workers, "num_workers")
+    if count <= 1:
+        return Same(input_dataset)
+    return Shard(input_dataset, count, scalar(index, "index"), False)
+
+
+# ---- what they do along the way ------------------------------------------------------------------
+
+
+class IgnoreErrors(Unary):
+    """Leaves out elements that end in an error."""
+
+    def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        return WithoutErrors(self.input.open(scope))
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+
+class WithoutErrors(Over):
+    def next(self) -> Any:
+        while True:
+            try:
+                return self.input.next()
+            except OpError:
+                continue
+
+
+@dataset_op("IgnoreErrorsDataset", INPUT, experimental=True)
+def ignore_errors_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
+    return IgnoreErrors(input_dataset)
+
+
+class Sleep(Unary):
+    """Waits before every element."""
+
+    def __init__(self, input: Dataset, seconds: float) -> None:
+        super().__init__(input)
+        self.seconds, self.waits = seconds, True
+
+    def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        return Sleeping(self.input.open(scope), self.seconds, scope)
+
+
+class Sleeping(Over):
+    def __init__(self, input: Iterator, seconds: float, scope: Scope) -> None:
+        super().__init__(input)
+        self.seconds, self.scope = seconds, scope
+
+    def next(self) -> Any:
+        until = time.monotonic() + self.seconds
+        while (left := until - time.monotonic()) > 0:
+            self.scope.check()
+            time.sleep(min(left, 0.05))
+        return self.input.next()
+
+
+@dataset_op("SleepDataset", f"{INPUT}, sleep_microseconds: int64", experimental=True, waits=True)
+def sleep_dataset(xp: Any, input_dataset: Dataset, sleep_microseconds: Any) -> Dataset:
+    return Sleep(input_dataset, scalar(sleep_microseconds, "sleep_microseconds") / 1e6)
+
+
+class Unique(Unary):
+    """Every element once."""
+
+    def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        return UniqueElements(self.input.open(scope))
+
+    def cardinality(self) -> int:
+        return UNKNOWN
+
+
+class UniqueElements(Over):
+    state = ("seen",)
+
+    def __init__(self, input: Iterator) -> None:
+        super().__init__(input)
+        self.seen: dict[Any, None] = {}
+
+    def next(self) -> Any:
+        while True:
+            element = self.input.next()
+            if element is None:
+                return None
+            key = _key(element[0])
+            if key not in self.seen:
+                self.seen[key] = None
+                return element
+
+
+def _key(value: Any) -> Any:
+    if type(value) is bytes:
+        return value
+    array = np.asarray(value)
+    content = tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes()
+    return array.shape, content
+
+
+@dataset_op("UniqueDataset", INPUT, experimental=True)
+def unique_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
+    return Unique(input_dataset)

@@ -1,0 +1,87 @@
+"""What the iterators of one traversal share: instances of functions, and that it may be over."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from weft.core.errors import CancelledError
+
+
+class Scope:
+    """From the initialization of an iterator to the next one, or to the end of its session.
+
+    Functions keep their random generators within a scope, however often a dataset is repeated.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.closed = False
+        self._instances: dict[Any, tuple[Any, Any]] = {}
+        # Those with threads. A pipeline may open any number of them, one after the other.
+        self._members: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._threads = 0
+        # Who is told what datasets measure: `measure(tag, value)`.
+        self.measure: Callable[[str, float], None] | None = None
+
+    def instance(self, function: Any) -> Any:
+        """An instance of a function, the same for everyone in this scope."""
+        key = function.name, function.reference.attrs
+        with self.lock:
+            found = self._instances.get(key)
+            if found is None:
+                found = self._instances[key] = function, function.take()
+            return found[1]
+
+    def start(self, run: Callable[[], None], name: str) -> None:
+        """Runs something on a thread of its own. It must notice when the scope is closed."""
+        with self.lock:
+            self._threads += 1
+        label = f"weft-data-{name}"
+        threading.Thread(target=self._run, args=(run,), name=label, daemon=True).start()
+
+    def _run(self, run: Callable[[], None]) -> None:
+        try:
+            run()
+        finally:
+            with self.lock:
+                self._threads -= 1
+            self._give_back()
+
+    def add(self, member: Any) -> None:
+        """`member.close()` is called when the scope is closed, if it is still there."""
+        with self.lock:
+            self._members.add(member)
+            closed = self.closed
+        if closed:
+            member.close()
+
+    def check(self) -> None:
+        if self.closed:
+            raise CancelledError(None, None, "Iterator was cancelled")
+
+    def close(self) -> None:
+        """Ends what waits. Threads end as soon as they notice."""
+        with self.lock:
+            if self.closed:
+                return
+            self.closed = True
+            members = list(self._members)
+            instances = list(self._instances.values())
+        for member in members:
+            member.close()
+        for _, instance in instances:
+            if instance.blocks:
+                instance.cancel()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Once nobody calls them any more, functions are there for others."""
+        with self.lock:
+            if not self.closed or self._threads:
+                return
+            instances, self._instances = self._instances, {}
+        for function, instance in instances.values():
+            function.give_back(instance)

@@ -1,0 +1,258 @@
+"""Shuffling: the order that TensorFlow gives elements for the same seeds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.ops.dataset.choose import Repeat
+from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
+from weft.ops.dataset.objects import Choosing, Dataset, Iterator, Reopening
+from weft.ops.dataset.scope import Scope
+from weft.ops.dataset.sources import Words, chosen_seeds
+from weft.ops.kernels import invalid
+
+# While the buffer holds elements of more passes than this, it is filled one element at a time.
+_MAX_PASSES = 3
+
+
+class SeedGenerator:
+    """New seeds for every pass over a dataset that is shuffled anew each time."""
+
+    def __init__(self, seeds: tuple[int, int]) -> None:
+        self.words = Words(*seeds)
+        self.lock = threading.Lock()
+
+    def next(self) -> tuple[int, int]:
+        with self.lock:
+            return self.words.next(), self.words.next()
+
+
+class Shuffle(Choosing):
+    def __init__(
+        self, input: Dataset, size: int, seeds: tuple[int, int], anew: bool, count: int = 1
+    ) -> None:
+        super().__init__(input)
+        self.size, self.seeds, self.count = size, seeds, count
+        self.generator = SeedGenerator(seeds) if anew else None
+
+    def over(self, scope: Scope, raw: bool) -> Iterator:
+        seeds = self.generator.next() if self.generator is not None else self.seeds
+        return Shuffled(
+            lambda: self.input.open(scope, raw), self.size, seeds, self.count, self.generator, raw
+        )
+
+    def cardinality(self) -> int:
+        return Repeat(self.input, self.count).cardinality()
+
+
+class Shuffled(Reopening):
+    """A buffer from which elements are drawn. It holds elements of several passes over the input;
+
+    `slices` says from where to where those of each pass are: they leave one pass after the other.
+    """
+
+    state = (
+        "opened", "started", "passes", "held", "buffer", "slices", "seeds", "drawn", "given_seeds",
+    )  # fmt: skip
+
+    def __init__(
+        self, make: Callable[[], Iterator], size: int, seeds: tuple[int, int], count: int,
+        generator: SeedGenerator | None, raw: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(make)
+        self.raw = raw  # row numbers come in, which cannot fail
+        self.size, self.count, self.generator = size, count, generator
+        self.seeds = seeds
+        self.words = Words(*seeds)
+        self.started, self.passes, self.held = False, 0, 0
+        self.buffer: list[Any] = []
+        self.slices: list[list[int]] = [[0, 0]]
+
+    @property
+    def drawn(self) -> int:
+        return self.words.drawn
+
+    @drawn.setter
+    def drawn(self, count: int) -> None:
+        self.words = Words(*self.seeds)
+        self.words.seek(count)
+
+    @property
+    def given_seeds(self) -> int:
+        """How many seeds the dataset has given to its iterators so far."""
+        return self.generator.words.drawn if self.generator is not None else 0
+
+    @given_seeds.setter
+    def given_seeds(self, count: int) -> None:
+        if self.generator is not None:
+            self.generator.words.seek(count)
+
+    def save(self) -> Any:
+        own, parts = super().save()
+        return {**own, "slices": [list(each) for each in self.slices]}, parts
+
+    def next(self) -> Any:
+        if self.input is not None or not self.started:
+            if not self._fill():
+                return None
+        if not self.held:
+            return None
+        slices = self.slices
+        while slices[0][0] == slices[0][1]:
+            slices.pop(0)
+        first, last = slices[0]
+        size, buffer = self.size, self.buffer
+        at = (first + self.words.next() % (last - first)) % size
+        element = buffer[at]
+        front = first % size
+        buffer[at] = buffer[front]
+        buffer[front] = None
+        slices[0][0] = first + 1
+        self.held -= 1
+        return element
+
+    def many(self, count: int) -> list[Any]:
+        found: list[Any] = []
+        while (wanted := count - len(found)) > 0:
+            if self.input is None and self.started and len(self.slices) == 1 and self.held:
+                self._draw(found, min(wanted, self.held))
+                continue
+            if self.held == self.size - 1 and len(self.slices) == 1 and self.input is not None:
+                elements, error = self._some(wanted)
+                if len(elements):
+                    self._exchange(found, elements)
+                if error is not None:
+                    raise error
+                if len(elements):
+                    continue
+            element = self.next()
+            if element is None:
+                break
+            found.append(element)
+        return found
+
+    def _exchange(self, found: list[Any], elements: Sequence[Any]) -> None:
+        """Each of `elements` comes in, and one goes out: what `next` does with a full buffer."""
+        buffer, size = self.buffer, self.size
+        first, last = self.slices[0]
+        for element, word in zip(elements, self.words.take(len(elements)), strict=True):
+            at = last % size
+            if at < len(buffer):
+                buffer[at] = element
+            else:
+                buffer.append(element)
+            last += 1
+            at, front = (first + word % (last - first)) % size, first % size
+            found.append(buffer[at])
+            buffer[at] = buffer[front]
+            first += 1
+        self.slices[0][:] = first, last
+
+    def _draw(self, found: list[Any], count: int) -> None:
+        """Elements of the last pass, of which no more come in."""
+        buffer, size = self.buffer, self.size
+        first, last = self.slices[0]
+        for word in self.words.take(count):
+            at, front = (first + word % (last - first)) % size, first % size
+            found.append(buffer[at])
+            buffer[at] = buffer[front]
+            first += 1
+        self.slices[0][0] = first
+        self.held -= count
+
+    def _fill(self) -> bool:
+        """Fills the buffer; False if the input is empty and would be repeated for ever."""
+        fresh = False
+        if not self.started:
+            self.started = fresh = True
+            self.reopen()
+        while self.input is not None and self.held < self.size:
+            fetched = self._fetch()
+            if fetched:
+                fresh = False
+                if len(self.slices) > _MAX_PASSES:
+                    break
+            elif fresh and self.count == -1:
+                self.drop()
+                return False
+            else:
+                self._next_pass()
+        return True
+
+    def _fetch(self) -> bool:
+        """Puts elements of the input into the buffer: all that there is room for, at first."""
+        assert self.input is not None
+        wanted = 1 if len(self.slices) > _MAX_PASSES else self.size - self.held
+        elements, error = self._some(wanted)
+        if not len(elements) and error is None:
+            return False
+        buffer, size, end = self.buffer, self.size, self.slices[-1][1]
+        if len(buffer) < size and end == len(buffer):
+            buffer.extend(elements)
+        else:
+            for i, element in enumerate(elements):
+                self._put((end + i) % size, element)
+        self.held += len(elements)
+        self.slices[-1][1] = end + len(elements)
+        if error is not None:
+            raise error
+        return True
+
+    def _some(self, count: int) -> tuple[Sequence[Any], BaseException | None]:
+        """Elements of the input; what comes before an error stays in the buffer."""
+        assert self.input is not None
+        if count == 1:
+            element = self.input.next()
+            return ([] if element is None else [element]), None
+        if self.raw:
+            return self.input.many(count), None
+        return self.input.some(count)
+
+    def _put(self, at: int, element: Any) -> None:
+        if at < len(self.buffer):
+            self.buffer[at] = element
+        else:
+            self.buffer.append(element)
+
+    def _next_pass(self) -> None:
+        self.passes += 1
+        if self.count != -1 and self.passes >= self.count:
+            self.drop()
+            return
+        end = self.slices[-1][1]
+        self.slices.append([end, end])
+        self.reopen()
+
+
+def _size(value: Any) -> int:
+    size = scalar(value, "buffer_size")
+    if size <= 0:
+        raise invalid("buffer_size must be greater than zero.")
+    return size
+
+
+@dataset_op(
+    "ShuffleDataset", f"{INPUT}, buffer_size: int64, seed: int64, seed2: int64",
+    f"reshuffle_each_iteration: bool = true, {STRUCTURE}",
+)  # fmt: skip
+def shuffle_dataset(
+    xp: Any, input_dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, *,
+    reshuffle_each_iteration: bool,
+) -> Dataset:  # fmt: skip
+    seeds = chosen_seeds(seed, seed2)
+    return Shuffle(input_dataset, _size(buffer_size), seeds, reshuffle_each_iteration)
+
+
+@dataset_op(
+    "ShuffleAndRepeatDataset",
+    f"{INPUT}, buffer_size: int64, seed: int64, seed2: int64, count: int64",
+)
+def shuffle_and_repeat_dataset(
+    xp: Any, input_dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, count: Any
+) -> Dataset:
+    times = scalar(count, "count")
+    if times <= 0 and times != -1:
+        raise invalid("count must be greater than zero or equal to -1.")
+    return Shuffle(input_dataset, _size(buffer_size), chosen_seeds(seed, seed2), False, times)

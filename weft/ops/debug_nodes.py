@@ -1,0 +1,94 @@
+"""Nodes that a debugger puts into a graph: values passed on, counted and summed up.
+
+Sending what they see to `debug_urls` is the debugger's business, which is not part of this: a node
+that is to do so says that it cannot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core.dtypes import DType
+from weft.core.errors import UnimplementedError
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+from weft.graph.shape_fn import Dims, ShapeContext
+
+_WATCHED = (
+    'T: type, device_name: string = "", tensor_name: string = "", debug_urls: list(string) = [],'
+    "%s gated_grpc: bool = false"
+)
+_COPIED = 'T: type, tensor_name: string = "", debug_ops_spec: list(string) = []'
+
+
+def _check_urls(debug_urls: list[Any]) -> None:
+    if debug_urls:
+        raise UnimplementedError(None, None, f"Tensors cannot be sent to {debug_urls}.")
+
+
+@op("DebugIdentity", inputs="input: T", outputs="output: T", attrs=_WATCHED % "",
+    shape=s.unchanged, runs_on="host", differentiable=False,
+    allows_uninitialized=True)  # fmt: skip
+def debug_identity_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
+    _check_urls(debug_urls)
+    return input
+
+
+@op("DebugNanCount", inputs="input: T", outputs="output: int64", attrs=_WATCHED % "",
+    shape=lambda c: (1,), runs_on="host", differentiable=False,
+    allows_uninitialized=True)  # fmt: skip
+def debug_nan_count_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
+    _check_urls(debug_urls)
+    return np.array([np.count_nonzero(np.isnan(input))], np.int64)
+
+
+def _summary_shape(c: ShapeContext) -> Dims:
+    dims = c.dims(0)
+    return (None if dims is None else 14 + len(dims),)
+
+
+@op("DebugNumericSummary", inputs="input: T", outputs="output: double",
+    attrs=_WATCHED % " lower_bound: float = -inf, upper_bound: float = inf,"
+    " mute_if_healthy: bool = false,",
+    shape=_summary_shape, runs_on="host", differentiable=False,
+    allows_uninitialized=True)  # fmt: skip
+def debug_numeric_summary_(
+    xp: Any, input: Any, *, T: DType, debug_urls: list[Any], lower_bound: float,
+    upper_bound: float,
+) -> Any:  # fmt: skip
+    """Counts, ends and moments: [is there, size, NaN, -inf, < 0, 0, > 0, inf, min, max, ...]."""
+    _check_urls(debug_urls)
+    x = np.asarray(input).astype(np.float64).ravel()
+    finite = x[np.isfinite(x)]
+    low = (x == -np.inf) | (np.isfinite(x) & np.isfinite(lower_bound) & (x <= lower_bound))
+    high = (x == np.inf) | (np.isfinite(x) & np.isfinite(upper_bound) & (x >= upper_bound))
+    inside = np.isfinite(x) & ~low & ~(high & ~low)
+    ends = (finite.min(), finite.max()) if finite.size else (np.inf, -np.inf)
+    moments = (finite.mean(), finite.var()) if finite.size else (np.nan, np.nan)
+    counts = [np.isnan(x), low, inside & (x < 0), inside & (x == 0), inside & (x > 0), high & ~low]
+    head = [1, x.size, *(np.count_nonzero(each) for each in counts), *ends, *moments]
+    shape = np.shape(input)
+    return np.array([*head, T.as_datatype_enum, len(shape), *shape], np.float64)
+
+
+@op("DebugGradientIdentity", inputs="input: T", outputs="output: T", attrs="T: type",
+    shape=s.unchanged, allows_uninitialized=True)  # fmt: skip
+def debug_gradient_identity_(xp: Any, input: Any) -> Any:
+    return input
+
+
+debug_gradient_identity_.gradient(lambda op, grad: grad)
+
+
+@op("Copy", inputs="input: T", outputs="output: T", attrs=_COPIED, shape=s.unchanged,
+    differentiable=False, allows_uninitialized=True)  # fmt: skip
+def copy_(xp: Any, input: Any) -> Any:
+    return input
+
+
+@op("CopyHost", inputs="input: T", outputs="output: T", attrs=_COPIED, shape=s.unchanged,
+    runs_on="host", differentiable=False, allows_uninitialized=True)  # fmt: skip
+def copy_host_(xp: Any, input: Any) -> Any:
+    return input
