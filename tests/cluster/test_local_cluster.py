@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import gc
+
 import weft as tf
+from tests.cluster.conftest import cluster_of
+from weft.cluster import outcome
+from weft.cluster import server as servers
+from weft.cluster.grpc_transport import GrpcWorker
 
 
 def test_a_cluster_for_a_test() -> None:
@@ -20,3 +26,20 @@ def test_a_cluster_for_a_test() -> None:
     finally:
         for server in [*workers, *ps]:
             server.stop()
+
+
+def test_a_server_that_nobody_holds_goes_on() -> None:
+    """Estimators start one and forget it."""
+    cluster = cluster_of(worker=1)
+    tf.train.Server(cluster, job_name="worker", task_index=0)
+    gc.collect()
+    address = cluster["worker"][0]
+    client = GrpcWorker("/job:worker/replica:0/task:0", address)
+    try:
+        devices = outcome.wait(client.get_status(20.0))
+        assert [d.device_type for d in devices] == ["CPU"]
+    finally:
+        client.close()
+        for each in [s for s in servers._serving if s.target.endswith(address)]:
+            each.stop()
+    assert not [s for s in servers._serving if s.target.endswith(address)]

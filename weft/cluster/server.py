@@ -23,6 +23,10 @@ _STOP_SECONDS = 1.0
 _HANDSHAKE_MS = 20_000
 
 
+# A server goes on when nobody holds it any more.
+_serving: set[Server] = set()
+
+
 class Server:
     """Serves one task of a cluster until the process ends, or `stop` is called."""
 
@@ -160,6 +164,7 @@ class Server:
                 if self._frames is not None:
                     self._frames.start()
                 inprocess.register(self._target, self.master)
+                _serving.add(self)
 
     def join(self) -> None:
         """Blocks until the server is stopped; for most that is never."""
@@ -172,6 +177,7 @@ class Server:
 
     def stop(self) -> None:
         """Ends all sessions and steps, and frees the port."""
+        _serving.discard(self)
         with self._lock:
             was, self._state = self._state, "stopped"
             if was == "stopped":
