@@ -49,6 +49,8 @@ def _threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
     until = time.monotonic() + THREAD_SECONDS
     # One that is only about to start (a pool's, in the background) cannot be waited for yet.
     started = [each for each in threading.enumerate() if each.ident and each not in before]
+    # The process has one to listen to signals, made when it is first needed.
+    started = [each for each in started if each.name != "weft-interrupts"]
     for each in started:
         each.join(max(0.0, until - time.monotonic()))
     return [each for each in started if each.is_alive()]

@@ -151,3 +151,18 @@ def test_a_wrong_list_of_visible_devices():
     options = tf.GPUOptions(visible_device_list="99")
     with pytest.raises(errors.InvalidArgumentError, match="invalid GPU id '99'"):
         tf.Session(config=tf.ConfigProto(gpu_options=options))
+
+
+def test_a_compiled_loop_that_never_ends_can_be_ended():
+    end = tf.placeholder(tf.float32, [])
+    v = tf.Variable(0.0)
+    x = tf.while_loop(lambda x: x > end, lambda x: x * 0.5 + 0.25 * end, [1.0])
+    kept = v.assign(x)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for _ in range(4):
+            last = sess.run(kept, {end: 1e-3})
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run(kept, {end: -1.0}, options=tf.RunOptions(timeout_in_ms=500))
+        assert sess.run(v) == last
+        assert sess.run(kept, {end: 1e-3}, options=tf.RunOptions(timeout_in_ms=5000)) == last

@@ -77,4 +77,4 @@ def test_the_block_cell_is_the_operation(sess):
     assert w_ru.shape == [DEPTH + UNITS, 2 * UNITS]
     same = tf.raw_ops.GRUBlockCell(x=x, h_prev=h, w_ru=w_ru, w_c=w_c, b_ru=b_ru, b_c=b_c).h
     sess.run(tf.global_variables_initializer())
-    np.testing.assert_allclose(*sess.run([output, same]), rtol=1e-6)
+    np.testing.assert_allclose(*sess.run([output, same]), rtol=1e-6, atol=1e-7)

@@ -249,3 +249,18 @@ def test_shapes_that_one_branch_hands_to_its_gradient_do_not_specialise(sess):
     regions = [u for p in sess._runner._plans.values() for u in p.units if hasattr(u, "static")]
     made = [e.program for r in regions for e in r.entries.values() if e.program is not None]
     assert len(made) == 1 and not any(r.static for r in regions)
+
+
+def test_a_loop_much_longer_than_those_before():
+    """The room for what its gradient needs grows as often as it takes."""
+    count, x = tf.placeholder(tf.int32, []), tf.placeholder(tf.float32, [])
+    body = lambda i, y: (i + 1, tf.sin(y) + x)  # noqa: E731
+    y = tf.while_loop(lambda i, _: tf.not_equal(i, count), body, [0, 0.0])[1]
+    (gradient,) = tf.gradients(y, x)
+    with tf.Session() as sess:
+        for n in (5, 5, 5, 70_000):
+            value, slope = 0.0, 0.0
+            for _ in range(n):
+                value, slope = np.sin(value) + 1.0, np.cos(value) * slope + 1.0
+            got = sess.run([y, gradient], {count: n, x: 1.0})
+            np.testing.assert_allclose(got, [value, slope], rtol=1e-4)

@@ -6,14 +6,16 @@ registered (who waits for whom, which tensors come by themselves) is all that a 
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Sequence
 from typing import Any
 
 from weft.cluster.remote_rendezvous import Inbox, RemoteRendezvous
 from weft.core import errors
+from weft.core.deferred import Deferred
+from weft.runtime.inbox import Mailbox
 from weft.runtime.interpret import located
 from weft.runtime.plan import WaitingPlan
+from weft.runtime.promised import Finish
 from weft.runtime.running import RunningSteps
 from weft.runtime.tasks import Task
 
@@ -44,52 +46,68 @@ class Flow:
         self.keys = {t.index: t.transfer_key + ROOT for t in self.tasks.tasks if t.transfer_key}
         self.receives = {self.keys[t.index]: t for t in self.tasks.tasks if t.kind == "recv"}
 
-    def run(
-        self, feeds: Sequence[Any], running: RunningSteps, rendezvous: RemoteRendezvous
-    ) -> list[Any]:
-        """One step, on the calling thread; gives the values of the fetches."""
+    def start(
+        self,
+        feeds: Sequence[Any],
+        finish: Finish,
+        running: RunningSteps,
+        rendezvous: RemoteRendezvous,
+    ) -> Any:
+        """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
         plan = self.plan
         if plan.generation != plan.store.generation:
             plan._settle()
         if plan.tasks is not self.tasks:
             self._settle()
-        step = _Step(self, rendezvous)
+        step = _Step(self, finish, running, rendezvous)
         for slot, value in zip(plan.feed_slots, feeds, strict=True):
             step.values[slot] = value
         running.add(step)
-        try:
-            values = step.run()
-        finally:
-            running.remove(step)
-        return [values[i] for i in plan.fetch_slots]
+        return step.go_on()
 
 
 class _Step:
-    def __init__(self, flow: Flow, rendezvous: RemoteRendezvous) -> None:
-        self.flow, self.rendezvous = flow, rendezvous
-        self.inbox: Inbox = queue.SimpleQueue()
+    def __init__(
+        self, flow: Flow, finish: Finish, running: RunningSteps, rendezvous: RemoteRendezvous
+    ) -> None:
+        self.flow, self.finish, self.running, self.rendezvous = flow, finish, running, rendezvous
+        self.inbox: Inbox = Mailbox()
         self.values = flow.tasks.template.copy()
         self.pending = flow.tasks.pending.copy()
         self.readers = flow.tasks.readers.copy()
+        self.left = len(flow.tasks.tasks)
+        self.ready = list(flow.tasks.roots)
 
     def abort(self, error: errors.OpError) -> None:
         self.inbox.put(error)
 
-    def run(self) -> list[Any]:
-        left = len(self.flow.tasks.tasks)
-        ready = list(self.flow.tasks.roots)
-        while left:
-            while ready:
-                done = self._start(ready)
-                left -= len(done)
-                ready = [user for task in done for user in self._finish(task)]
-            if left:
+    def go_on(self) -> Any:
+        """Runs up to where it has to wait, or to its end."""
+        try:
+            while not self._advance():
+                promise = Deferred(then=lambda _: self.go_on())
+                if self.inbox.sleep(lambda promise=promise: promise.complete(())):  # type: ignore[misc]
+                    return promise
+            self.rendezvous.flush()
+        except BaseException:
+            self.running.remove(self)
+            raise
+        self.running.remove(self)
+        return self.finish([self.values[i] for i in self.flow.plan.fetch_slots])
+
+    def _advance(self) -> bool:
+        """Runs what can run and takes what has arrived; whether the step is over."""
+        while self.left:
+            if self.ready:
+                done = self._start(self.ready)
+            else:
                 self.rendezvous.flush()
+                if self.inbox.is_empty():
+                    return False
                 done = self._received()
-                left -= len(done)
-                ready = [user for task in done for user in self._finish(task)]
-        self.rendezvous.flush()
-        return self.values
+            self.left -= len(done)
+            self.ready = [user for task in done for user in self._finish(task)]
+        return True
 
     def _start(self, ready: list[Task]) -> list[Task]:
         """Starts tasks: first what others wait for. Gives those that are done."""
@@ -126,7 +144,7 @@ class _Step:
             raise (error if task.node is None else located(error, task.node)) from error
 
     def _received(self) -> list[Task]:
-        """Waits for what comes next; gives the receives that are done by that."""
+        """Takes what has come; gives the receives that are done by that."""
         found = self.inbox.get()
         if isinstance(found, BaseException):
             raise found

@@ -191,16 +191,19 @@ class FrameServer:
             self._meters.calls.give_back()
             if not frame.call:
                 return  # nobody wants to know
-            if error is None and threading.get_ident() == receiver:
-                if wire.length(answer) > _MOST_SENT_AT_ONCE:
-                    self._crew.start(lambda: _respond(frame, channel, answer, None))
-                    return
-            _respond(frame, channel, answer, error)
+            if error is None and (callable(answer) or self._is_slow(answer, receiver)):
+                self._crew.start(lambda: _respond(frame, channel, answer, None))
+            else:
+                _respond(frame, channel, answer, error)
 
         try:
             self._prompt[frame.name](frame.data, caller, finish)
         except Exception as error:
             finish(None, error)
+
+    def _is_slow(self, answer: Any, receiver: int) -> bool:
+        """Whether sending would keep the thread that receives from its work."""
+        return threading.get_ident() == receiver and wire.length(answer) > _MOST_SENT_AT_ONCE
 
     def _answer(
         self, frame: Frame, channel: Channel, callers: dict[int, FrameCaller], caller: FrameCaller
@@ -235,6 +238,12 @@ class FrameServer:
 
 
 def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException | None) -> None:
+    """Sends an answer, or what the function gives that makes it."""
+    if callable(answer):
+        try:
+            answer = answer()
+        except Exception as problem:
+            error = problem
     with contextlib.suppress(Closed):  # nobody waits for it any more
         if error is not None:
             channel.send_error(frame.call, *status_of(frame.name, error))

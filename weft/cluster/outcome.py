@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from weft.cluster.interfaces import Worker
@@ -27,6 +29,37 @@ def attempt(function: Callable[[], Any]) -> Deferred:
     except Exception as error:
         result.fail(error)
     return result
+
+
+def gathered(found: Sequence[Any]) -> Deferred:
+    """A list of results, of which some are promises, as one promise. The first error is its."""
+    results, lock = list(found), threading.Lock()
+    awaited = [i for i, item in enumerate(results) if isinstance(item, Deferred)]
+    left = len(awaited)
+
+    def cancel() -> None:
+        for i in awaited:
+            found[i].cancel()
+
+    whole = Deferred(cancel)
+
+    def arrived(i: int, value: Any, error: BaseException | None) -> None:
+        nonlocal left
+        if error is not None:
+            whole.fail(error)
+            return
+        with lock:
+            results[i] = value
+            left -= 1
+            is_last = not left
+        if is_last:
+            whole.complete(results)
+
+    for i in awaited:
+        found[i].deliver_to(partial(arrived, i))
+    if not awaited:
+        whole.complete(results)
+    return whole
 
 
 def wait_watching(

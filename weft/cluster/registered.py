@@ -25,6 +25,7 @@ from weft.runtime.crew import Crew
 from weft.runtime.interpret import Observer
 from weft.runtime.partitioned import PartitionedPlan
 from weft.runtime.plan import DataflowPlan, Plan, make_plan
+from weft.runtime.promised import StepEnds
 from weft.runtime.region import Region
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.step import located_fetch
@@ -94,35 +95,30 @@ class RegisteredGraph:
             isinstance(unit, Region) and unit.entries and unit.is_tiny() for unit in plan.units
         )
 
-    def run(self, call: GraphCall, step: WorkerStep | None = None) -> GraphResult:
-        """One step, on the calling thread. Quick ones need to know nothing of it."""
-        feeds = self._fed(call.feeds) if self.feed_keys else ()
-        stats = None
-        if call.recording.timeline:
-            assert step is not None
-            trace = StepTrace()
-            values = self.plan.run_observed(
-                feeds, _observer(trace), None, step.running, step.rendezvous
-            )
-            stats = _step_stats(trace)
-        else:
-            values = self._run(feeds, step)
-        if step is not None:
+    def run_quickly(self, call: GraphCall) -> GraphResult:
+        """A step that is over at once."""
+        values = self.plan.run(self._fed(call.feeds))
+        return GraphResult(self._fetched(call.fetches, values))
+
+    def start(self, call: GraphCall, step: WorkerStep) -> Any:
+        """The `GraphResult` of one step, or a promise of it."""
+        feeds = self._fed(call.feeds)
+        trace = StepTrace() if call.recording.timeline else None
+
+        def finish(values: Sequence[Any]) -> GraphResult:
             step.rendezvous.flush()
-        return GraphResult(self._fetched(call.fetches, values), stats, self._graphs(call))
+            stats = None if trace is None else _step_stats(trace)
+            return GraphResult(self._fetched(call.fetches, values), stats, self._graphs(call))
 
-    def _run(self, feeds: Sequence[Any], step: WorkerStep | None) -> Sequence[Any]:
-        values: Sequence[Any]
-        if step is None:
-            values = self.plan.run(feeds)
-        elif self.flow is not None:
-            values = self.flow.run(feeds, step.running, step.rendezvous)
-        else:
-            rendezvous = step.rendezvous if self.has_transfers else None
-            values = self.plan.run(feeds, None, step.running, rendezvous)
-        return values
+        if trace is None and self.flow is not None:
+            return self.flow.start(feeds, finish, step.running, step.rendezvous)
+        observe = None if trace is None else _observer(trace)
+        rendezvous = step.rendezvous if self.has_transfers else None
+        return self.plan.start(feeds, finish, StepEnds(observe, None, step.running, rendezvous))
 
-    def _fed(self, feeds: Sequence[tuple[str, Any]]) -> list[Any]:
+    def _fed(self, feeds: Sequence[tuple[str, Any]]) -> Sequence[Any]:
+        if not self.feed_keys:
+            return ()
         given = dict(feeds)
         try:
             return [given[name] for name in self.feed_keys]

@@ -8,7 +8,6 @@ Nobody waits in a thread here.
 
 from __future__ import annotations
 
-import queue
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,9 +16,10 @@ from typing import Any
 from weft.cluster.inprocess import Peers
 from weft.core import errors
 from weft.core.deferred import Deferred
+from weft.runtime.inbox import Mailbox
 from weft.runtime.rendezvous import Rendezvous
 
-Inbox = queue.SimpleQueue[Any]
+Inbox = Mailbox
 """Gets lists of (key, value), or the error that ends the step."""
 
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import random
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.cluster import outcome
@@ -18,9 +18,10 @@ from weft.cluster.registered import RegisteredGraph
 from weft.cluster.state import WorkerSession
 from weft.cluster.worker_steps import WorkerStep, WorkerSteps
 from weft.core import errors
-from weft.core.deferred import Deferred
-from weft.runtime.crew import Crew
+from weft.core.deferred import Deferred, Ends
+from weft.runtime.crew import Crew, Job, Turns
 from weft.runtime.device import Device, local_devices
+from weft.runtime.promised import Drive, StepEnds
 from weft.runtime.resources import ResourceStore
 from weft.runtime.step import options_from
 
@@ -116,16 +117,20 @@ class LocalWorker(Worker):
         if self._run_promptly(call, result):
             pass
         elif here:
-            self._run_into(result, call)
+            self._run_here(call, result)
         else:
-            self.crew.start(lambda: self._run_into(result, call))
+            self.crew.start(lambda: self._drive(call, result, self.crew.start))
         return result
 
-    def _run_into(self, result: Deferred, call: GraphCall) -> None:
+    def _run_here(self, call: GraphCall, result: Deferred) -> None:
+        turns = Turns(self.crew)
+        result.deliver_to(lambda *_: turns.over())
         try:
-            result.complete(self._run(call))
-        except Exception as error:
-            result.fail(error)
+            self._drive(call, result, turns.start)
+            turns.attend()
+        except BaseException:  # a keyboard interrupt
+            turns.leave()
+            raise
 
     def _run_promptly(self, call: GraphCall, result: Deferred) -> bool:
         """Runs a step that is over sooner than a thread would wake up; whether it is such a one."""
@@ -135,7 +140,7 @@ class LocalWorker(Worker):
             graph: RegisteredGraph = self.session(call.session).graph(call.graph)
             if not graph.is_quick():
                 return False
-            result.complete(graph.run(call))
+            result.complete(graph.run_quickly(call))
         except Exception as error:
             result.fail(error)
         return True
@@ -146,43 +151,63 @@ class LocalWorker(Worker):
         step.rendezvous.begin(self.session(call.session).peers, graph.pushes)
         return step
 
-    def _run(self, call: GraphCall) -> GraphResult:
-        graph: RegisteredGraph = self.session(call.session).graph(call.graph)
-        step = self._begin(call, graph)
+    def _drive(self, call: GraphCall, result: Deferred, start: Callable[[Job], None]) -> None:
+        """Runs a step on this thread up to where it has to wait; from there on, by `start`."""
         try:
-            if call.partial:
-                return self._run_partial(graph, step, call)
-            result = graph.run(call, step)
-            self.steps.finish(call.step_id, step)
+            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+            step = self._begin(call, graph)
         except Exception as error:
-            self.steps.end(call.step_id, _as_status(error))
-            raise
-        return result
+            result.fail(error)
+            return
+        ends = Ends()
 
-    def _run_partial(
-        self, graph: RegisteredGraph, step: WorkerStep, call: GraphCall
-    ) -> GraphResult:
+        def done(outputs: Any, error: BaseException | None) -> None:
+            ends.over()
+            try:
+                if error is None and not call.partial:
+                    self.steps.finish(call.step_id, step)
+            except Exception as too_much:
+                error = too_much
+            if error is None:
+                result.complete(outputs)
+            else:
+                self.steps.end(call.step_id, _as_status(error))
+                result.fail(error)
+
+        begin = self._run_partial if call.partial else RegisteredGraph.start
+        limits = StepEnds(running=step.running)
+        Drive(start, limits, ends, done).go(lambda: begin(graph, call, step))
+
+    def _run_partial(self, graph: RegisteredGraph, call: GraphCall, step: WorkerStep) -> Deferred:
+        """One call of a step in several: what it feeds and fetches goes through the rendezvous."""
         if step.partial is None:
-            step.partial = Deferred()
-            plan = graph.partial_plan()
-            self.crew.start(lambda: self._run_plan(plan, step, call.step_id))
+            step.partial = self._start_partial(graph, call.step_id, step)
         for key, value in call.feeds:
             step.rendezvous.send(key, value)
-        found = [step.rendezvous.recv_here(key) for key in call.fetches]
-        values = [(f.wait() if isinstance(f, Deferred) else f)[0] for f in found]
-        if call.last:
-            outcome.wait(step.partial)
-        return GraphResult(list(zip(call.fetches, values, strict=True)))
+        awaited = [step.rendezvous.recv_here(key) for key in call.fetches]
+        found = outcome.gathered([*awaited, step.partial] if call.last else awaited)
+        keys = call.fetches
+        found.then = lambda values: GraphResult([(k, v[0]) for k, v in zip(keys, values)])  # noqa: B905
+        return found
 
-    def _run_plan(self, plan: Any, step: WorkerStep, step_id: int) -> None:
-        """All of a partial run; what it needs and makes goes through the rendezvous."""
-        try:
-            plan.run([], None, step.running, step.rendezvous)
-            step.rendezvous.flush()
-            step.partial.complete(None)
-        except Exception as error:
-            step.partial.fail(error)
-            self.steps.end(step_id, _as_status(error))
+    def _start_partial(self, graph: RegisteredGraph, step_id: int, step: WorkerStep) -> Deferred:
+        """All of a partial run; gives the promise of its end."""
+        over, ends = Deferred(), Ends()
+
+        def done(outputs: Any, error: BaseException | None) -> None:
+            ends.over()
+            if error is None:
+                step.rendezvous.flush()
+                over.complete(None)
+            else:
+                over.fail(error)
+                self.steps.end(step_id, _as_status(error))
+
+        limits = StepEnds(None, None, step.running, step.rendezvous)
+        drive = Drive(self.crew.start, limits, ends, done)
+        plan = graph.partial_plan()
+        self.crew.start(lambda: drive.go(lambda: plan.start([], list, limits)))
+        return over
 
     def recv_tensor(self, step_id: int, key: str) -> Deferred:
         def find() -> Any:
@@ -246,7 +271,7 @@ def _cancelled(step_id: int) -> errors.OpError:
     return errors.CancelledError(None, None, f"Step {step_id} was cancelled")
 
 
-def _as_status(error: Exception) -> errors.OpError:
+def _as_status(error: BaseException) -> errors.OpError:
     """An error as those get it who wait for the step's tensors."""
     if isinstance(error, errors.OpError):
         return error

@@ -33,7 +33,7 @@ class WorkerMethods:
         " CleanupGraph CleanupAll RecvTensor Logging Tracing MarkRecvFinished PushTensors"
     )
 
-    PROMPT = "Run PushTensors"
+    PROMPT = "Run PushTensors RecvTensor"
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
@@ -134,6 +134,12 @@ class WorkerMethods:
         value = outcome.wait(result)[0]
         return wire.received(value, value is DEAD)
 
+    def _prompt_RecvTensor(self, data: wire.Chunk, caller: Caller, answer: Answer) -> None:
+        request = parse("RecvTensor", data)
+        result = self.worker.recv_tensor(request.step_id, request.rendezvous_key)
+        caller.on_gone(result.cancel)
+        result.deliver_to(partial(_answer_received, answer))
+
     def _CleanupGraph(self, data: wire.Chunk, caller: Caller) -> bytes:
         outcome.wait(self.worker.cleanup_graph(parse("CleanupGraph", data).step_id))
         return b""
@@ -167,6 +173,13 @@ def _answer(answer: Answer, result: Any, error: BaseException | None) -> None:
         answer(None, problem)
     else:
         answer(message)
+
+
+def _answer_received(answer: Answer, outputs: Any, error: BaseException | None) -> None:
+    if error is not None:
+        answer(None, error)
+    else:  # it may be large, or on a device: whoever sent it need not wait until it is away
+        answer(partial(wire.received, outputs[0], outputs[0] is DEAD))
 
 
 def _session(request: Any) -> str:

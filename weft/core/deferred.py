@@ -102,6 +102,12 @@ class Ends:
 
         return at_end
 
+    def over(self) -> None:
+        """The step is over."""
+        calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
     def kept(self, outputs: Any) -> Any:
         """Outputs as they are, or as a promise that says what to do at the end."""
         at_end = self.take()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from weft.graph.op_def import OpDef
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
@@ -39,6 +41,11 @@ def nodes_inside(node: Node) -> list[Node]:
         for inner in graph.nodes:
             found += [inner, *nodes_inside(inner)]
     return found
+
+
+def has_loops(nodes: Iterable[Node]) -> bool:
+    """Whether there is a loop among these or inside of one."""
+    return any(n.type == "_While" for node in nodes for n in [node, *nodes_inside(node)])
 
 
 def kind(node: Node) -> str | None:

@@ -84,10 +84,13 @@ def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str]) -> lis
         "[" + ", ".join(read) + "]",
         "[" + ", ".join([*inputs, *constants]) + "]",
         writer.name(region.rngs) + "()" if random else "None",
+        writer.name(region.idle_switch) if region.can_be_stopped else "None",
     ]
     call = f"{writer.name(entry.program.call)}("
-    if entry.program.factor:  # the program may have to be compiled anew, with more room
+    if entry.program.factor or entry.program.watched:
+        # It may have to be compiled anew, with more room, or to be stopped.
         call = f"{writer.name(region.call_with_room)}({writer.name(entry)}, v, "
+        arguments.pop()
     lines = [f"outputs, new, rest = {call}{', '.join(arguments)})"]
     if written:
         lines.append("".join(f"{cell}.value, " for cell in written) + "= new")

@@ -20,13 +20,16 @@ from weft.passes.cells import cell_key
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.regions import schedule
 from weft.passes.structure import subgraphs
+from weft.passes.structured_nodes import has_loops
 from weft.passes.units import Unit
+from weft.runtime.device_memory import can_overwrite
 from weft.runtime.interpret import _derefs, located
 from weft.runtime.lower import CannotLower, lower
-from weft.runtime.objects import Cell, Objects
+from weft.runtime.objects import SWITCH_SIZE, Cell, Objects
 from weft.runtime.once import compute_once
 from weft.runtime.products import Parts
 from weft.runtime.resources import Variable
+from weft.runtime.trips import note_limit
 
 LARGE = 1 << 18  # elements
 _ASSEMBLER_ATTEMPTS = 3
@@ -78,10 +81,11 @@ class TracedCell:
 
 @dataclass
 class Program:
-    """A compiled region. `call(donated, kept, inputs, rngs) -> (outputs, new values, rest)`.
+    """A compiled region.
 
-    `rest` is (generators of random nodes inside loops, states of arrays that leave, excess if room
-    was guessed).
+    `call(donated, kept, inputs, rngs, switch) -> (outputs, new values, rest)`; `rest` is
+    (generators of random nodes inside loops, states of arrays that leave, excess if room was
+    guessed, whether it was stopped if it can be).
 
     On the host a program that only updates variables has one output, which says that it is done: a
     step is over when it has been computed, and the new values may be donated to the next one by
@@ -94,6 +98,11 @@ class Program:
     leaving: list[Any]  # arrays that leave; `to_host` makes them ones of the host
     factor: int  # how many times the guessed room for loops there is; 0 where nothing was guessed
     waits: bool  # whether the one output only says that it is done
+    watched: bool  # whether it looks at the switch
+
+    def stopped(self, results: Any) -> Any:
+        """Of what a call of a program gave that is watched: whether it was stopped, on device."""
+        return results[2][3]
 
 
 @dataclass(frozen=True)
@@ -123,13 +132,14 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
     count = len(trace.random_nodes) + len(trace.inner_random)
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
+    switch = _switch(jax, unit, device, sharding)
     jitted = jax.jit(trace.run, donate_argnums=(0,))
     with warnings.catch_warnings(), _precision(jax):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-        lowered = jitted.lower(donated, kept, inputs, rngs)
-        if trace.objects.guessed and donated:
-            # It may have to be called again with the same variables.
-            lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs)
+        lowered = jitted.lower(donated, kept, inputs, rngs, switch)
+        if (trace.objects.guessed or trace.objects.watched) and donated:
+            # It may have to be called again with the same variables, or leave them as they were.
+            lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs, switch)
         if device is None or device.platform == "cpu":
             compute_once(lowered.compiler_ir())
         try:
@@ -138,8 +148,9 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
             raise translate(error) from error
     factor = spec.factor if trace.objects.guessed else 0
     return Program(
-        executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done
-    )
+        executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,
+        trace.objects.watched,
+    )  # fmt: skip
 
 
 def _compiled(lowered: Any) -> Any:
@@ -158,6 +169,13 @@ def _precision(jax: Any) -> Any:
     """Inside, products of 32-bit floats are traced with the precision that the flag asks for."""
     wanted = None if flags.TENSOR_FLOAT_32 else "highest"
     return nullcontext() if wanted is None else jax.default_matmul_precision(wanted)
+
+
+def _switch(jax: Any, unit: Unit, device: Any, sharding: Any) -> Any:
+    """By what the loops of a region can be stopped, if it has any and the device lets us."""
+    if not has_loops(unit.nodes) or not can_overwrite(device):
+        return None
+    return jax.ShapeDtypeStruct((SWITCH_SIZE,), np.int32, sharding=sharding)
 
 
 def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
@@ -180,11 +198,11 @@ class Tracer:
         self.says_done = False
 
     def run(
-        self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: Any
+        self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: Any, switch: Any
     ) -> tuple[list[Any], list[Any], Any]:
         import jax.numpy as jnp
 
-        self.objects, self.parts = Objects(self.factor), Parts()
+        self.objects, self.parts = Objects(self.factor, switch), Parts()
         cells = self._cells(donated, kept)
         self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
         before = [_shape_or_none(cell.state) for cell in cells.values()]
@@ -210,6 +228,7 @@ class Tracer:
             [cell.state for cell in self.inner_rngs.values()],
             [array.state for array in self.leaving],
             self.objects.excess.state if self.objects.guessed else None,
+            self.objects.stopped.state if self.objects.watched else None,
         )
         return [jnp.zeros((), bool)] if self.says_done else outputs, new, rest
 
@@ -248,6 +267,8 @@ class Tracer:
                 if hasattr(value, "dtype") and hasattr(value, "astype")
                 else value
             )
+        if node.type == "Minimum":
+            note_limit(self.objects, inputs, values[node, 0])
 
     def _input(self, edge: Edge, values: dict[Edge, Any]) -> Any:
         if edge in values:

@@ -10,6 +10,51 @@ Job = Callable[[], None]
 _IDLE_SECONDS = 30.0
 
 
+class Turns:
+    """Jobs for a thread that waits for their outcome anyway; when it goes away, for a crew."""
+
+    def __init__(self, crew: Crew) -> None:
+        self._crew, self._is_attended = crew, True
+        self._lock = threading.Lock()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+
+    def start(self, job: Job) -> None:
+        with self._lock:
+            if self._is_attended:
+                self._jobs.put(job)
+                return
+        self._crew.start(job)
+
+    def over(self) -> None:
+        """There will be no other."""
+        self._jobs.put(None)
+
+    def attend(
+        self,
+        time_left: Callable[[], float | None] = lambda: None,
+        late: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Runs jobs until it is over; calls `late()` when there was none in the time left."""
+        while True:
+            try:
+                job = self._jobs.get(timeout=time_left())
+            except queue.Empty:
+                late()
+                continue
+            if job is None:
+                return
+            job()
+
+    def leave(self) -> None:
+        """Nobody attends any more."""
+        with self._lock:
+            self._is_attended = False
+        while not self._jobs.empty():
+            job = self._jobs.get()
+            if job is not None:
+                self._crew.start(job)
+
+
 class Crew:
     """`start(job)` runs a job at once on a thread of its own; no job waits for another to end."""
 

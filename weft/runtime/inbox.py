@@ -5,12 +5,13 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft.core import errors
 from weft.core.deferred import Deferred, Ends
 from weft.runtime.frames import Frame, Iteration
+from weft.runtime.running import too_late
 from weft.runtime.tasks import Task
 
 Wake = Callable[[], object]
@@ -34,43 +35,23 @@ class Arrival(NamedTuple):
         return self.outputs if then is None else then(self.outputs)
 
 
-def too_late(awaited: Iterable[str]) -> errors.OpError:
-    """The error of a step that waited for these when its time was up."""
-    names = ", ".join(sorted(awaited))
-    message = "Timed out waiting for notification" + (f": {names}" if names else "")
-    return errors.DeadlineExceededError(None, None, message)
+class Mailbox:
+    """A queue from which one takes; whoever does can sleep without a thread that waits."""
 
-
-class Inbox:
-    """The promises that tasks of one step wait for; whoever keeps one need not know the step."""
-
-    def __init__(self, deadline: float | None) -> None:
-        self.deadline = deadline
-        self.waiting: dict[int, tuple[Deferred, Task]] = {}
-        self._arrived: queue.SimpleQueue[Arrival | errors.OpError] = queue.SimpleQueue()
-        self.ends = Ends()
+    def __init__(self) -> None:
+        self._arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._wake: Wake | None = None
 
-    def expect(self, deferred: Deferred, task: Task, frame: Frame, iteration: Iteration) -> None:
-        self.waiting[id(deferred)] = deferred, task
-        self.ends.add(deferred)
-
-        def sink(outputs: Any, error: BaseException | None) -> None:
-            self._put(Arrival(deferred, task, frame, iteration, outputs, error))
-
-        deferred.deliver_to(sink)
-
-    def abort(self, error: errors.OpError) -> None:
-        """Instead of what comes next, the step gets an error; from any thread."""
-        self._put(error)
-
-    def _put(self, event: Arrival | errors.OpError) -> None:
+    def put(self, event: Any) -> None:
         self._arrived.put(event)
         if self._wake is not None:
             wake = self._no_more_sleep()
             if wake is not None:
                 wake()
+
+    def get(self, timeout: float | None = None) -> Any:
+        return self._arrived.get(timeout=timeout)
 
     def is_empty(self) -> bool:
         return self._arrived.empty()
@@ -78,13 +59,36 @@ class Inbox:
     def sleep(self, wake: Wake) -> bool:
         """Has `wake` called, once, when something arrives; False if something has."""
         self._wake = wake
-        # Who has woken it since then goes on with the step, not who wanted to sleep.
+        # Who has woken it since then goes on, not who wanted to sleep.
         return self._arrived.empty() or self._no_more_sleep() is None
 
     def _no_more_sleep(self) -> Wake | None:
         with self._lock:
             wake, self._wake = self._wake, None
         return wake
+
+
+class Inbox(Mailbox):
+    """The promises that tasks of one step wait for; whoever keeps one need not know the step."""
+
+    def __init__(self, deadline: float | None) -> None:
+        super().__init__()
+        self.deadline = deadline
+        self.waiting: dict[int, tuple[Deferred, Task]] = {}
+        self.ends = Ends()
+
+    def expect(self, deferred: Deferred, task: Task, frame: Frame, iteration: Iteration) -> None:
+        self.waiting[id(deferred)] = deferred, task
+        self.ends.add(deferred)
+
+        def sink(outputs: Any, error: BaseException | None) -> None:
+            self.put(Arrival(deferred, task, frame, iteration, outputs, error))
+
+        deferred.deliver_to(sink)
+
+    def abort(self, error: errors.OpError) -> None:
+        """Instead of what comes next, the step gets an error; from any thread."""
+        self.put(error)
 
     def next(self) -> Arrival:
         """What comes next. Fails when the deadline comes first."""
@@ -95,10 +99,11 @@ class Inbox:
         return event
 
     def _next(self) -> Arrival | errors.OpError:
-        if self.deadline is None:
-            return self._arrived.get()
+        event: Arrival | errors.OpError
         try:
-            return self._arrived.get(timeout=max(0.0, self.deadline - time.monotonic()))
+            left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+            event = self.get(left)
+            return event
         except queue.Empty:
             raise self._too_late() from None
 
@@ -121,8 +126,8 @@ class Inbox:
         return found
 
     def _failure(self) -> Arrival | None:
-        while not self._arrived.empty():
-            event = self._arrived.get()
+        while not self.is_empty():
+            event = self.get()
             if isinstance(event, Arrival) and event.error is not None:
                 return event
         return None
@@ -140,6 +145,4 @@ class Inbox:
     def close(self) -> None:
         """The step is over."""
         self.waiting.clear()
-        at_end = self.ends.take()
-        if at_end is not None:
-            at_end()
+        self.ends.over()

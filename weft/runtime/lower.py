@@ -77,6 +77,7 @@ class _Loop:
         self.tracer, self.objects, self.node = tracer, tracer.objects, node
         self.start, self.fixed = [_plain(v) for v in inputs[:count]], inputs[count:]
         self.limits = counter_limits(node, inputs, bound)
+        self.is_long = self.objects.may_run_long(bound)
         self.lists = LoopLists(self.start, bound, self.objects)
         self.products = sums_of_products(node, bound)
         self.body = factors_only(node.attrs["body"], self.products)
@@ -100,6 +101,8 @@ class _Loop:
         del objects.items[known:]
         objects.restore(before)
         _put(objects, self.changed, states)
+        if self.is_long:
+            objects.stopped.state = objects.stopped.state | ~objects.may_go_on()
         for product in self.products:
             i = product.variable
             final[i] = product.total(self.start[i], final[i])
@@ -118,6 +121,8 @@ class _Loop:
         objects = self.objects
         known = {id(variables[i]): (variables[i], limit) for i, limit in self.limits.items()}
         before, objects.limits = objects.limits, objects.limits | known
+        if self.is_long:
+            objects.look()
         try:
             entered = self.lists.enter(variables)
             results = self.tracer.run_graph(self.body, [*entered, *self.fixed])
@@ -136,8 +141,11 @@ class _Loop:
         _put(self.objects, self.changed, states)
         given = [*self.lists.enter(variables), *self.fixed]
         more = self.tracer.run_graph(self.node.attrs["cond"], given)[0]
-        # What was read beyond a buffer could keep a loop running for good.
-        return more & (self.objects.excess.state < _ENDLESS) if self.objects.guesses else more
+        if self.objects.guesses:
+            # What was read beyond a buffer could keep a loop running for good.
+            endless = min(_ENDLESS * self.objects.factor, np.iinfo(np.int32).max)
+            more = more & (self.objects.excess.state < np.int32(endless))
+        return more & self.objects.may_go_on() if self.is_long else more
 
     def step(self, carry: Any) -> Any:
         variables, states = carry

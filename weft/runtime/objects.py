@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+SWITCH_SIZE = 16  # a power of two: a program looks at each element in turn
+# Loops that run no more often than this, all around them counted, end soon enough by themselves.
+_SHORT = 1024
+
 
 class Cell:
     """A value that a program changes on its way."""
@@ -24,15 +28,21 @@ class Objects:
     Each object has a `state`: arrays, or None before it holds any. Where nothing tells how often a
     loop runs, buffers get room for a guess, times `factor`; `excess` is how many times the guess
     the program needed. If that is more than `factor`, its results are void.
+
+    `switch` is the array by which the program can be stopped (see stopping.py), if it has one;
+    `watched` whether a loop looks at it.
     """
 
-    def __init__(self, factor: int = 1) -> None:
+    def __init__(self, factor: int = 1, switch: Any = None) -> None:
         self.items: list[Any] = []
         self.bounds: list[int] = []
         self.guesses = 0  # how many of `bounds` are only guesses
         self.factor = factor
         self.guessed = False
         self.excess = self.add(Cell(np.int32(0)))
+        self.switch, self.watched = switch, False
+        self.looks = self.add(Cell(np.int32(0)))
+        self.stopped = self.add(Cell(np.bool_(False)))
         # By identity, values that are known to stay below a number.
         self.limits: dict[int, tuple[Any, int]] = {}
 
@@ -53,6 +63,19 @@ class Objects:
         self.guessed = True
         needed = jnp.asarray(index, np.int32) // np.int32(max(1, rows // self.factor))
         self.excess.state = jnp.maximum(self.excess.state, needed + np.int32(1))
+
+    def may_run_long(self, bound: int | None) -> bool:
+        """Whether the loop around this point has to be stoppable."""
+        return self.switch is not None and (bound is None or math.prod(self.bounds) > _SHORT)
+
+    def look(self) -> None:
+        """Once in every iteration of a loop that can be stopped."""
+        # Always at another element: what does not change, XLA would look at once.
+        self.watched = True
+        self.looks.state = self.looks.state + np.int32(1)
+
+    def may_go_on(self) -> Any:
+        return self.switch[self.looks.state & np.int32(SWITCH_SIZE - 1)] == 0
 
     def rows_for(self, index: Any) -> int:
         """How many rows a buffer needs that is written at `index`."""

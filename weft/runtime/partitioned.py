@@ -7,7 +7,6 @@ run by the caller's thread alone.
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,16 +17,15 @@ from weft.core import errors
 from weft.core.deferred import Deferred, Ends
 from weft.passes.client_graph import ClientGraph, Edge
 from weft.passes.partition import Partition
-from weft.runtime.crew import Crew
+from weft.runtime.crew import Crew, Job, Turns
 from weft.runtime.executor import Executor
 from weft.runtime.in_turn import InTurn
-from weft.runtime.inbox import too_late
 from weft.runtime.interpret import Observer
 from weft.runtime.plan import make_plan
-from weft.runtime.promised import StepEnds
+from weft.runtime.promised import NO_ENDS, Drive, Finish, StepEnds
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps, among, until
+from weft.runtime.running import RunningSteps, too_late
 
 
 class PartitionedPlan:
@@ -86,13 +84,29 @@ class PartitionedPlan:
                 running.check()
             results = in_turn.run([[feeds[p] for p in part.feeds] for part in self.parts])
         else:
-            step = _Step(len(self.parts), deadline, rendezvous or Rendezvous())
+            step = _Step(self.parts, deadline, rendezvous or Rendezvous(), self.crew)
             results = self._run_at_once(feeds, observe, step, running)
-        fetches: list[Any] = [None] * sum(len(part.fetches) for part in self.parts)
-        for part, values in zip(self.parts, results, strict=True):
-            for position, value in zip(part.fetches, values, strict=True):
-                fetches[position] = value
-        return fetches
+        return self._joined(results)
+
+    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Deferred:
+        """What `finish` makes of the fetches of a step, as a promise: nobody waits."""
+        step = _Step(self.parts, ends.deadline, ends.rendezvous or Rendezvous(), self.crew)
+        promise = Deferred(then=lambda results: finish(self._joined(results)))
+        promise.on_cancel = lambda: step.abort(_cancelled("The step was cancelled"))
+        running = ends.running
+        if running is not None:
+            running.add(step)
+
+        def over() -> None:
+            if running is not None:
+                running.remove(step)
+            try:
+                promise.complete(step.outcome())
+            except Exception as error:
+                promise.fail(error)
+
+        step.start(self._begin(feeds, ends.observe, step), over)
+        return promise
 
     def _run_at_once(
         self,
@@ -102,38 +116,49 @@ class PartitionedPlan:
         running: RunningSteps | None,
     ) -> list[list[Any]]:
         """Every partition on a thread of its own, as long as it has something to do."""
-        ends = StepEnds(observe, step.deadline, step.running, step.rendezvous)
-
-        def start(i: int) -> Any:
-            mine = [feeds[p] for p in self.parts[i].feeds]
-            return self.plans[i].start(mine, list, ends)
-
         if running is not None:
             running.add(step)
         try:
-            return step.run(start, self.crew)
+            return step.run(self._begin(feeds, observe, step))
         finally:
             if running is not None:
                 running.remove(step)
 
+    def _begin(
+        self, feeds: Sequence[Any], observe: Observer | None, step: _Step
+    ) -> Callable[[int], Any]:
+        ends = step.limits._replace(observe=observe)
+
+        def begin(i: int) -> Any:
+            mine = [feeds[p] for p in self.parts[i].feeds]
+            return self.plans[i].start(mine, list, ends)
+
+        return begin
+
+    def _joined(self, results: Sequence[Sequence[Any]]) -> list[Any]:
+        """The fetches of all partitions in the order of the step's."""
+        fetches: list[Any] = [None] * sum(len(part.fetches) for part in self.parts)
+        for part, values in zip(self.parts, results, strict=True):
+            for position, value in zip(part.fetches, values, strict=True):
+                fetches[position] = value
+        return fetches
+
 
 class _Step:
-    """What the partitions of one step share: where they meet, and how it ends.
+    """What the partitions of one step share: where they meet, and how it ends."""
 
-    The first partition is run by the thread of the caller, which waits for the others, too.
-    """
-
-    def __init__(self, count: int, deadline: float | None, rendezvous: Rendezvous) -> None:
-        self.deadline = deadline
-        self.rendezvous, self.running = rendezvous, RunningSteps()
-        self.results: list[Any] = [None] * count
+    def __init__(
+        self, parts: Sequence[Partition], deadline: float | None, rendezvous: Rendezvous, crew: Crew
+    ) -> None:
+        self.running, self.crew = RunningSteps(), crew
+        self.limits = StepEnds(None, deadline, self.running, rendezvous)
+        self._results: list[Any] = [None] * len(parts)
         self._error: Exception | None = None
-        self._left = count
+        self._left = len(parts)
         self._lock = threading.Lock()
         self._ends = Ends()
-        self._is_attended = True
-        # What the thread of the caller has to do; None when all partitions are over.
-        self._turns: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._turns = Turns(crew)  # what the thread of the caller has to do, if it attends
+        self._when_over: Callable[[], None] = self._turns.over
 
     def abort(self, error: errors.OpError) -> None:
         self._fail(error)
@@ -143,96 +168,66 @@ class _Step:
             if self._error is not None:
                 return
             self._error = error
-        self.rendezvous.abort(error)
-        end = error if isinstance(error, errors.OpError) else errors.CancelledError(None, None, "")
-        self.running.close(end)
+        assert self.limits.rendezvous is not None
+        self.limits.rendezvous.abort(error)
+        self.running.close(error if isinstance(error, errors.OpError) else _cancelled(""))
 
-    def run(self, start: Callable[[int], Any], crew: Crew) -> list[list[Any]]:
-        """`start(i)` gives the results of partition i, or a promise of them."""
+    def start(self, begin: Callable[[int], Any], over: Callable[[], None]) -> None:
+        """`begin(i)` gives the results of partition i, or a promise; `over()` is called at last."""
+        self._when_over = over
+        self._turns.leave()
+        for i in range(len(self._results)):
+            self.crew.start(self._job(i, begin))
+
+    def run(self, begin: Callable[[int], Any]) -> list[list[Any]]:
+        """The same on the thread of the caller, which runs the first partition."""
         try:
-            for i in range(1, len(self.results)):
-                crew.start(partial(self._advance, i, partial(start, i), crew))
-            self._advance(0, partial(start, 0), crew)
-            self._work(crew)
+            for i in range(1, len(self._results)):
+                self.crew.start(self._job(i, begin))
+            self._job(0, begin)()
+            self._turns.attend(self._time_left, self._late)
         except BaseException as error:
             # A keyboard interrupt on the caller's thread: it goes on up, and the others stop.
-            self._fail(errors.CancelledError(None, None, f"interrupted: {error!r}"))
-            self._leave_to(crew)
+            self._fail(_cancelled(f"interrupted: {error!r}"))
+            self._turns.leave()
             raise
-        finally:
-            at_end = self._ends.take()
-            if at_end is not None:
-                at_end()
+        return self.outcome()
+
+    def outcome(self) -> list[list[Any]]:
         if self._error is not None:
             raise self._error
-        return self.results
+        return self._results
 
-    def _work(self, crew: Crew) -> None:
-        """Runs the first partition whenever it can go on, until all are over."""
-        while True:
-            try:
-                turn = self._turns.get(timeout=self._time_left())
-            except queue.Empty:
-                runs = [step for step in self.running.steps() if isinstance(step, Executor)]
-                self._fail(too_late(name for run in runs for name in run.awaited()))
-                continue
-            if turn is None:
-                return
-            self._advance(0, turn, crew)
+    def _job(self, i: int, begin: Callable[[int], Any]) -> Job:
+        start = self.crew.start if i else self._turns.start
+        drive = Drive(start, self.limits, self._ends, partial(self._done, i))
+        return lambda: drive.go(partial(begin, i))
 
-    def _leave_to(self, crew: Crew) -> None:
-        """The thread of the caller does not come back to the first partition."""
-        with self._lock:
-            self._is_attended = False
-        while not self._turns.empty():
-            turn = self._turns.get()
-            if turn is not None:
-                crew.start(partial(self._advance, 0, turn, crew))
+    def _late(self) -> None:
+        runs = [step for step in self.running.steps() if isinstance(step, Executor)]
+        self._fail(too_late(name for run in runs for name in run.awaited()))
 
     def _time_left(self) -> float | None:
-        if self.deadline is None or self._error is not None:
+        deadline = self.limits.deadline
+        if deadline is None or self._error is not None:
             return None  # nothing waits any more when the step has failed
-        return max(0.0, self.deadline - time.monotonic())
+        return max(0.0, deadline - time.monotonic())
 
-    def _advance(self, i: int, go_on: Callable[[], Any], crew: Crew) -> None:
-        """Runs partition `i` up to where it has to wait, or to its end."""
-        try:
-            with among(self.running), until(self.deadline):
-                found = go_on()
-        except Exception as error:
-            self._fail(error)
-            self._over()
-            return
-        if not isinstance(found, Deferred):
-            self.results[i] = found
-            self._over()
-            return
-        self._ends.add(found)
-        found.deliver_to(partial(self._kept, i, found, crew))
-
-    def _kept(
-        self, i: int, promise: Deferred, crew: Crew, outputs: Any, error: BaseException | None
-    ) -> None:
-        """A partition can go on: the caller's thread does that, or one of the crew."""
-
-        def go_on() -> Any:
-            if error is not None:
-                raise error
-            return outputs if promise.then is None else promise.then(outputs)
-
-        with self._lock:
-            mine = i == 0 and self._is_attended
-            if mine:
-                self._turns.put(go_on)
-        if not mine:
-            crew.start(partial(self._advance, i, go_on, crew))
-
-    def _over(self) -> None:
+    def _done(self, i: int, results: Any, error: BaseException | None) -> None:
+        if error is not None:
+            end = error if isinstance(error, Exception) else _cancelled(f"interrupted: {error!r}")
+            self._fail(end)
+        self._results[i] = results
         with self._lock:
             self._left -= 1
             over = not self._left
         if over:
-            self._turns.put(None)
+            self._ends.over()
+            self._when_over()
+
+
+def _cancelled(why: str) -> errors.OpError:
+    return errors.CancelledError(None, None, why)
 
 
 def _joined(parts: list[Partition]) -> ClientGraph:

@@ -22,7 +22,7 @@ from weft.passes.pieces import pieces
 from weft.passes.pipeline import has_frames
 from weft.passes.references import is_reference
 from weft.passes.regions import group
-from weft.passes.structured_nodes import nodes_inside
+from weft.passes.structured_nodes import has_loops, nodes_inside
 from weft.passes.units import Layout, Unit
 from weft.runtime.call_site import DirectStep
 from weft.runtime.compile import translate
@@ -169,8 +169,7 @@ class Plan:
         self.direct: DirectStep | None = None
         self.by_node: TaskGraph | None = None
         self.whole = self._whole()
-        inside = [n for node in self.nodes for n in [node, *nodes_inside(node)]]
-        self.has_loops = any(n.type == "_While" for n in inside)
+        self.has_loops = has_loops(self.nodes)
 
     def _whole(self) -> Region | None:
         """The region that is all there is to a step, if it is one."""
@@ -223,7 +222,7 @@ class Plan:
         """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
         if ends.observe is not None:
             return finish(self.run_observed(feeds, ends.observe))
-        return finish(self.run(feeds))
+        return finish(self.run(feeds, None, ends.running))
 
     @property
     def graphs(self) -> list[ClientGraph]:
@@ -360,21 +359,28 @@ class WaitingPlan(Plan):
 
     def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
         self._follow_store()
-        if ends is NO_ENDS:
+        if ends is NO_ENDS or (ends.only_running() and len(self.units) <= _FEW):
+            if ends.running is not None:
+                ends.running.check()
             values = self.begin(feeds)
             stop = self.advance(values)
             if stop is None:
                 return finish(self.results(values))
-            return self.start_at(values, *stop, finish)
+            return self.start_at(values, *stop, finish, ends)
         tasks = self.tasks if ends.observe is None else self._tasks_by_node()
         executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
         return promised(executor, lambda values: finish(self.results(values)))
 
     def start_at(
-        self, values: list[Any], unit: int, promise: Deferred | None, finish: Finish
+        self,
+        values: list[Any],
+        unit: int,
+        promise: Deferred | None,
+        finish: Finish,
+        ends: StepEnds = NO_ENDS,
     ) -> Any:
         """The same, of a run that has come up to a unit, or up to what that waits for."""
-        executor = Executor(self.tasks, [])
+        executor = ends.executor(self.tasks, [])
         at = values, unit, promise
         return promised(executor, lambda slots: finish(self.results(slots)), at)
 

@@ -7,14 +7,16 @@ over several devices, a loop, a conditional, or a request of another process.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from weft.core import errors
-from weft.core.deferred import Deferred
+from weft.core.deferred import Deferred, Ends, Sink
+from weft.runtime.crew import Job
 from weft.runtime.executor import Executor, Stop, explained
 from weft.runtime.interpret import Observer
 from weft.runtime.rendezvous import Rendezvous
-from weft.runtime.running import RunningSteps
+from weft.runtime.running import RunningSteps, among, until
 from weft.runtime.tasks import TaskGraph
 
 Finish = Callable[[list[Any]], Any]
@@ -28,6 +30,10 @@ class StepEnds(NamedTuple):
     running: RunningSteps | None = None
     rendezvous: Rendezvous | None = None
 
+    def only_running(self) -> bool:
+        """Whether a step can end only by itself, or with its session."""
+        return self.observe is None and self.deadline is None and self.rendezvous is None
+
     def executor(self, tasks: TaskGraph, feeds: list[tuple[int, Any]]) -> Executor:
         limits = self.deadline, self.running
         return Executor(tasks, feeds, *limits, self.observe, self.rendezvous)
@@ -39,6 +45,43 @@ NO_ENDS = StepEnds()
 def promised(executor: Executor, finish: Finish, at: Stop | None = None) -> Any:
     """What `finish` makes of the slots of the run, or a promise of that."""
     return _Run(executor, finish).start(at)
+
+
+class Drive:
+    """Something that may have to wait, taken to its end by whoever `start(job)` leaves it to.
+
+    `done(outputs, error)` is called once. What is to be done at the end of the step is in `ends`.
+    """
+
+    def __init__(
+        self, start: Callable[[Job], None], limits: StepEnds, ends: Ends, done: Sink
+    ) -> None:
+        self._start, self._limits, self._ends, self._done = start, limits, ends, done
+
+    def go(self, begin: Callable[[], Any]) -> None:
+        """Runs it on this thread, up to where it has to wait, or to its end."""
+        try:
+            with among(self._limits.running), until(self._limits.deadline):
+                found = begin()
+        except Exception as error:
+            self._done(None, error)
+            return
+        except BaseException as error:  # a keyboard interrupt goes on up
+            self._done(None, error)
+            raise
+        if isinstance(found, Deferred):
+            self._ends.add(found)
+            found.deliver_to(partial(self._kept, found))
+        else:
+            self._done(found, None)
+
+    def _kept(self, promise: Deferred, outputs: Any, error: BaseException | None) -> None:
+        def go_on() -> Any:
+            if error is not None:
+                raise error
+            return outputs if promise.then is None else promise.then(outputs)
+
+        self._start(lambda: self.go(go_on))
 
 
 class _Run:

@@ -22,6 +22,7 @@ from weft.passes.client_graph import Edge, Node
 from weft.passes.cost import estimated_time
 from weft.passes.devices import DeviceInfo
 from weft.passes.structure import subgraphs
+from weft.passes.structured_nodes import has_loops
 from weft.passes.units import Unit
 from weft.runtime import report
 from weft.runtime.call_site import DirectStep, call_site, direct_step
@@ -33,11 +34,13 @@ from weft.runtime.compile import (
     load,
     translate,
 )
+from weft.runtime.device_memory import can_overwrite
 from weft.runtime.huge_pages import use_huge_pages
 from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
 from weft.runtime.lower import CannotLower
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.running import limits
+from weft.runtime.stopping import call_stoppably, take_switch
 from weft.runtime.straight import Step, straight_line
 
 MAX_PROGRAMS = 64
@@ -99,8 +102,9 @@ class Region:
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.inner_random = inner_random(unit.nodes)
         self.needs_xla = any(n.definition.xla for n in unit.nodes)
-        self.has_loops = any(n.type == "_While" for n in unit.nodes)
+        self.has_loops = has_loops(unit.nodes)
         device = store.device
+        self.can_be_stopped = self.has_loops and can_overwrite(device)
         self.on_accelerator = device is not None and device.platform != "cpu"
         self.only_moves = not self.on_accelerator and all(n.type in MOVES for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
@@ -123,8 +127,8 @@ class Region:
         if entry is None:
             entry = self._new_entry(key)
         step = entry.step
-        if self.has_loops and limits.deadline is not None:
-            self._to_host(values)  # a compiled loop could not be stopped
+        if self.has_loops and limits.deadline is not None and not self.can_be_stopped:
+            self._to_host(values)
             run_nodes(self.nodes, values, self.store)
         elif step is not None:
             try:
@@ -296,10 +300,18 @@ class Region:
         while True:
             program = entry.program
             assert program is not None
-            results = program.call(*args)
-            if (needed := int(results[2][2])) <= program.factor:
+            if program.watched:
+                results = call_stoppably(program, args, self.store.device)
+            else:
+                results = program.call(*args, self.idle_switch)
+            if not program.factor or (needed := int(results[2][2])) <= program.factor:
                 return results
             self._compile(entry, values, 1 << (needed - 1).bit_length())
+
+    @functools.cached_property
+    def idle_switch(self) -> Any:
+        """What programs get that could be stopped, and have no need of it."""
+        return take_switch(self.store.device) if self.can_be_stopped else None
 
     def after(self, entry: _Entry, rest: Any) -> None:
         """Notes what a call has changed besides the values of variables."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 from weft.core.errors import DeadlineExceededError, OpError
+
+
+def too_late(awaited: Iterable[str] = ()) -> OpError:
+    """The error of a step that waited for these when its time was up."""
+    names = ", ".join(sorted(awaited))
+    message = "Timed out waiting for notification" + (f": {names}" if names else "")
+    return DeadlineExceededError(None, None, message)
 
 
 class Step(Protocol):
@@ -29,7 +36,7 @@ class _Limits(threading.local):
         if self.running is not None:
             self.running.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise DeadlineExceededError(None, None, "Timed out waiting for notification")
+            raise too_late()
 
 
 limits = _Limits()
@@ -47,8 +54,12 @@ def until(deadline: float | None) -> Iterator[None]:
 
 @contextmanager
 def among(running: RunningSteps | None) -> Iterator[None]:
-    """Loops of a step that runs inside stop when its session is closed."""
-    before, limits.running = limits.running, running
+    """Loops of a step that runs inside stop when its session is closed.
+
+    A step inside a step has none of its own.
+    """
+    before = limits.running
+    limits.running = before if running is None else running
     try:
         yield
     finally:

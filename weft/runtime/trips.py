@@ -54,10 +54,10 @@ def trip_bound(node: Node, inputs: list[Any], objects: Objects) -> int | None:
 def _bound(test: Node, node: Node, inputs: list[Any], objects: Objects) -> int | None:
     """The bound that `counter < number` means, or `counter > number` of one that counts down."""
     counter = _variable(test.inputs[0], node)
-    end = _value(test.inputs[1], node.attrs["cond"], inputs)
+    up = test.type.startswith("Less")
+    end = _value(test.inputs[1], node.attrs["cond"], inputs, objects if up else None)
     if counter is None or end is None:
         return None
-    up = test.type.startswith("Less")
     start = _number(inputs[counter])
     if start is None and not up:
         start = objects.most(inputs[counter])
@@ -67,12 +67,30 @@ def _bound(test: Node, node: Node, inputs: list[Any], objects: Objects) -> int |
     return max(0, distance + test.type.endswith("Equal"))
 
 
-def _value(edge: Edge, graph: ClientGraph, inputs: list[Any]) -> int | None:
-    """What an edge of the condition is, if that is known."""
+def note_limit(objects: Objects, inputs: list[Any], output: Any) -> None:
+    """Notes that a minimum is at most what is known of one side, as with the lengths of an RNN."""
+    if _number(output) is None:
+        known = [n for n in (_most(value, objects) for value in inputs) if n is not None]
+        if known:
+            objects.limits[id(output)] = output, min(known) + 1
+
+
+def _value(
+    edge: Edge, graph: ClientGraph, inputs: list[Any], objects: Objects | None
+) -> int | None:
+    """What an edge of the condition is, or with `objects` is at most, if that is known."""
     if edge[0].type == "Const":
         return _number(edge[0].attrs["value"])
     args = [arg for arg, _ in graph.feeds]
-    return _number(inputs[args.index(edge[0])]) if edge[0] in args else None
+    if edge[0] not in args:
+        return None
+    value = inputs[args.index(edge[0])]
+    return _number(value) if objects is None else _most(value, objects)
+
+
+def _most(value: Any, objects: Objects) -> int | None:
+    number = _number(value)
+    return objects.most(value) if number is None else number
 
 
 def _number(value: Any) -> int | None:

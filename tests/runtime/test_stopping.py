@@ -1,0 +1,171 @@
+"""Loops that XLA has compiled whole end when their step is to end, whatever the reason."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core import errors
+from weft.runtime.region import Region
+
+TIMEOUT = tf.RunOptions(timeout_in_ms=300)
+
+
+def warm(sess, fetch, feeds):
+    """Runs a step until it is compiled; makes sure that it is."""
+    for _ in range(4):
+        result = sess.run(fetch, feeds)
+    programs = [
+        entry.program
+        for plan in sess._runner._plans.values()
+        for part in getattr(plan, "plans", [plan])
+        for unit in part.units
+        if isinstance(unit, Region)
+        for entry in unit.entries.values()
+        if entry.program is not None
+    ]
+    assert any(program.watched for program in programs)
+    return result
+
+
+def halving(end):
+    """Ends for 0 < end; never for less."""
+    return tf.while_loop(lambda x: x > end, lambda x: x * 0.5 + 0.25 * end, [1.0])
+
+
+@pytest.fixture
+def end():
+    return tf.placeholder(tf.float32, [], name="end")
+
+
+def in_background(run):
+    outcome = []
+
+    def work():
+        try:
+            outcome.append(run())
+        except Exception as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread, outcome
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_closing_the_session(end, writes):
+    x = halving(end)
+    sess = tf.Session()
+    if writes:
+        v = tf.Variable(0.0)
+        sess.run(v.initializer)
+        x = v.assign(x)
+    assert warm(sess, x, {end: 1e-3}) <= 1e-3
+    thread, outcome = in_background(lambda: sess.run(x, {end: -1.0}))
+    time.sleep(0.3)
+    assert thread.is_alive()
+    sess.close()
+    thread.join(10)
+    assert isinstance(outcome[0], errors.CancelledError)
+
+
+def test_a_timeout_leaves_session_and_variables_as_they_were(end):
+    v = tf.Variable(1.0)
+    total = v.assign_add(halving(end))
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        warm(sess, total, {end: 1e-3})
+        before = sess.run(v)
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run(total, {end: -1.0}, options=TIMEOUT)
+        assert sess.run(v) == before
+        assert sess.run(total, {end: 1e-3}, options=TIMEOUT) > before
+
+
+def test_inner_loops_conditionals_and_gradients(end):
+    def outer(i, x):
+        endless = lambda: tf.while_loop(lambda y: y > end, lambda y: y * 0.5 + 0.25 * end, [x])  # noqa: E731
+        return i + 1, tf.cond(tf.equal(i, 1), endless, lambda: x + 1.0)
+
+    start = tf.constant(1.0)
+    _, x = tf.while_loop(lambda i, _: i < 3, outer, [0, start])
+    (gradient,) = tf.gradients(x, start)
+    with tf.Session() as sess:
+        warm(sess, [x, gradient], {end: 1e-3})
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run([x, gradient], {end: -1.0}, options=TIMEOUT)
+        assert np.isfinite(sess.run([x, gradient], {end: 1e-3})).all()
+
+
+def test_a_loop_in_a_branch(end):
+    p = tf.placeholder(tf.bool, [])
+    x = tf.cond(p, lambda: halving(end), lambda: end)
+    with tf.Session() as sess:
+        warm(sess, x, {end: 1e-3, p: True})
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run(x, {end: -1.0, p: True}, options=TIMEOUT)
+        assert sess.run(x, {end: -1.0, p: False}, options=TIMEOUT) == -1
+
+
+def test_one_step_of_many(end):
+    x = halving(end)
+    with tf.Session() as sess:
+        warm(sess, x, {end: 1e-3})
+        endless, late = in_background(lambda: sess.run(x, {end: -1.0}, options=TIMEOUT))
+        while endless.is_alive():
+            assert 0 < sess.run(x, {end: 1e-3}) <= 1e-3
+        assert isinstance(late[0], errors.DeadlineExceededError)
+        assert 0 < sess.run(x, {end: 1e-3}) <= 1e-3
+
+
+def test_a_long_loop_with_a_counter():
+    count = tf.placeholder(tf.int64, [])
+    x = tf.while_loop(lambda i, _: i < count, lambda i, x: (i + 1, tf.sin(x)), [np.int64(0), 1.0])[
+        1
+    ]
+    with tf.Session() as sess:
+        warm(sess, x, {count: 10})
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run(x, {count: 10**15}, options=TIMEOUT)
+
+
+@pytest.mark.on_host
+def test_an_error_on_another_device(end):
+    with tf.device("/cpu:1"):
+        x = halving(end)
+    with tf.device("/cpu:0"):
+        bad = tf.py_func(lambda e: 1.0 / 0.0 if e < 0 else 1.0, [end], tf.double)
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+        for _ in range(4):
+            sess.run([x, bad], {end: 1e-3})
+        with pytest.raises(errors.UnknownError, match="ZeroDivisionError"):
+            sess.run([x, bad], {end: -1.0})
+
+
+def test_an_interrupt(end):
+    x = halving(end)
+    threads = threading.active_count()
+    with tf.Session() as sess:
+        warm(sess, x, {end: 1e-3})
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            sess.run(x, {end: -1.0})
+        timer.join()
+        assert sess.run(x, {end: 1e-3}) <= 1e-3
+    assert threading.active_count() <= threads + 1  # one that listens to signals
+
+
+def test_a_loop_of_known_length_does_not_look():
+    x = tf.placeholder(tf.float32, [4, 12, 3])
+    lengths = tf.placeholder(tf.int32, [4])
+    cell = tf.nn.rnn_cell.BasicRNNCell(5)
+    outputs, _ = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        with pytest.raises(AssertionError):
+            warm(sess, outputs, {x: np.ones([4, 12, 3]), lengths: [1, 2, 3, 12]})
