@@ -86,9 +86,26 @@ def singles(tf: Any, folder: str) -> Any:
     return tf.data.Dataset.from_tensor_slices(rows).repeat()
 
 
+def sampled(tf: Any, folder: str) -> Any:
+    """Elements of four datasets, drawn by weights, in batches."""
+    parts = [tf.data.Dataset.range(i * ROWS, (i + 1) * ROWS).repeat() for i in range(4)]
+    drawn = tf.data.experimental.sample_from_datasets(parts, [0.1, 0.2, 0.3, 0.4], seed=1)
+    return drawn.batch(BATCH)
+
+
+def noisy(tf: Any, folder: str) -> Any:
+    """A function that draws random numbers, then batches."""
+    dataset = tf.data.Dataset.range(ROWS).repeat()
+
+    def with_noise(number: Any) -> Any:
+        return tf.cast(number, tf.float32) + tf.random_uniform([4], seed=1)
+
+    return dataset.map(with_noise).batch(BATCH)
+
+
 CASES: dict[str, Make] = {
     "slices": slices, "map": mapped, "records": records, "generator": generated, "images": images,
-    "singles": singles,
+    "singles": singles, "sampled": sampled, "noisy": noisy,
 }  # fmt: skip
 
 

@@ -30,6 +30,9 @@ ABOVE = {
 BUILT_ON_THE_API = (
     "train",
     "data",
+    "functions",
+    "autograph",
+    "keras",
     "layers",
     "linalg",
     "rnn",
@@ -47,7 +50,13 @@ BUILT_ON_THE_API = (
 ABOVE |= {layer: ("client", "autodiff", *BUILT_ON_THE_API) for layer in BUILT_ON_THE_API}
 ABOVE |= {"api": ("client", "autodiff", *BUILT_ON_THE_API)}
 # The package itself, and programs on top of it.
-ABOVE |= {"": ("api",), "__main__": ("cli",), "cli": ("", "api", "runtime"), "python": ("cli",)}
+ABOVE |= {
+    "": ("api",),
+    "__main__": ("cli",),
+    "cli": ("", "api", "runtime"),
+    "python": ("cli",),
+    "examples": ("cli",),
+}
 
 # The modules whose business is XLA; kernels import jax inside a function.
 MAY_IMPORT_JAX = {"runtime/device.py", "runtime/compile.py"}

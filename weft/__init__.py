@@ -91,6 +91,12 @@ from weft.core.shapes import (
     dimension_value as dimension_value,
     TensorShape as TensorShape,
 )
+from weft.functions.batched import (
+    nondifferentiable_batch_function as nondifferentiable_batch_function,
+)
+from weft.functions.polymorphic import function as function
+from weft.functions.vectorized import vectorized_map as vectorized_map
+from weft.functions.wrap import wrap_function as wrap_function
 from weft.graph.constant import constant as constant
 from weft.graph.constant_value import get_static_value as get_static_value
 from weft.graph.convert import (
@@ -784,21 +790,29 @@ from weft.platform.versions import (
 )
 
 if TYPE_CHECKING:
+    from weft import autograph as autograph
     from weft import contrib as contrib
     from weft.api import data as data
     from weft.api import distributions as distributions
     from weft.api import estimator as estimator
+    from weft import examples as examples
     from weft.api import feature_column as feature_column
+    from weft.api import keras as keras
+    from weft import python as python
     from weft.api import saved_model as saved_model
     from weft.data.optional import OptionalSpec as OptionalSpec
 
 # What is large, and not used by every program: where it is.
 _LATER = {
+    "autograph": "weft.autograph",
     "contrib": "weft.contrib",
     "data": "weft.api.data",
     "distributions": "weft.api.distributions",
     "estimator": "weft.api.estimator",
+    "examples": "weft.examples",
     "feature_column": "weft.api.feature_column",
+    "keras": "weft.api.keras",
+    "python": "weft.python",
     "saved_model": "weft.api.saved_model",
 }
 _LATER_NAMES = {
@@ -806,7 +820,7 @@ _LATER_NAMES = {
 }
 # A package that is imported takes its name in this module, where that is the public namespace's:
 # these are empty, and imported now.
-for _name in ("data", "estimator", "feature_column", "saved_model"):
+for _name in ("data", "estimator", "feature_column", "keras", "saved_model"):
     importlib.import_module(f"weft.{_name}")
     del globals()[_name]
 

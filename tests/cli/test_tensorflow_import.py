@@ -57,6 +57,7 @@ def test_public_names_are_the_same_objects() -> None:
     assert tf.nn.relu is weft.nn.relu
     assert tf_v1.Session is weft.Session
     assert tf.__version__ == weft.__version__
+    assert tf.keras.__version__ == "2.2.4-tf"
 
 
 def test_compat_v1_is_reached_as_an_attribute() -> None:
@@ -218,3 +219,11 @@ def test_examples_of_the_programs_own_tree(tmp_path: Path, monkeypatch: pytest.M
     from tensorflow.examples.speech_commands import models
 
     assert models.ADD is weft.add
+
+
+def test_examples_and_internal_modules_by_the_name_of_weft() -> None:
+    from weft.examples.tutorials.mnist import input_data
+    from weft.python.ops import array_ops
+
+    assert weft.examples.tutorials.mnist.input_data.read_data_sets is input_data.read_data_sets
+    assert weft.python.ops.array_ops.shape is array_ops.shape is weft.shape

@@ -49,6 +49,15 @@ def test_further_keywords_arrive_as_they_are() -> None:
     assert given_more(1) == {"a": 1}
 
 
+def test_parameters_in_between() -> None:
+    @with_parameters_of(model, without=("b",), extra={"x": ("a", 7), "y": ("x", None)})
+    def given_more(**arguments: Any) -> dict[str, Any]:
+        return arguments
+
+    assert given_more(1, 2) == {"a": 1, "x": 2, "y": None, "c": 3}
+    assert list(inspect.signature(given_more).parameters) == ["a", "x", "y", "c"]
+
+
 def test_methods() -> None:
     class Base:
         def __init__(self, a: int, b: int = 2) -> None:
@@ -65,5 +74,5 @@ def test_methods() -> None:
 
 @pytest.mark.parametrize("arguments", [(), (1, 2, 3)])
 def test_wrong_calls_are_refused(arguments: tuple[int, ...]) -> None:
-    with pytest.raises(TypeError, match="argument"):
+    with pytest.raises(TypeError, match=r"^given\(\) .*argument"):
         given(*arguments)

@@ -349,3 +349,41 @@ def pieces(tf: Any, folder: str) -> Any:
 def csv(tf: Any, folder: str) -> Any:
     lines, _ = files(folder)
     return tf.data.experimental.CsvDataset(lines, [tf.int32, ["none"]])
+
+
+# ---- operations without a public function --------------------------------------------------------
+
+
+def _by_operation(tf: Any, name: str, dims: list[Any], **inputs: Any) -> Any:
+    """The dataset of int64 that an operation makes."""
+    inputs = {key: _variant(tf, value) for key, value in inputs.items()}
+    made = getattr(tf.raw_ops, name)(**inputs, output_types=[tf.int64], output_shapes=[dims])
+    return tf.data.experimental.from_variant(made, tf.TensorSpec(dims, tf.int64))
+
+
+def _variant(tf: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_variant(tf, each) for each in value]
+    return tf.data.experimental.to_variant(value) if hasattr(value, "batch") else value
+
+
+@program
+def sampled_at_a_rate(tf: Any, folder: str) -> Any:
+    numbers = tf.data.Dataset.range(40)
+    return _by_operation(
+        tf, "SamplingDataset", [], input_dataset=numbers, rate=0.3, seed=3, seed2=5
+    )
+
+
+@program
+def chosen_fastest(tf: Any, folder: str) -> Any:
+    ways = [tf.data.Dataset.range(5), tf.data.Dataset.range(5).prefetch(1)]
+    return _by_operation(tf, "ChooseFastestDataset", [], input_datasets=ways, num_experiments=2)
+
+
+@program
+def thread_pool(tf: Any, folder: str) -> Any:
+    pool = tf.raw_ops.ThreadPoolHandle(num_threads=2, display_name="pool")
+    return _by_operation(
+        tf, "ThreadPoolDataset", [], input_dataset=tf.data.Dataset.range(4), thread_pool=pool
+    )

@@ -66,11 +66,48 @@ def results(tf: Any) -> dict[str, Any]:
     found["concat"] = tf.quantization.quantized_concat(
         1, [part[0] for part in parts], [part[1] for part in parts], [part[2] for part in parts]
     )
+    found |= _norms(tf, call, quint8) | _resized(call, image)
     return {name: _plain(tf, value) for name, value in found.items()}
 
 
+def _norms(tf: Any, call: Any, quint8: Any) -> dict[str, Any]:
+    ranges = [(-1, 1), (-0.5, 0.5), (0, 2), (-1, 1), (0.5, 1.5)]
+    means, spread = np.float32([0.1, -0.2, 0.3]), np.float32([0.5, 1.5, 1.0])
+    values = (IMAGE, means, spread, means[::-1].copy(), spread)
+    parts = [part for x, ends in zip(values, ranges, strict=True) for part in quint8(x, *ends)]
+    norm = "QuantizedBatchNormWithGlobalNormalization"
+    own = quint8(IMAGE, -1, 1)
+    given = {"output_range_given": True, "given_y_min": -1.5, "given_y_max": 2.0}
+    more = {"variance_epsilon": 1e-3, "min_separation": 1e-3}
+    plain = {"output_range_given": False, "given_y_min": 0.0, "given_y_max": 0.0}
+    found = {
+        f"norm_{scaled}": call(norm, *parts, out_type=tf.qint32, variance_epsilon=0.01,
+                               scale_after_normalization=scaled)
+        for scaled in (True, False)
+    }  # fmt: skip
+    found["instance"] = call("QuantizedInstanceNorm", *own, **plain, **more)
+    found["instance_given"] = call("QuantizedInstanceNorm", *own, **given, **more)
+    return found
+
+
+def _resized(call: Any, image: Any) -> dict[str, Any]:
+    found = {}
+    for size, aligned, centers in (
+        ([3, 7], False, False), ([9, 3], True, False), ([8, 8], False, True), ([5, 4], True, False),
+    ):  # fmt: skip
+        found[f"resized_{size}"] = call(
+            "QuantizedResizeBilinear", image[0], size, *image[1:], align_corners=aligned,
+            half_pixel_centers=centers,
+        )  # fmt: skip
+    found["resized_floats"] = call(
+        "QuantizedResizeBilinear", IMAGE, [7, 3], -1.0, 1.0, align_corners=False,
+        half_pixel_centers=False,
+    )  # fmt: skip
+    return found
+
+
 def _plain(tf: Any, value: Any) -> Any:
-    kind = {tf.quint8: tf.uint8, tf.qint32: tf.int32}[value[0].dtype]
+    kind = {tf.quint8: tf.uint8, tf.qint32: tf.int32}.get(value[0].dtype, tf.int32)
     return [tf.bitcast(value[0], kind), *value[1:]]
 
 
@@ -86,6 +123,9 @@ _PAIR = {
     "QuantizedMaxPool": "input min_input max_input",
     "QuantizeDownAndShrinkRange": "input input_min input_max",
     "RequantizationRange": "input input_min input_max",
+    "QuantizedBatchNormWithGlobalNormalization": "t t_min t_max m m_min m_max v v_min v_max"
+    " beta beta_min beta_max gamma gamma_min gamma_max",
+    "QuantizedInstanceNorm": "x x_min x_max", "QuantizedResizeBilinear": "images size min max",
     "Requantize": "input input_min input_max requested_output_min requested_output_max",
 }  # fmt: skip
 NAMES = {op: names.split() for op, names in _PAIR.items()}

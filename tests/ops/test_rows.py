@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from weft.ops.repeats import sum_repeated
 from weft.ops.rows import is_named_once, mark_named_once, update_rows
 from weft.runtime.compile import load
 
@@ -31,6 +32,23 @@ def test_a_program_updates_what_numpy_updates(indices: list[int], once: bool) ->
     at = np.array(indices)
     counted = at >= 0
     expected = update_rows(np, [table], at[counted], (by[counted],), halved_and_moved)[0]
+    np.testing.assert_allclose(jax.jit(program)(table, at, by), expected)
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_rows_named_again_are_given_their_sums(few: int, monkeypatch: Any) -> None:
+    """A small array is updated as a whole, a large one row by row."""
+    monkeypatch.setattr("weft.ops.rows.FEW_ELEMENTS", few)
+    jax = load()
+    table = np.arange(10.0).reshape(5, 2)
+    at, by = np.array([4, 0, 4, 2, 0]), np.arange(10.0).reshape(5, 2)
+
+    def program(table: Any, at: Any, by: Any) -> Any:
+        sums, rows = sum_repeated.kernel(jax.numpy, by, at)
+        return update_rows(jax.numpy, [table], rows, (sums,), halved_and_moved)[0]
+
+    sums, rows = sum_repeated.kernel(np, by, at)
+    expected = update_rows(np, [table], rows, (sums,), halved_and_moved)[0]
     np.testing.assert_allclose(jax.jit(program)(table, at, by), expected)
 
 

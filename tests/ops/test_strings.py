@@ -56,3 +56,10 @@ def test_buckets_are_those_of_tensorflow() -> None:
     words = ["Hello", "TensorFlow", "2.x"]
     assert run(tf.strings.to_hash_bucket_fast(words, 3)).tolist() == [0, 2, 2]
     assert run(tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2])).tolist() == [2, 0]
+
+
+def test_stacking_scalars_gives_strings() -> None:
+    x = tf.placeholder(tf.string, [])
+    with tf.Session() as session:
+        found = session.run(tf.stack([x, x]), {x: "a"})
+    assert found.tolist() == [b"a", b"a"]

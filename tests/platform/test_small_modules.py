@@ -61,7 +61,6 @@ def test_switches_to_what_weft_does() -> None:
 @pytest.mark.parametrize(
     "switch",
     [
-        tf.enable_eager_execution,
         tf.enable_v2_behavior,
         tf.enable_v2_tensorshape,
         tf.enable_tensor_equality,

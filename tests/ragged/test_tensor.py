@@ -205,3 +205,23 @@ def test_the_shape_of_a_loop_variable_may_be_given_as_a_tensor_shape(sess):
     assert sess.run(grown).to_list() == [[1, 2], [3], [4, 5, 6]] * 4
     with pytest.raises(ValueError, match="shape_invariants"):
         tf.while_loop(lambda i, _: i < 2, lambda i, r: (i + 1, tf.concat([r, r], 0)), [0, x])
+
+
+def test_slope_of_padded_rows() -> None:
+    """Each value has that of its place, and the default that of all the places it fills."""
+    values, default = tf.constant([1.0, 2.0, 3.0]), tf.constant(5.0)
+    rows = tf.RaggedTensor.from_row_splits(values, [0, 2, 2, 3])
+    dense = rows.to_tensor(default)
+    assert dense.shape.as_list() == [3, None]
+    slopes = tf.gradients(dense, [values, default], [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]])
+    with tf.Session() as session:
+        found, of_values, of_default = session.run([dense, *slopes])
+    assert found.tolist() == [[1, 2], [5, 5], [3, 5]]
+    assert of_values.tolist() == [1, 2, 5] and of_default == 13
+
+
+def test_gathering_one_row() -> None:
+    words = tf.ragged.constant([["a", "b"], ["c", "d", "e"], []])
+    assert run(tf.gather(words, 1)).tolist() == [b"c", b"d", b"e"]
+    nested = tf.ragged.constant([[[1], [2, 3]], [[4]]])
+    assert run(tf.gather(nested, 0)).to_list() == [[1], [2, 3]]

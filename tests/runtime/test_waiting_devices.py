@@ -261,3 +261,19 @@ def test_an_interrupted_step_leaves_nothing_waiting(sess, relay, waits_on):
     assert queue_waits(sess) == 0 and len(sess._runner.running) == 0
     sess.run([queue.enqueue(1.0), mine.enqueue(5.0)])
     assert sess.run(both) == 9
+
+
+def test_an_accumulator_that_only_a_branch_has(sess):
+    taken = tf.placeholder(tf.bool, [])
+    with tf.device("/cpu:1"):
+        x = 2.0 + tf.cast(taken, tf.float32)
+
+    def accumulated():
+        with tf.device("/cpu:0"):
+            sums = tf.ConditionalAccumulator(tf.float32, shape=[])
+            with tf.control_dependencies([sums.apply_grad(x)]):
+                return sums.take_grad(1)
+
+    result = tf.cond(taken, accumulated, lambda: x * 5.0)
+    assert sess.run(result, {taken: True}) == 3
+    assert sess.run(result, {taken: False}) == 10

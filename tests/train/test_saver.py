@@ -16,7 +16,7 @@ import pytest
 import weft as tf
 from tests.parity.checkpoint_programs import model, on_two_devices, partitioned
 from tests.parity.checkpoints import FOLDER, ROWS
-from weft.train import saver as saver_module
+from weft.train import saver_kept
 from weft.train.saver_builder import BaseSaverBuilder
 
 
@@ -167,7 +167,7 @@ def test_some_are_kept_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     tf.Variable(1.0)
     saver = tf.train.Saver(max_to_keep=1, keep_checkpoint_every_n_hours=1)
     now = [saver._next_checkpoint_time - 3600]
-    monkeypatch.setattr(saver_module.time, "time", lambda: now[0])
+    monkeypatch.setattr(saver_kept.time, "time", lambda: now[0])
     with initialized() as sess:
         for i in range(5):
             saver.save(sess, str(tmp_path / "m"), global_step=i, write_meta_graph=False)

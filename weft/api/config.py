@@ -5,6 +5,9 @@ from weft.client.process_config import (
     get_soft_device_placement as get_soft_device_placement,
     set_soft_device_placement as set_soft_device_placement,
 )
+from weft.functions.polymorphic import (
+    experimental_run_functions_eagerly as experimental_run_functions_eagerly,
+)
 from weft.api import config_experimental as experimental
 from weft.api import config_optimizer as optimizer
 from weft.api import config_threading as threading

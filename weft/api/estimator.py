@@ -5,6 +5,11 @@ from weft.estimator.canned.baseline import (
     BaselineEstimator as BaselineEstimator,
     BaselineRegressor as BaselineRegressor,
 )
+from weft.estimator.canned.boosted_trees import (
+    BoostedTreesClassifier as BoostedTreesClassifier,
+    BoostedTreesEstimator as BoostedTreesEstimator,
+    BoostedTreesRegressor as BoostedTreesRegressor,
+)
 from weft.estimator.canned.dnn import (
     DNNClassifier as DNNClassifier,
     DNNEstimator as DNNEstimator,

@@ -37,6 +37,10 @@ from weft.ops.parsing_tensor import (
     parse_tensor as parse_tensor,
     serialize_tensor as serialize_tensor,
 )
+from weft.ops.proto_codec import (
+    decode_proto as decode_proto,
+    encode_proto as encode_proto,
+)
 from weft.ops.queues import (
     PaddingFIFOQueue as PaddingFIFOQueue,
     PriorityQueue as PriorityQueue,

@@ -1,6 +1,9 @@
 """tf.layers: public names, re-exported from where they are made."""
 
-from weft.layers.base import Layer as Layer
+from weft.layers.base import (
+    InputSpec as InputSpec,
+    Layer as Layer,
+)
 from weft.layers.convolutional import (
     Conv1D as Conv1D,
     conv1d as conv1d,
@@ -17,7 +20,6 @@ from weft.layers.core import (
     Flatten as Flatten,
     flatten as flatten,
 )
-from weft.layers.input_spec import InputSpec as InputSpec
 from weft.layers.normalization import (
     batch_normalization as batch_normalization,
     BatchNormalization as BatchNormalization,

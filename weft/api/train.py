@@ -9,6 +9,11 @@ from weft.cluster.server import Server as Server
 from weft.graph.graph_io import write_graph as write_graph
 from weft.graph.meta_graph import export_meta_graph as export_meta_graph
 from weft.io.events import summary_iterator as summary_iterator
+from weft.ops.sdca import (
+    sdca_fprint as sdca_fprint,
+    sdca_optimizer as sdca_optimizer,
+    sdca_shrink_l1 as sdca_shrink_l1,
+)
 from weft.protos.example import (
     BytesList as BytesList,
     Example as Example,

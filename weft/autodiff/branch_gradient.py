@@ -14,6 +14,7 @@ from weft.autodiff.functions import (
     add_body,
     add_outputs,
     halves,
+    late_arguments,
     own_body,
     with_constants,
 )
@@ -37,16 +38,17 @@ def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
     op.attrs.update(_as_attrs(op, forward))
     op.attrs["Tout"] = [*op.attrs["Tout"], *(t.dtype.base_dtype for t in handed[0])]
     saved = add_outputs(op, handed[0])
+    late = list(dict.fromkeys(tensor for body in bodies for tensor in late_arguments(body)))
     backward = [
         add_body(
             op.graph, f"{op.type}_gradient", side.backward,
-            [*side.dys, *side.body.inputs, *extra], side.dxs,
+            [*side.dys, *side.body.inputs, *extra, *map(side.body.graph.capture, late)], side.dxs,
         )
         for side, extra in zip(sides, handed, strict=True)
     ]  # fmt: skip
     given = [convert_to_tensor(grads[i]) for i in sides[0].outputs]
     types = [dx.dtype.base_dtype for dx in sides[0].dxs]
-    inputs = [*given, *op.inputs[1:], *saved]
+    inputs = [*given, *op.inputs[1:], *saved, *late]
     found = REGISTRY[op.type](op.inputs[0], inputs, types, **_as_attrs(op, backward))
     return [None, *_spread(sides[0], found, len(op.inputs) - 1)]
 

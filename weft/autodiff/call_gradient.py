@@ -1,5 +1,7 @@
-"""Gradients of calls: calls of other functions, which compute what they need of the first anew.
+"""Gradients of calls: calls of other functions.
 
+A function that an attribute names hands on what its gradient needs as further results, so that
+nothing is done or drawn twice. The gradient of one that is an operation type computes that anew:
 TensorFlow differentiates the function of a `SymbolicGradient` when it runs a step, with what it
 knows of few operations. Where that would not do, the gradient is a function of the library.
 """
@@ -9,14 +11,18 @@ from __future__ import annotations
 from typing import Any
 
 from weft.autodiff.functions import (
+    Halves,
     add_body,
+    add_outputs,
     ancestors,
+    connected_halves,
     dense_or_zeros,
     flows,
     gradient_type,
+    late_arguments,
     own_body,
 )
-from weft.core import dtypes
+from weft.core import dtypes, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import gradient_body, set_differentiate
 from weft.graph.function_def import Body
@@ -28,6 +34,8 @@ from weft.graph.tensor import Tensor
 
 def call_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The gradient of a call: its arguments and the gradients of its results go to a function."""
+    if op.definition.calls == "attribute":
+        return _gradient_by_halves(op, grads)
     given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
     if op.definition.calls != "function":
         return _call_of_gradient(op, op.attrs["f"], given)
@@ -38,6 +46,49 @@ def call_gradient(op: Operation, *grads: Any) -> list[Any]:
     return list(raw.SymbolicGradient([*op.inputs, *given], types, reference))
 
 
+def _gradient_by_halves(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
+    """Makes the call return what its gradient needs, and calls that."""
+    dims = [tensor.dims for tensor in op.inputs]
+    body = own_body(op.graph._functions, op.attrs["f"], dims)
+    side, found = connected_halves(body, grads)
+    if not found:
+        return [None] * len(op.inputs)
+    saved = _hand_on(op, side)
+    late = late_arguments(body)
+    inputs = [*side.dys, *body.inputs, *side.saved, *late.values()]
+    base = op.attrs["f"].name
+    backward = add_body(op.graph, f"{base}_backward", side.backward, inputs, side.dxs, keep=True)
+    given = [convert_to_tensor(grads[i]) for i in side.outputs]
+    results = _call(op.graph, backward, [*given, *op.inputs, *saved, *late])
+    for tensor, dx in zip(results, side.dxs, strict=True):
+        tensor.dims = dx.dims
+    packed = nest.pack_sequence_as(found, results, expand_composites=True)
+    places = dict(zip(side.inputs, packed, strict=True))
+    return [places.get(i) for i in range(len(op.inputs))]
+
+
+def _hand_on(op: Operation, side: Halves) -> list[Tensor]:
+    """The tensors that the gradient needs, as outputs of the call; some may be there already."""
+    body = side.body
+    new = [tensor for tensor in side.saved if tensor not in body.outputs]
+    results = [*body.outputs, *new]
+    if new:
+        name = op.attrs["f"].name
+        op.attrs["f"] = add_body(
+            op.graph, f"{name}_forward", side.forward, body.inputs, results, keep=True
+        )
+        op.attrs["Tout"] = [*op.attrs["Tout"], *(t.dtype.base_dtype for t in new)]
+        add_outputs(op, new)
+    return [op.outputs[results.index(tensor)] for tensor in side.saved]
+
+
+def _call(graph: Graph, function: FuncRef, inputs: list[Tensor]) -> list[Tensor]:
+    signature = graph._functions[function.name].message.signature
+    types = [dtypes.as_dtype(arg.type) for arg in signature.output_arg]
+    call = raw.StatefulPartitionedCall if signature.is_stateful else raw.PartitionedCall
+    return list(call(inputs, types, function))
+
+
 def _has_control_flow(library: dict[str, Any], reference: FuncRef) -> bool:
     """Whether a function does what TensorFlow could not differentiate when it runs a step."""
     kinds = {op.definition.calls for op in own_body(library, reference).graph.get_operations()}
@@ -46,11 +97,7 @@ def _has_control_flow(library: dict[str, Any], reference: FuncRef) -> bool:
 
 def _call_of_gradient(op: Operation, reference: FuncRef, given: list[Tensor]) -> list[Any]:
     """Calls a function that is made here: the gradient of `reference`."""
-    made = _gradient_function(op.graph, reference)
-    signature = op.graph._functions[made.name].message.signature
-    types = [dtypes.as_dtype(arg.type) for arg in signature.output_arg]
-    call = raw.StatefulPartitionedCall if signature.is_stateful else raw.PartitionedCall
-    return list(call([*op.inputs, *given], types, made))
+    return _call(op.graph, _gradient_function(op.graph, reference), [*op.inputs, *given])
 
 
 def _gradient_function(graph: Graph, reference: FuncRef) -> FuncRef:

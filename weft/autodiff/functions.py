@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.core import dtypes
+from weft.core import dtypes, nest
 from weft.core.dtypes import DType
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.function import (
@@ -19,7 +19,7 @@ from weft.graph.function import (
     add_function,
     function_named,
 )
-from weft.graph.function_def import Body, function_def
+from weft.graph.function_def import Body, effects_of, function_def, mark_handle
 from weft.graph.graph import Graph
 from weft.graph.op_def import REGISTRY, FuncRef, raw
 from weft.graph.operation import Operation
@@ -40,6 +40,9 @@ def gradient_type(tensor: Tensor) -> DType:
     op = tensor.op
     while op.type == "Identity" or hasattr(op, "_captured"):
         op = op._captured.op if hasattr(op, "_captured") else op.inputs[0].op
+    if (told := getattr(op, "_handle_dtype", None)) is not None:
+        known: DType = told
+        return known
     if op.type == "VarHandleOp":
         found: DType = op.attrs["dtype"]
         return found
@@ -48,6 +51,12 @@ def gradient_type(tensor: Tensor) -> DType:
             read: DType = user.attrs["dtype"]
             return read
     return dtypes.float32
+
+
+def late_arguments(body: Body) -> dict[Tensor, Tensor]:
+    """Tensors from outside that only the gradient of a body uses, each with its argument."""
+    found: dict[Tensor, Tensor] = getattr(body.graph, "late", {})
+    return found
 
 
 def own_body(
@@ -160,9 +169,34 @@ def halves(body: Body, grads: Sequence[Any], handles: Sequence[int] | None = Non
         ys, xs = [body.outputs[i] for i in outputs], [body.inputs[i] for i in inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
         found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
+        if handles is not None:
+            # A handle that nothing flows to is no variable's, or of one that is only written.
+            kept = [k for k, i in enumerate(inputs) if found[k] is not None or i in outputs]
+            made.inputs = [inputs[k] for k in kept]
+            found, xs = [found[k] for k in kept], [xs[k] for k in kept]
         made.dxs = [dense_or_zeros(dx, x) for dx, x in zip(found, xs, strict=True)]
     _cut(made)
     return made
+
+
+def connected_halves(body: Body, grads: Sequence[Any]) -> tuple[Halves, list[Any]]:
+    """Like `halves`, for a call: without inputs that nothing flows to, and with the gradients as
+    they are. Those of a few rows have their parts among the `dxs`.
+    """
+    from weft.autodiff.gradients import gradients
+
+    outputs = [i for i, g in enumerate(grads) if g is not None and flows(body.outputs[i])]
+    inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
+    made = Halves(body, outputs, inputs)
+    with body.graph.as_default():
+        ys, xs = [body.outputs[i] for i in made.outputs], [body.inputs[i] for i in made.inputs]
+        made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
+        found = gradients(ys, xs, made.dys) if ys and xs else [None] * len(xs)
+    made.inputs = [i for i, dx in zip(made.inputs, found, strict=True) if dx is not None]
+    there = [dx for dx in found if dx is not None]
+    made.dxs = nest.flatten(there, expand_composites=True)
+    _cut(made)
+    return made, there
 
 
 def _cut(made: Halves) -> None:
@@ -216,10 +250,23 @@ def add_body(
     ops: Sequence[Operation],
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
+    keep: bool = False,
 ) -> FuncRef:
-    """Makes `ops` a function of `graph`'s library."""
+    """Makes `ops` a function of `graph`'s library.
+
+    `keep`: they stay as they are, and what Python knows of them may be needed to differentiate them
+    further.
+    """
     message = function_def(None, base, ops, inputs, outputs)
-    add_function(graph, LibraryFunction(message))
+    for i, tensor in enumerate(inputs):
+        if tensor.dtype.base_dtype is dtypes.resource:
+            mark_handle(message, i, gradient_type(tensor))
+    built = None
+    if keep:
+        inside, owner = set(ops), outputs[0].graph
+        effects = [op for op in effects_of(owner) if op in inside]
+        built = Body(owner, list(inputs), list(outputs), effects)
+    add_function(graph, LibraryFunction(message, built=built))
     return FuncRef(message.signature.name)
 
 

@@ -25,6 +25,7 @@ from weft.graph.slices import IndexedSlices
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
 from weft.ops.control_flow_context import is_loop_switch, kind_of
+from weft.ops.eager import EagerGraph
 
 Gradient = Tensor | IndexedSlices | None
 
@@ -73,8 +74,8 @@ def gradients(
     with graph.as_default(), name_scope(name, "gradients", values) as scope:
         walk = _Walk(graph, scope, colocate_gradients_with_ops, gate_gradients, aggregation_method)
         y_tensors = [_differentiable(y, "y") for y in ys]
-        x_tensors = [_handle_or_tensor(x) for x in xs]
-        stop_tensors = [_handle_or_tensor(s) for s in stops]
+        x_tensors = [_source(graph, x) for x in xs]
+        stop_tensors = [_source(graph, s) for s in stops]
         return walk.run(y_tensors, x_tensors, stop_tensors, grad_ys, unconnected)
 
 
@@ -100,6 +101,18 @@ def _handle_or_tensor(value: Any) -> Tensor:
     if isinstance(value, IndexedSlices):
         return value.values
     return convert_to_tensor(value, name="x", as_ref=True)
+
+
+def _source(graph: Graph, value: Any) -> Tensor:
+    """The tensor of `graph` that gradients are taken by: of what is outside of a function, the
+    argument that stands for it.
+    """
+    tensor = _handle_or_tensor(value)
+    own = graph.stand_in(tensor)
+    if own is tensor and own.graph is not graph and hasattr(value, "_ref"):
+        read: Tensor = value.value()  # a function takes in the value of a reference variable
+        return graph.stand_in(read)
+    return own
 
 
 def _differentiable(value: Any, name: str) -> Tensor:
@@ -297,6 +310,20 @@ class _Walk:
 
 def _between(ys: list[Operation], xs: list[Operation]) -> dict[Operation, None]:
     """Operations on a path from an x to a y, those nearest to the ys first."""
+    eager = any(isinstance(op.graph, EagerGraph) for op in ys)
+    reached = _reached_eagerly(ys, xs) if eager else _reached(xs)
+    between: dict[Operation, None] = {}
+    queue = deque(ys)
+    while queue:
+        op = queue.popleft()
+        if op in reached and op not in between:
+            between[op] = None
+            queue.extend(tensor.op for tensor in op.inputs)
+    return between
+
+
+def _reached(xs: list[Operation]) -> set[Operation]:
+    """Operations that values flow to from one of `xs`."""
     reached: set[Operation] = set()
     stack = list(xs)
     while stack:
@@ -306,14 +333,23 @@ def _between(ys: list[Operation], xs: list[Operation]) -> dict[Operation, None]:
             for tensor in op.outputs:
                 if is_trainable(tensor.dtype):
                     stack.extend(tensor._consumers)
-    between: dict[Operation, None] = {}
-    queue = deque(ys)
-    while queue:
-        op = queue.popleft()
-        if op in reached and op not in between:
-            between[op] = None
-            queue.extend(tensor.op for tensor in op.inputs)
-    return between
+    return reached
+
+
+def _reached_eagerly(ys: list[Operation], xs: list[Operation]) -> set[Operation]:
+    """The same, of those behind `ys`: tensors of eager execution do not know who takes them."""
+    behind: set[Operation] = set()
+    stack = list(ys)
+    while stack:
+        op = stack.pop()
+        if op not in behind:
+            behind.add(op)
+            stack.extend(tensor.op for tensor in op.inputs)
+    reached = set(xs)
+    for op in sorted(behind, key=lambda op: op._id):  # in the order they were computed
+        if any(t.op in reached and is_trainable(t.dtype) for t in op.inputs):
+            reached.add(op)
+    return reached
 
 
 def _pending(between: Iterable[Operation]) -> dict[Operation, int]:

@@ -388,8 +388,13 @@ def _zeros_of(value: Tensor) -> Tensor:
 def _zeros_dtype(handle: Tensor) -> dtypes.DType:
     """The type of the variable that `handle` stands for."""
     op = handle.op
-    while op.inputs and "dtype" not in op.attrs:
-        op = op.inputs[0].op
+    while True:
+        if hasattr(op, "_captured"):
+            op = op._captured.op
+        elif op.inputs and "dtype" not in op.attrs:
+            op = op.inputs[0].op
+        else:
+            break
     return op.attrs.get("dtype", dtypes.float32)
 
 

@@ -17,6 +17,7 @@ from weft.graph.graph import Graph, get_default_graph, name_scope
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops import array, gather, sequence
+from weft.ops.eager import EagerGraph
 from weft.ops.functional import map_fn
 
 
@@ -29,6 +30,7 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent, self._watches_variables = persistent, watch_accessed_variables
         self._graph: Graph | None = None
+        self._ops: list[Operation] = []  # of the graph, from its start or from that of recording
         # Numbers of operations: where a recording began, and ended if it has.
         self._recorded: list[list[int]] = []
         self._added: set[Operation] = set()  # operations of our own
@@ -48,16 +50,28 @@ class GradientTape:
     def _start(self) -> None:
         if self._recording:
             raise ValueError("Tape is already recording.")
-        self._graph = self._graph or get_default_graph()
-        self._recorded.append([len(self._graph._ops)])
+        graph = self._graph = self._graph or get_default_graph()
+        if isinstance(graph, EagerGraph):
+            self._start_eagerly(graph)
+        self._ops = graph._ops
+        self._recorded.append([len(self._ops)])
         self._recording = True
+
+    def _start_eagerly(self, graph: EagerGraph) -> None:
+        """The graph may have let go of what was recorded before a pause."""
+        before = self._operations()
+        graph.start_recording()
+        if graph._ops is not self._ops:
+            self._added |= before
+            self._recorded = []
 
     def _stop(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        assert self._graph is not None
-        self._recorded[-1].append(len(self._graph._ops))
+        self._recorded[-1].append(len(self._ops))
         self._recording = False
+        if isinstance(self._graph, EagerGraph):
+            self._graph.stop_recording()
 
     def watch(self, tensor: Any) -> None:
         """Tensors or variables with respect to which there shall be gradients."""
@@ -85,6 +99,8 @@ class GradientTape:
     def reset(self) -> None:
         """Forgets all that was recorded and watched."""
         recording = self._recording
+        if recording:
+            self._stop()
         self._recorded, self._added, self._watched, self._graph = [], set(), {}, None
         self._recording = self._is_used = False
         if recording:
@@ -93,7 +109,7 @@ class GradientTape:
     def _operations(self) -> set[Operation]:
         if self._graph is None:
             return set()
-        ops = self._graph._ops
+        ops = self._ops
         cuts = [slice(begin, *(end or [len(ops)])) for begin, *end in self._recorded]
         found = {op for cut in cuts for op in ops[cut]}
         return found | self._added
@@ -103,8 +119,13 @@ class GradientTape:
         found = [v for v in self._watched.values() if not isinstance(v, Tensor)]
         if self._watches_variables and self._graph is not None:
             used = {t for op in self._operations() for t in op.inputs}
-            found += [v for v in self._graph.get_collection("trainable_variables") if _of(v) & used]
+            found += [v for v in _trainable(self._graph) if self._inside(v) & used]
         return tuple({id(v): v for v in found}.values())
+
+    def _inside(self, source: Any) -> set[Tensor]:
+        """The tensors that stand for a source in the graph, which may be a function's."""
+        assert self._graph is not None
+        return {self._graph.stand_in(tensor) for tensor in _of(source)}
 
     # ---- differentiating ----
 
@@ -136,7 +157,7 @@ class GradientTape:
         watched = {id(v) for v in [*self._watched.values(), *self.watched_variables()]}
         mine = [s for s in sources if id(s) in watched or _is_in(recorded, s)]
         edges = {t for op in recorded for t in op.inputs if t.op not in recorded}
-        constant = [t for t in edges if not any(t in _of(s) for s in [*mine, *sources])]
+        constant = [t for t in edges if not any(t in self._inside(s) for s in [*mine, *sources])]
         known = [y for y in targets if y.op in recorded or id(y) in watched]
         made: dict[int, Any] = {}
         if mine and known:
@@ -160,7 +181,7 @@ class GradientTape:
     ) -> Any:
         """The derivatives of each element of `target` by each of the sources."""
         flat_sources = nest.flatten(sources)
-        with name_scope("Jacobian"):
+        with name_scope("Jacobian"), self._keeping():
             flat = array.reshape(target, [-1])
             self._added.add(flat.op)
             rows = self._rows(
@@ -194,7 +215,7 @@ class GradientTape:
                 f"Need first dimension of target shape ({target.shape}) and source shape"
                 f" ({source.shape}) to match."
             )
-        with name_scope("BatchJacobian"):
+        with name_scope("BatchJacobian"), self._keeping():
             shape, size = array.shape(target), array.shape(target)[0]
             flat = array.reshape(target, array.stack([size, -1]))
             self._added.add(flat.op)
@@ -210,6 +231,18 @@ class GradientTape:
             found = array.reshape(turned, array.concat([shape, array.shape(source)[1:]], 0))
             found.set_shape(target.shape.concatenate(source.shape[1:]))
         return found
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Operations added inside can be differentiated, whether or not the tape records."""
+        if not isinstance(self._graph, EagerGraph):
+            yield
+            return
+        self._graph.start_recording()
+        try:
+            yield
+        finally:
+            self._graph.stop_recording()
 
     def _use_up(self) -> None:
         if self._is_used:
@@ -241,13 +274,21 @@ class GradientTape:
         return [next(made) if is_there else None for is_there in there]
 
 
+def _trainable(graph: Graph) -> list[Any]:
+    if isinstance(graph, EagerGraph) and hasattr(graph, "trainable"):
+        return list(graph.trainable.values())
+    return graph.get_collection("trainable_variables")
+
+
 def _of(source: Any) -> set[Tensor]:
     """The tensors by which operations read something: its value, or its handle."""
     if isinstance(source, Tensor):
         return {source}
-    found = {source._ref()} if hasattr(source, "_ref") else set()
     handle = getattr(source, "handle", None)
-    value = source.value() if handle is None else handle
+    if isinstance(handle, Tensor):
+        return {handle}
+    found = {source._ref()} if hasattr(source, "_ref") else set()
+    value = source.value()
     return {*found, value} if isinstance(value, Tensor) else found
 
 

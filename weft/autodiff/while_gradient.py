@@ -17,6 +17,7 @@ from weft.autodiff.functions import (
     add_outputs,
     differentiable,
     halves,
+    late_arguments,
     loop_body,
     own_body,
     with_constants,
@@ -59,7 +60,7 @@ def while_gradient(op: Operation, *grads: Any) -> list[Any]:
     grads = tuple(g if _flows(y) else None for g, y in zip(grads, body.outputs, strict=True))
     handles = [i for i, x in enumerate(body.inputs) if x.dtype.base_dtype is dtypes.resource]
     half = halves(body, grads, handles)
-    loop = _Loop(op, half, handles)
+    loop = _Loop(op, half, [i for i in handles if i in half.inputs])
     _save(loop, _choose(loop))
     found = _run_back(loop, [convert_to_tensor(grads[i]) for i in half.outputs])
     return [found.get(i) for i in range(len(op.inputs))]
@@ -173,7 +174,8 @@ def _run_back(loop: _Loop, grads: list[Tensor]) -> dict[int, Tensor]:
     body, dims = _backward_body(loop)
     sums = [zeros_for(op.inputs[i]) for i in loop.variables]
     assert loop.count is not None
-    given = [loop.count, *grads, *sums, *loop.lists, *(op.inputs[i] for i in loop.fixed)]
+    fixed = [*(op.inputs[i] for i in loop.fixed), *late_arguments(half.body)]
+    given = [loop.count, *grads, *sums, *loop.lists, *fixed]
     condition = _counts_down(op.graph, [tensor.dtype.base_dtype for tensor in given])
     found = op.definition(given, condition, body, output_shapes=dims)
     positions = [*half.outputs, *loop.variables]
@@ -194,7 +196,7 @@ def _backward_body(loop: _Loop) -> tuple[FuncRef, list[Dims]]:
         dxs = [values.get(dx, dx) for dx in half.dxs]
         sums = [raw.Placeholder(dxs[position[i]].dtype, name="sum") for i in loop.variables]
         totals = [raw.AddV2(s, dxs[position[i]]) for s, i in zip(sums, loop.variables, strict=True)]
-    fixed = [inputs[i] for i in loop.fixed]
+    fixed = [*(inputs[i] for i in loop.fixed), *late_arguments(half.body).values()]
     flowing = [dxs[position[i]] for i in half.outputs]
     ops = [
         *half.backward,

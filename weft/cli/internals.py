@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import itertools
 import types
 import unittest.mock
 from collections import namedtuple
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import weft as tf
+from weft.graph import collection_def
 
 
 class tf2:
@@ -37,6 +39,79 @@ class device_lib:
         for each in found:
             each.name = short_name(each.name)
         return found
+
+
+class ops:
+    """Names of `framework.ops` that are nowhere else."""
+
+    _uids = itertools.count(1)
+    _USE_C_API = True
+    register_proto_function = staticmethod(collection_def.register_proto_function)
+    strip_name_scope = staticmethod(collection_def.strip_name_scope)
+    prepend_name_scope = staticmethod(collection_def.prepend_name_scope)
+
+    @staticmethod
+    def uid() -> int:
+        """A number that is given once."""
+        return next(ops._uids)
+
+    @staticmethod
+    def set_shapes_for_outputs(op: Any) -> None:
+        """Shapes are known when an operation is made: there is nothing left to do."""
+
+
+class control_flow_util:
+    @staticmethod
+    def GetContainingXLAContext(ctxt: Any) -> None:
+        """None: what XLA compiles is not a context of the graph."""
+
+
+class summary_op_util:
+    @staticmethod
+    def skip_summary() -> bool:
+        """Whether this is a copy of a model that is to write no summaries."""
+        return False
+
+
+class model_fn:
+    LOSS_METRIC_KEY = "loss"
+    AVERAGE_LOSS_METRIC_KEY = "average_loss"
+
+
+class freeze_graph:
+    @staticmethod
+    def freeze_graph_with_def_protos(
+        input_graph_def: Any, input_saver_def: Any, input_checkpoint: str, output_node_names: str,
+        restore_op_name: str, filename_tensor_name: str, output_graph: str, clear_devices: bool,
+        initializer_nodes: str, variable_names_whitelist: str = "",
+        variable_names_blacklist: str = "", **others: Any,
+    ) -> Any:  # fmt: skip
+        """The graph with the variables of a checkpoint as constants, also written to a file."""
+        if clear_devices:
+            for node in input_graph_def.node:
+                node.device = ""
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.import_graph_def(input_graph_def, name="")
+            if input_saver_def:
+                saver = tf.train.Saver(saver_def=input_saver_def)
+                saver.restore(session, input_checkpoint)
+            else:
+                session.run(restore_op_name, {filename_tensor_name: input_checkpoint})
+            if initializer_nodes:
+                session.run(initializer_nodes.replace(" ", "").split(","))
+            frozen = tf.graph_util.convert_variables_to_constants(
+                session, input_graph_def, output_node_names.replace(" ", "").split(","),
+                variable_names_whitelist=_listed(variable_names_whitelist),
+                variable_names_blacklist=_listed(variable_names_blacklist),
+            )  # fmt: skip
+        if output_graph:
+            with tf.gfile.GFile(output_graph, "wb") as file:
+                file.write(frozen.SerializeToString())
+        return frozen
+
+
+def _listed(names: str) -> list[str] | None:
+    return names.replace(" ", "").split(",") if names else None
 
 
 class smart:

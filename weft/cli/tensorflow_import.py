@@ -25,7 +25,8 @@ _MISSING = object()
 
 # Attributes of the package `weft` that are how it is built, not part of TensorFlow's API.
 _OWN = frozenset(
-    "api autodiff cli client cluster core graph ops passes platform protos python runtime".split()
+    "api autodiff cli client cluster core examples graph ops passes platform protos python"
+    " runtime".split()
 )
 
 # Internal modules import one another, and programs take them from wherever they showed
@@ -210,7 +211,7 @@ def _find(view: str, places: tuple[str, ...], name: str) -> Any:
 
 def _holder(places: tuple[str, ...], name: str) -> Any:
     """The first place that has `name`; None when none does."""
-    if name.startswith("__") and places != ("tf",):
+    if name.startswith("__") and name != "__version__" and places != ("tf",):
         return None
     return next((place for place in _present(places) if _has(place, name)), None)
 

@@ -16,7 +16,7 @@ python
     weft.cli.internals.tf2: tf2
     tf.test: _pywrap_util_port
 python.client
-    tf weft.client.session: session
+    tf weft.client.session weft.client.fetches: session
     weft.client.timeline: timeline
     weft.cli.internals.device_lib: device_lib
     tf: client_lib
@@ -37,17 +37,25 @@ python.data.experimental.ops
         optimization optimization_options parsing_ops prefetching_ops random_ops readers resampling
         scan_ops shuffle_ops stats_ops stats_options take_while_ops threading_options threadpool
         unique writers
+python.debug: weft.train.debug
+python.debug.lib
+    weft.train.debug.dump: debug_data
+python.debug.wrappers
+    weft.train.debug: dumping_wrapper hooks local_cli_wrapper
+    weft.train.debug.watching: framework
 python.distribute
+    weft.cli.internals.summary_op_util: summary_op_util
 python.distribute.cluster_resolver: tf.contrib.cluster_resolver
     tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver
 python.eager
-    tf: backprop context def_function function wrap_function
+    tf weft.functions.polymorphic weft.functions.wrap: backprop context def_function function
+        wrap_function
 python.feature_column
     tf.feature_column weft.cli.internal_columns: feature_column feature_column_v2
         feature_column_lib sequence_feature_column dense_features
     weft.feature_column.serialization: serialization
 python.framework
-    tf weft.graph.graph weft.graph.convert weft.graph.op_def: ops
+    tf weft.graph.graph weft.graph.convert weft.graph.op_def weft.cli.internals.ops: ops
     tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes importer
         indexed_slices kernels load_library op_def_registry random_seed sparse_tensor
         tensor_conversion_registry tensor_like tensor_spec type_spec versions framework_lib
@@ -69,9 +77,57 @@ python.grappler
 python.layers
     tf.layers: base convolutional core layers normalization pooling
     weft.cli.internals.smart tf.layers: utils
+python.keras: tf.keras
+    tf.keras.activations weft.keras.activations: activations
+    tf.keras.backend weft.keras.backend: backend
+    tf.keras.callbacks weft.keras.callbacks: callbacks callbacks_v1
+    tf.keras.constraints weft.keras.constraints: constraints
+    tf.keras.initializers weft.keras.initializers: initializers
+    tf.keras.losses weft.keras.losses: losses
+    tf.keras.metrics weft.keras.metrics: metrics
+    tf.keras.models weft.keras.models: models
+    tf.keras.optimizers weft.keras.optimizers: optimizers
+    tf.keras.regularizers weft.keras.regularizers: regularizers
+python.keras.engine: weft.keras.models tf.keras.utils
+    weft.keras.engine.base_layer weft.keras.engine.add_layers weft.keras.engine.naming: base_layer
+    weft.keras.engine.layer_dtype weft.keras.engine.base_layer: base_layer_utils
+    weft.keras.engine.input_layer: input_layer
+    weft.keras.engine.input_spec: input_spec
+    weft.keras.engine.network weft.keras.engine.topology: network
+    weft.keras.engine.node: node
+    weft.keras.saving: saving
+    weft.keras.engine.sequential: sequential
+    weft.keras.engine.training: training
+    weft.keras.engine.training_data weft.keras.engine.training_losses: training_utils
+python.keras.layers: tf.keras.layers
+    tf.keras.layers weft.keras.layers: advanced_activations convolutional convolutional_recurrent
+        core cudnn_recurrent dense_attention embeddings kernelized local merge noise normalization
+        normalization_v2 pooling recurrent recurrent_v2 rnn_cell_wrapper_v2 serialization wrappers
+python.keras.mixed_precision
+python.keras.mixed_precision.experimental: tf.keras.mixed_precision.experimental
+    weft.keras.mixed_precision.autocast_variable: autocast_variable
+    weft.keras.mixed_precision.loss_scale_optimizer: loss_scale_optimizer
+    weft.keras.mixed_precision.policy: policy
+python.keras.optimizer_v2: tf.keras.optimizers
+    tf.keras.optimizers weft.keras.optimizers: adadelta adagrad adam adamax ftrl gradient_descent
+        nadam rmsprop
+    tf.keras.optimizers.schedules tf.keras.experimental: learning_rate_schedule
+    tf.keras.optimizers weft.keras.optimizers.optimizer_v2: optimizer_v2
+python.keras.saving: weft.keras.saving
+    weft.keras.saving.save tf.keras.models: save
+    weft.keras.saving.model_config: model_config
+    weft.keras.saving.hdf5 weft.keras.saving.hdf5_model: hdf5_format
+python.keras.utils: tf.keras.utils
+    tf.keras.utils weft.keras.utils.generic: generic_utils
+    tf.keras.utils weft.keras.utils.data_utils: data_utils
+    tf.keras.utils weft.keras.utils.io_utils: io_utils
+    tf.keras.utils weft.keras.utils.layer_utils weft.keras.engine.topology: layer_utils
+    weft.keras.losses.weighting: losses_utils
+    tf.keras.utils: multi_gpu_utils np_utils vis_utils
+    weft.keras.engine.network_shapes: tf_utils
 python.lib
 python.lib.io
-    tf.gfile tf.io.gfile: file_io
+    tf.gfile tf.io.gfile weft.io.file_io: file_io
     tf.io tf.python_io: tf_record python_io
 python.module
     tf: module
@@ -86,7 +142,8 @@ python.ops
     tf tf.debugging: check_ops
     tf: clip_ops
     tf weft.ops.control_flow weft.ops.control weft.ops.control_nodes raw: control_flow_ops
-    tf: control_flow_util control_flow_v2_toggles
+    tf weft.cli.internals.control_flow_util: control_flow_util
+    tf: control_flow_v2_toggles
     tf.nn: ctc_ops
     tf tf.io: data_flow_ops
     tf.nn: embedding_ops
@@ -94,8 +151,8 @@ python.ops
     tf: gradients gradients_impl gradients_util
     tf.image tf.io: image_ops image_ops_impl
     tf tf.initializers: init_ops initializers_ns
-    tf raw: inplace_ops
-    tf tf.io: io_ops
+    weft.ops.inplace tf raw: inplace_ops
+    tf tf.io raw: io_ops
     tf tf.linalg: linalg_ops linalg_ops_impl
     tf tf.lookup tf.contrib.lookup tf.lookup.experimental: lookup_ops
     tf tf.math tf.linalg weft.ops.math: math_ops special_math_ops
@@ -117,7 +174,7 @@ python.ops
     weft.summary.summary: summary_op_util
     weft.summary.summary_ops_v2: summary_ops_v2
     tf weft.ops.variable_scope: variable_scope
-    tf weft.ops.variables: variables
+    tf weft.ops.variables weft.ops.partitioned_variable: variables
     tf.losses tf: weights_broadcast_ops
     raw: gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops
         gen_candidate_sampling_ops gen_checkpoint_ops gen_clustering_ops gen_collective_ops
@@ -177,7 +234,8 @@ python.summary.writer
     tf.summary weft.io.event_file_writer: event_file_writer
 python.tools
     tf.train: inspect_checkpoint
-    tf.graph_util: freeze_graph optimize_for_inference_lib strip_unused_lib
+    weft.cli.internals.freeze_graph tf.graph_util: freeze_graph
+    tf.graph_util: optimize_for_inference_lib strip_unused_lib
 python.training
     tf.train weft.train.moving_averages: moving_averages
     tf.train weft.train.checkpoint_management: checkpoint_management
@@ -186,8 +244,9 @@ python.training
     tf.train weft.train.saver weft.train.saver_builder: saver
     tf.train weft.train.checkpoint_warm_start: warm_starting_util
     tf.train weft.train.device_setter: device_setter
+    tf.train weft.contrib.training.evaluation: evaluation
     tf.train tf.estimator tf.io: adadelta adagrad adagrad_da adam basic_loops
-        basic_session_run_hooks coordinator evaluation ftrl gradient_descent input
+        basic_session_run_hooks coordinator ftrl gradient_descent input
         learning_rate_decay momentum
         monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
         queue_runner_impl rmsprop server_lib session_manager session_run_hook slot_creator
@@ -224,6 +283,7 @@ core.framework
 core.protobuf
     weft.protos.server: tensorflow_server_pb2
 core.example
+    weft.protos.example: example_pb2 feature_pb2
 core.util
 contrib.crf.python
 contrib.crf.python.ops
@@ -231,8 +291,11 @@ contrib.crf.python.ops
 contrib.distributions.python
 contrib.distributions.python.ops
     tf.contrib.distributions: bijectors distribution
+contrib.cluster_resolver.python
+    tf.contrib.cluster_resolver: training
 contrib.eager.python
     tf.contrib.eager: tfe
+    tf.contrib.eager.metrics: metrics_impl
 contrib.factorization.python
 contrib.factorization.python.ops
     tf.contrib.factorization raw: clustering_ops
@@ -257,10 +320,11 @@ contrib.layers.python.ops
 contrib.learn: tf.contrib.learn
 contrib.learn.python: tf.contrib.learn
 contrib.learn.python.learn: tf.contrib.learn
-    tf.contrib.learn: learn_runner metric_spec run_config monitors experiment
+    tf.contrib.learn.learn_runner: learn_runner
+    tf.contrib.learn: metric_spec run_config monitors experiment
 contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
     weft.contrib.learn.datasets.mnist: mnist
-    tf.contrib.learn.datasets: base
+    weft.contrib.learn.datasets.base: base
 contrib.learn.python.learn.estimators
     tf.contrib.learn: estimator head model_fn run_config
 contrib.learn.python.learn.preprocessing
@@ -295,7 +359,8 @@ contrib.slim.python.slim: tf.contrib.slim
     tf.contrib.slim.summaries: summaries
 contrib.slim.python.slim.data
     tf.contrib.slim tf.contrib.slim.data: data_decoder data_provider dataset
-        dataset_data_provider parallel_reader prefetch_queue tfexample_decoder
+        dataset_data_provider prefetch_queue tfexample_decoder
+    tf.contrib.slim.parallel_reader tf.contrib.slim: parallel_reader
 contrib.slim.python.slim.nets: tf.contrib.slim.nets
     tf.contrib.slim.nets.alexnet: alexnet
     tf.contrib.slim.nets.inception: inception inception_v1 inception_v2 inception_v3
@@ -304,6 +369,13 @@ contrib.slim.python.slim.nets: tf.contrib.slim.nets
     tf.contrib.slim.nets.resnet_v1: resnet_v1
     tf.contrib.slim.nets.resnet_v2: resnet_v2
     tf.contrib.slim.nets.vgg: vgg
+contrib.tensor_forest.client: tf.contrib.tensor_forest.client
+    tf.contrib.tensor_forest.eval_metrics: eval_metrics
+    tf.contrib.tensor_forest.estimator: random_forest
+contrib.tensor_forest.python: tf.contrib.tensor_forest
+    tf.contrib.tensor_forest: tensor_forest
+contrib.tensor_forest.python.ops
+    tf.contrib.tensor_forest.data_ops: data_ops
 contrib.tpu.python
 contrib.tpu.python.ops
     tf.contrib.tpu: tpu_ops
@@ -314,7 +386,9 @@ contrib.training.python
 contrib.training.python.training: tf.contrib.training
     tf.contrib.training: bucket_ops device_setter evaluation hparam training
 python.estimator: tf.estimator
-    tf.estimator: estimator estimator_lib exporter model_fn run_config training util
+    tf.estimator: estimator estimator_lib exporter run_config training
+    tf.estimator weft.cli.internals.model_fn weft.estimator.tpu_spec: model_fn
+    tf.estimator weft.estimator.input_results: util
 python.estimator.canned
     tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear metric_keys optimizers
         parsing_utils prediction_keys
@@ -333,13 +407,28 @@ MIRRORED = {
 
 # Internal name -> public name, where the two differ.
 RENAMED = {
+    "python.data.experimental.ops.cardinality.INFINITE": (
+        "tf.data.experimental.INFINITE_CARDINALITY"
+    ),
+    "python.data.experimental.ops.cardinality.UNKNOWN": "tf.data.experimental.UNKNOWN_CARDINALITY",
     "python.data.ops.dataset_ops.get_legacy_output_classes": "tf.data.get_output_classes",
     "python.data.ops.dataset_ops.get_legacy_output_shapes": "tf.data.get_output_shapes",
     "python.data.ops.dataset_ops.get_legacy_output_types": "tf.data.get_output_types",
+    "python.estimator.util._DatasetInitializerHook": (
+        "weft.estimator.input_results.DatasetInitializerHook"
+    ),
     "python.framework.ops._colocate_with": "tf.colocate_with",
+    "python.framework.ops.internal_convert_to_tensor": "tf.convert_to_tensor",
     "python.framework.tensor_util.MakeNdarray": "tf.make_ndarray",
     "python.framework.tensor_util.constant_value": "tf.get_static_value",
     "python.framework.test_util.TensorFlowTestCase": "tf.test.TestCase",
+    "python.keras.backend.get_graph": "tf.get_default_graph",
+    "python.keras.engine.base_layer.TensorFlowOpLayer": (
+        "weft.keras.engine.tf_op_layer.TensorFlowOpLayer"
+    ),
+    "python.keras.engine.base_layer_utils.make_variable": (
+        "weft.keras.engine.layer_weights.make_variable"
+    ),
     "python.lib.io.file_io.FileIO": "tf.gfile.GFile",
     "python.lib.io.file_io.copy": "tf.gfile.Copy",
     "python.lib.io.file_io.create_dir": "tf.gfile.MkDir",
@@ -359,6 +448,8 @@ RENAMED = {
     "python.ops.init_ops.Constant": "tf.constant_initializer",
     "python.ops.init_ops.GlorotNormal": "tf.glorot_normal_initializer",
     "python.ops.init_ops.GlorotUniform": "tf.glorot_uniform_initializer",
+    "python.ops.init_ops.Initializer": "weft.ops.initializers.Initializer",
+    "python.ops.init_ops._assert_float_dtype": "weft.ops.initializers._float_dtype",
     "python.ops.init_ops.Identity": "tf.initializers.identity",
     "python.ops.init_ops.Ones": "tf.ones_initializer",
     "python.ops.init_ops.Orthogonal": "tf.orthogonal_initializer",
@@ -369,6 +460,8 @@ RENAMED = {
     "python.ops.init_ops.VarianceScaling": "tf.variance_scaling_initializer",
     "python.ops.init_ops.Zeros": "tf.zeros_initializer",
     "python.ops.linalg.linalg_impl.matrix_exponential": "tf.linalg.expm",
+    "python.ops.math_ops.mul": "tf.multiply",
+    "python.ops.rnn_cell_impl._zero_state_tensors": "weft.rnn.cells.zero_state_tensors",
     "python.ops.rnn_cell_impl._RNNCell": "tf.nn.rnn_cell.RNNCell",
     "python.ops.script_ops.eager_py_func": "tf.py_function",
     "python.ops.sparse_ops.sparse_cross": "tf.sparse.cross",
@@ -381,6 +474,13 @@ RENAMED = {
     "python.ops.string_ops.string_length": "tf.strings.length",
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
+    "python.training.evaluation._StopAfterNEvalsHook": (
+        "weft.contrib.training.evaluation.StopAfterNEvalsHook"
+    ),
+    "python.training.evaluation._get_or_create_eval_step": (
+        "weft.contrib.training.evaluation.get_or_create_eval_step"
+    ),
+    "python.ops.variable_scope.EagerVariableStore": "tf.contrib.eager.EagerVariableStore",
     "python.platform.benchmark.TensorFlowBenchmark": "tf.test.Benchmark",
 }
 

@@ -16,15 +16,7 @@ from weft.graph.tensor import Tensor
 
 def to_feed(tensor: Tensor, value: Any) -> Any:
     """`value` as an array of the tensor's type, whose shape the tensor may have."""
-    dtype = tensor.dtype.base_dtype
-    if type(value) is np.ndarray and value.dtype == dtype.np_storage:
-        # The array stays the user's: what keeps a value beyond the step copies such views.
-        array: Any = value.view()
-        array.setflags(write=False)
-        if dtype is dtypes.string:
-            array = _to_bytes(array)
-    else:
-        array = _convert(tensor, dtype, value)
+    array = to_array(tensor, value)
     dims = tensor.dims
     if dims is not None and array.shape != dims and not _fits(dims, array.shape):
         raise ValueError(
@@ -32,6 +24,19 @@ def to_feed(tensor: Tensor, value: Any) -> Any:
             f" shape '{TensorShape.from_dims(dims)}'"
         )
     return array
+
+
+def to_array(tensor: Tensor, value: Any) -> Any:
+    """`value` as an array of the tensor's type, of whatever shape."""
+    dtype = tensor.dtype.base_dtype
+    if type(value) is np.ndarray and value.dtype == dtype.np_storage:
+        # The array stays the user's: what keeps a value beyond the step copies such views.
+        array: Any = value.view()
+        array.setflags(write=False)
+        if dtype is dtypes.string:
+            array = _to_bytes(array)
+        return array
+    return _convert(tensor, dtype, value)
 
 
 def _fits(dims: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:

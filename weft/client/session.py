@@ -160,6 +160,16 @@ class BaseSession:
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that runs `fetches`, with less work per call."""
+        return self._make_callable(fetches, feed_list, accept_options, to_feed)
+
+    def _make_callable(
+        self,
+        fetches: Any,
+        feed_list: Sequence[Any] | None,
+        accept_options: bool,
+        as_feed: Callable[[Tensor, Any], Any],
+    ) -> Callable[..., Any]:
+        """As `make_callable`; `as_feed` is `to_array` where shapes are not to be checked."""
         self._check_open()
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
@@ -175,7 +185,7 @@ class BaseSession:
             if len(args) != len(keys):
                 raise TypeError(f"The callable takes {len(keys)} values, got {len(args)}")
             self._check_open()
-            values = [to_feed(k, v) for k, v in zip(keys, args, strict=True)]
+            values = [as_feed(k, v) for k, v in zip(keys, args, strict=True)]
             results = self._runner.run(
                 handler.tensors, handler.targets, keys, values, options, metadata, handler
             )

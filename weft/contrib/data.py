@@ -65,6 +65,9 @@ from weft.data.mixing import rejection_resample as rejection_resample
 from weft.data.mixing import sample_from_datasets as sample_from_datasets
 from weft.data.optional import Optional as Optional
 from weft.data.options import Options
+from weft.data.readers import FixedLengthRecordDataset as FixedLengthRecordDataset
+from weft.data.readers import TextLineDataset as TextLineDataset
+from weft.data.readers import TFRecordDataset as TFRecordDataset
 from weft.data.reduction import get_single_element as get_single_element
 from weft.data.saving import CheckpointInputPipelineHook as CheckpointInputPipelineHook
 from weft.data.saving import make_saveable_from_iterator as make_saveable_from_iterator
@@ -180,7 +183,6 @@ def read_batch_features(
     capacity: Any = 10000,
 ) -> Any:  # fmt: skip
     """The features of a batch of Examples, another one in every step."""
-    from weft.data.readers import TFRecordDataset
 
     dataset = make_batched_features_dataset(
         file_pattern, batch_size, features, reader=reader or TFRecordDataset,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
+from weft.estimator.canned.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
 from weft.estimator.canned.dnn import DNNEstimator as DNNEstimator
 from weft.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from weft.estimator.canned.dnn_linear_combined import (
@@ -127,3 +128,26 @@ def logistic_regression_head(
 def multi_head(heads: Any, head_weights: Any = None) -> MultiHead:
     """Several heads on one model."""
     return MultiHead(heads, head_weights)
+
+
+def boosted_trees_classifier_train_in_memory(
+    train_input_fn: Any, feature_columns: Any, *args: Any, train_hooks: Any = None, **kwargs: Any
+) -> BoostedTreesClassifier:
+    """A `BoostedTreesClassifier` trained on data that comes as one batch.
+
+    Other arguments are those of the class, without `n_batches_per_layer`.
+    """
+    kwargs["train_in_memory"] = True
+    made = BoostedTreesClassifier(feature_columns, 1, *args, **kwargs)
+    made.train(train_input_fn, hooks=train_hooks)
+    return made
+
+
+def boosted_trees_regressor_train_in_memory(
+    train_input_fn: Any, feature_columns: Any, *args: Any, train_hooks: Any = None, **kwargs: Any
+) -> BoostedTreesRegressor:
+    """A `BoostedTreesRegressor` trained on data that comes as one batch."""
+    kwargs["train_in_memory"] = True
+    made = BoostedTreesRegressor(feature_columns, 1, *args, **kwargs)
+    made.train(train_input_fn, hooks=train_hooks)
+    return made

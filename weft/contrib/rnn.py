@@ -16,6 +16,19 @@ from weft.rnn.fused import FusedRNNCell as FusedRNNCell
 from weft.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
 from weft.rnn.fused import LSTMBlockFusedCell as LSTMBlockFusedCell
 from weft.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
+from weft.rnn.gated_cells import CompiledWrapper as CompiledWrapper
+from weft.rnn.gated_cells import HighwayWrapper as HighwayWrapper
+from weft.rnn.gated_cells import IntersectionRNNCell as IntersectionRNNCell
+from weft.rnn.gated_cells import SRUCell as SRUCell
+from weft.rnn.gated_cells import UGRNNCell as UGRNNCell
+from weft.rnn.independent_cells import IndRNNCell as IndRNNCell
+from weft.rnn.independent_cells import IndyGRUCell as IndyGRUCell
+from weft.rnn.independent_cells import IndyLSTMCell as IndyLSTMCell
+from weft.rnn.lstm_variants import (
+    CoupledInputForgetGateLSTMCell as CoupledInputForgetGateLSTMCell,
+)
+from weft.rnn.lstm_variants import GLSTMCell as GLSTMCell
+from weft.rnn.lstm_variants import PhasedLSTMCell as PhasedLSTMCell
 from weft.rnn.more_cells import AttentionCellWrapper as AttentionCellWrapper
 from weft.rnn.more_cells import GRUBlockCell as GRUBlockCell
 from weft.rnn.more_cells import GRUBlockCellV2 as GRUBlockCellV2

@@ -7,17 +7,12 @@ from typing import Any
 
 from weft.data import nest
 from weft.data.options import Options
-from weft.data.structure import (
-    flat_tensor_shapes,
-    flat_tensor_types,
-    legacy_class,
-    legacy_shape,
-    legacy_type,
-)
+from weft.data.structure import OfElements, flat_tensor_shapes, flat_tensor_types
 from weft.graph.tensor import Tensor
+from weft.ops.eager import executing_eagerly
 
 
-class Dataset:
+class Dataset(OfElements):
     """Elements of one structure, and how to get them. Subclasses give `_as_variant_tensor`."""
 
     def __init__(self) -> None:
@@ -34,23 +29,6 @@ class Dataset:
     def element_spec(self) -> Any:
         """The type specs of an element."""
         raise NotImplementedError("Dataset.element_spec")
-
-    # ---- what comes out ----
-
-    @property
-    def output_types(self) -> Any:
-        """The types of an element's components."""
-        return nest.map_structure(legacy_type, self.element_spec)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shapes of an element's components."""
-        return nest.map_structure(legacy_shape, self.element_spec)
-
-    @property
-    def output_classes(self) -> Any:
-        """The Python types of an element's components."""
-        return nest.map_structure(legacy_class, self.element_spec)
 
     @property
     def _flat_shapes(self) -> list[Any]:
@@ -76,6 +54,11 @@ class Dataset:
         return f"<{type(self).__name__} shapes: {shapes}, types: {types}>"
 
     def __iter__(self) -> Any:
+        """The elements, in eager execution."""
+        if executing_eagerly():
+            from weft.data.eager_iterator import EagerIterator
+
+            return EagerIterator(self)
         raise RuntimeError(
             "__iter__() is only supported inside of tf.function or when eager execution is enabled."
         )

@@ -63,7 +63,7 @@ class StructuredFunction:
         get_default_graph().seed = self._seed
         element = from_tensor_list(self.input_structure, args)
         given = element if should_unpack(element) else (element,)
-        result = self._func(*given)
+        result = self._converted()(*given)
         if isinstance(result, list):
             result = tuple(result)
         try:
@@ -74,6 +74,14 @@ class StructuredFunction:
                 f" {self._transformation}: {result}."
             ) from None
         return to_tensor_list(self.output_structure, result)
+
+    def _converted(self) -> Callable[..., Any]:
+        """Control flow of the function may depend on tensors."""
+        from weft.autograph.api import tf_convert
+        from weft.autograph.context import control_status_ctx
+
+        found: Callable[..., Any] = tf_convert(self._func, control_status_ctx())
+        return found
 
     def _warn(self, outer: Any, graph: Any) -> None:
         if outer.seed and graph.seed == outer.seed and _draws_without_seed(graph):

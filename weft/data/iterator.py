@@ -9,13 +9,11 @@ from weft.core.shapes import TensorShape, as_shape
 from weft.data import nest
 from weft.data.optional import OptionalSpec, _OptionalImpl
 from weft.data.structure import (
+    OfElements,
     convert_legacy_structure,
     flat_tensor_shapes,
     flat_tensor_types,
     from_tensor_list,
-    legacy_class,
-    legacy_shape,
-    legacy_type,
 )
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, add_to_collection, device, get_default_graph, name_scope
@@ -32,7 +30,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 )
 
 
-class Iterator:
+class Iterator(OfElements):
     """Where a traversal of a dataset stands."""
 
     def __init__(
@@ -101,10 +99,7 @@ class Iterator:
         return made
 
     def _check(self, dataset: Any) -> None:
-        spec = dataset.element_spec
-        types, shapes, classes = (
-            nest.map_structure(each, spec) for each in (legacy_type, legacy_shape, legacy_class)
-        )
+        types, shapes, classes = dataset.output_types, dataset.output_shapes, dataset.output_classes
         nest.assert_same_structure(self.output_types, types)
         nest.assert_same_structure(self.output_shapes, shapes)
         if any(a is not b and a != b for a, b in _pairs(self.output_classes, classes)):
@@ -143,25 +138,6 @@ class Iterator:
             return self._string_handle
         handle: Tensor = raw.IteratorToStringHandle(self._iterator_resource, name=name)
         return handle
-
-    # ---- what comes out ----
-
-    @property
-    def element_spec(self) -> Any:
-        """The type specs of an element."""
-        return self._element_spec
-
-    @property
-    def output_types(self) -> Any:
-        return nest.map_structure(legacy_type, self._element_spec)
-
-    @property
-    def output_shapes(self) -> Any:
-        return nest.map_structure(legacy_shape, self._element_spec)
-
-    @property
-    def output_classes(self) -> Any:
-        return nest.map_structure(legacy_class, self._element_spec)
 
 
 def get_next_as_optional(iterator: Iterator) -> _OptionalImpl:

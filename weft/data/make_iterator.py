@@ -7,6 +7,7 @@ from typing import Any
 from weft.core.dtypes import DType
 from weft.data import nest
 from weft.data.dataset import Dataset
+from weft.data.eager_iterator import EagerIterator
 from weft.data.iterator import Iterator
 from weft.data.structure import legacy_class, legacy_shape, legacy_type
 from weft.graph.graph import device, get_default_graph
@@ -14,11 +15,17 @@ from weft.graph.op_def import raw
 from weft.graph.operation import Operation
 from weft.graph.random_seed import get_seed, set_random_seed
 from weft.ops.defun import Defun
+from weft.ops.eager import executing_eagerly
 from weft.platform import tf_logging
 
 
 def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
     """An iterator whose `initializer` starts it."""
+    if executing_eagerly():
+        raise RuntimeError(
+            "dataset.make_initializable_iterator is not supported when eager execution is enabled."
+            " Use `for element in dataset` instead."
+        )
     _warn_of_other_graphs(dataset)
     applied = dataset._apply_options()
     with device(dataset._variant_tensor.device):
@@ -31,6 +38,8 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
 
 def make_one_shot_iterator(dataset: Dataset) -> Iterator:
     """An iterator that initializes itself, once. It can hold no state of the session."""
+    if executing_eagerly():
+        return EagerIterator(dataset)  # type: ignore[return-value]
     _warn_of_other_graphs(dataset)
     graph_seed, op_seed = get_seed(None)
 

@@ -59,40 +59,35 @@ class _FilesDataset(DatasetV1Adapter):
         raise NotImplementedError
 
 
-class TFRecordDataset(_FilesDataset):
+class _DelimitedDataset(_FilesDataset):
+    """The elements of files that say themselves where each of them ends."""
+
+    _op: str
+
+    def __init__(
+        self, filenames: Any, compression_type: Any = None, buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+    ) -> None:  # fmt: skip
+        self._compression, self._buffer = compression_type, buffer_size
+        super().__init__(filenames, num_parallel_reads)
+
+    def _read(self, filename: Tensor) -> Tensor:
+        kind = optional_tensor(self._compression, "compression_type", "", dtypes.string)
+        size = optional_tensor(self._buffer, "buffer_size", BUFFER_SIZE)
+        made: Tensor = getattr(raw, self._op)(filename, kind, size)
+        return made
+
+
+class TFRecordDataset(_DelimitedDataset):
     """The records of files."""
 
-    def __init__(
-        self, filenames: Any, compression_type: Any = None, buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-    ) -> None:  # fmt: skip
-        self._compression, self._buffer = compression_type, buffer_size
-        super().__init__(filenames, num_parallel_reads)
-
-    def _read(self, filename: Tensor) -> Tensor:
-        kind = optional_tensor(self._compression, "compression_type", "", dtypes.string)
-        made: Tensor = raw.TFRecordDataset(
-            filename, kind, optional_tensor(self._buffer, "buffer_size", BUFFER_SIZE)
-        )
-        return made
+    _op = "TFRecordDataset"
 
 
-class TextLineDataset(_FilesDataset):
+class TextLineDataset(_DelimitedDataset):
     """The lines of text files."""
 
-    def __init__(
-        self, filenames: Any, compression_type: Any = None, buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-    ) -> None:  # fmt: skip
-        self._compression, self._buffer = compression_type, buffer_size
-        super().__init__(filenames, num_parallel_reads)
-
-    def _read(self, filename: Tensor) -> Tensor:
-        kind = optional_tensor(self._compression, "compression_type", "", dtypes.string)
-        made: Tensor = raw.TextLineDataset(
-            filename, kind, optional_tensor(self._buffer, "buffer_size", BUFFER_SIZE)
-        )
-        return made
+    _op = "TextLineDataset"
 
 
 class FixedLengthRecordDataset(_FilesDataset):

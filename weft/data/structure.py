@@ -127,6 +127,32 @@ def _normalized(value: Any, i: int) -> Any:
 # ---- legacy: types, shapes and classes -----------------------------------------------------------
 
 
+class OfElements:
+    """What has elements: it tells of them by type specs, and the way programs of the time ask."""
+
+    _element_spec: Any
+
+    @property
+    def element_spec(self) -> Any:
+        """The type specs of an element."""
+        return self._element_spec
+
+    @property
+    def output_types(self) -> Any:
+        """The types of an element's components."""
+        return nest.map_structure(legacy_type, self.element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of an element's components."""
+        return nest.map_structure(legacy_shape, self.element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        """The Python types of an element's components."""
+        return nest.map_structure(legacy_class, self.element_spec)
+
+
 def legacy_type(spec: Any) -> Any:
     if isinstance(spec, DataSpec):
         return spec

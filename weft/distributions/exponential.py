@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from weft.distributions.gamma import Gamma
 from weft.distributions.parameter import Parameter
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops import array, math
 from weft.ops.nn_impl import softplus
-from weft.ops.random import random_uniform
 
 
 class Exponential(Gamma):
@@ -35,9 +32,7 @@ class Exponential(Gamma):
         return self._log_prob(value) - math.log(self.rate)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        least = np.finfo(self.dtype.as_numpy_dtype).tiny  # the logarithm of zero is infinite
-        shape = array.concat([[n], array.shape(self.rate)], 0)
-        drawn = random_uniform(shape, least, 1.0, seed=seed, dtype=self.dtype)
+        drawn = self._uniform(array.concat([[n], array.shape(self.rate)], 0), seed)
         return -math.log(drawn) / self.rate
 
 

@@ -1,7 +1,7 @@
 """The tensors a distribution is made of, and what follows from their shapes.
 
 A class says `loc = Parameter("...")`; its constructor assigns `self.loc`. Batch and event shapes,
-and the shapes that `param_shapes` tells, follow from these declarations (see base.py).
+and the shapes that `param_shapes` tells, follow from these declarations (see described.py).
 """
 
 from __future__ import annotations

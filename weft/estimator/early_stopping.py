@@ -6,10 +6,13 @@ import operator
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from inspect import Parameter
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.estimator.estimator import Estimator
+from weft.estimator.eval_results import simple_values
 from weft.graph.graph import GraphKeys
 from weft.io import file_io
 from weft.io.events import summary_iterator
@@ -56,21 +59,15 @@ def stop_if_higher_hook(
 ) -> SessionRunHook:
     """Stops once a metric is above `threshold`."""
     crossed = _crossed(operator.gt, "greater than", metric_name, threshold, min_steps)
-    return _hook(estimator, crossed, eval_dir, run_every_secs, run_every_steps)
+    return _hook(crossed, estimator, eval_dir, run_every_secs, run_every_steps)
 
 
+@with_parameters_of(stop_if_higher_hook)
 def stop_if_lower_hook(
-    estimator: Any,
-    metric_name: str,
-    threshold: float,
-    eval_dir: str | None = None,
-    min_steps: int = 0,
-    run_every_secs: float | None = 60,
-    run_every_steps: int | None = None,
+    metric_name: str, threshold: float, min_steps: int, **when: Any
 ) -> SessionRunHook:
     """Stops once a metric is below `threshold`."""
-    crossed = _crossed(operator.lt, "less than", metric_name, threshold, min_steps)
-    return _hook(estimator, crossed, eval_dir, run_every_secs, run_every_steps)
+    return _hook(_crossed(operator.lt, "less than", metric_name, threshold, min_steps), **when)
 
 
 def stop_if_no_increase_hook(
@@ -84,21 +81,20 @@ def stop_if_no_increase_hook(
 ) -> SessionRunHook:
     """Stops when a metric has not risen for so many steps."""
     stuck = _stuck(operator.gt, "increase", metric_name, max_steps_without_increase, min_steps)
-    return _hook(estimator, stuck, eval_dir, run_every_secs, run_every_steps)
+    return _hook(stuck, estimator, eval_dir, run_every_secs, run_every_steps)
 
 
+@with_parameters_of(
+    stop_if_no_increase_hook,
+    without=("max_steps_without_increase",),
+    extra={"max_steps_without_decrease": ("metric_name", Parameter.empty)},
+)
 def stop_if_no_decrease_hook(
-    estimator: Any,
-    metric_name: str,
-    max_steps_without_decrease: int,
-    eval_dir: str | None = None,
-    min_steps: int = 0,
-    run_every_secs: float | None = 60,
-    run_every_steps: int | None = None,
+    metric_name: str, max_steps_without_decrease: int, min_steps: int, **when: Any
 ) -> SessionRunHook:
     """Stops when a metric has not fallen for so many steps."""
-    stuck = _stuck(operator.lt, "decrease", metric_name, max_steps_without_decrease, min_steps)
-    return _hook(estimator, stuck, eval_dir, run_every_secs, run_every_steps)
+    longest = max_steps_without_decrease
+    return _hook(_stuck(operator.lt, "decrease", metric_name, longest, min_steps), **when)
 
 
 # ---- what evaluations found ----------------------------------------------------------------------
@@ -110,8 +106,7 @@ def read_eval_metrics(eval_dir: str) -> Metrics:
     """Step -> metrics by name, in the order of steps, as evaluations wrote them."""
     found: Metrics = defaultdict(dict)
     for event in _events(eval_dir):
-        values = event.summary.value if event.HasField("summary") else ()
-        metrics = {v.tag: v.simple_value for v in values if v.HasField("simple_value")}
+        metrics = simple_values(event)
         if metrics:
             found[event.step].update(metrics)
     return dict(sorted(found.items()))
@@ -164,8 +159,8 @@ def _stuck(
 
 
 def _hook(
-    estimator: Any,
     decide: Callable[[Metrics], bool],
+    estimator: Any,
     eval_dir: str | None,
     run_every_secs: float | None,
     run_every_steps: int | None,

@@ -19,14 +19,13 @@ from weft.estimator.arguments import (
     with_local_init,
     with_model_dir,
 )
-from weft.estimator.functions import accepted, fn_args, verify_model_fn_args
-from weft.estimator.input_results import ends, parse_input_fn_result
+from weft.estimator.functions import verify_model_fn_args
+from weft.estimator.model_calls import ModelCalls
 from weft.estimator.predictions import examples, selected
-from weft.estimator.run_config import RunConfig
 from weft.estimator.spec import EstimatorSpec, ModeKeys
 from weft.estimator.task import TaskType
 from weft.estimator.warm_start import settings_of, start_warm
-from weft.graph.graph import Graph, GraphKeys, device, get_default_graph
+from weft.graph.graph import Graph, GraphKeys, get_default_graph
 from weft.graph.random_seed import set_random_seed
 from weft.platform import tf_logging as logging
 from weft.train.checkpoint_management import latest_checkpoint
@@ -34,11 +33,7 @@ from weft.train.checkpoint_utils import list_variables, load_variable
 from weft.train.hooks import StopAtStepHook
 from weft.train.monitored_session import ChiefSessionCreator, MonitoredSession
 from weft.train.session_run_hook import SessionRunHook
-from weft.train.training_util import (
-    _get_or_create_global_step_read,
-    create_global_step,
-    get_global_step,
-)
+from weft.train.training_util import _get_or_create_global_step_read, get_global_step
 
 _MAY_BE_OVERRIDDEN = {
     "model_fn",
@@ -48,7 +43,7 @@ _MAY_BE_OVERRIDDEN = {
 }
 
 
-class Estimator:
+class Estimator(ModelCalls):
     """A model that is trained, evaluated and served from checkpoints in `model_dir`.
 
     `model_fn(features, labels, mode, params, config)` builds the model in the default graph and
@@ -97,14 +92,6 @@ class Estimator:
     @property
     def model_dir(self) -> Any:
         return self._model_dir
-
-    @property
-    def config(self) -> RunConfig:
-        return copy.deepcopy(self._config)
-
-    @property
-    def params(self) -> Any:
-        return copy.deepcopy(self._params)
 
     @property
     def model_fn(self) -> Callable[..., EstimatorSpec]:
@@ -310,9 +297,7 @@ class Estimator:
         experimental_mode: str = ModeKeys.PREDICT,
     ) -> bytes:
         """Writes the model, as it is in a checkpoint, for serving; the folder it is in."""
-        if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
-        receivers = {experimental_mode: serving_input_receiver_fn}
+        receivers = exporting.receivers_of(serving_input_receiver_fn, experimental_mode)
         return self._export_all_saved_models(
             export_dir_base, receivers, assets_extra, as_text, checkpoint_path
         )
@@ -339,17 +324,10 @@ class Estimator:
         checkpoint_path: str | None = None,
         strip_default_attrs: bool = False,
     ) -> bytes:
-        """The older name of `export_saved_model`."""
-        if not serving_input_receiver_fn:
-            raise ValueError("An input_receiver_fn must be defined.")
-        return self._export_all_saved_models(
-            export_dir_base,
-            {ModeKeys.PREDICT: serving_input_receiver_fn},
-            assets_extra,
-            as_text,
-            checkpoint_path,
-            strip_default_attrs,
-        )
+        """The older name of `export_saved_model`, which may keep attributes with their defaults."""
+        receivers = exporting.receivers_of(serving_input_receiver_fn, ModeKeys.PREDICT)
+        saved = (assets_extra, as_text, checkpoint_path, strip_default_attrs)
+        return self._export_all_saved_models(export_dir_base, receivers, *saved)
 
     def _export_all_saved_models(
         self,
@@ -360,57 +338,6 @@ class Estimator:
         checkpoint_path: str | None = None,
         strip_default_attrs: bool = True,
     ) -> bytes:
-        found = checkpoint_path or exporting.checkpoint_of(self)
-        return exporting.export(
-            self,
-            export_dir_base,
-            input_receiver_fn_map,
-            assets_extra,
-            as_text,
-            found,
-            strip_default_attrs,
-        )
-
-    # ---- building graphs ----
-
-    def _create_global_step(self, graph: Any) -> Any:
-        return create_global_step(graph)
-
-    def _create_and_assert_global_step(self, graph: Any) -> Any:
-        step = self._create_global_step(graph)
-        assert step is get_global_step(graph)
-        assert step.dtype.is_integer
-        return step
-
-    def _call_input_fn(self, input_fn: Callable[..., Any], mode: Any) -> Any:
-        offered = accepted(input_fn, mode=mode, params=self.params, config=self.config)
-        with device("/cpu:0"):
-            return input_fn(**offered)
-
-    def _get_features_and_labels_from_input_fn(self, input_fn: Any, mode: Any) -> Any:
-        return parse_input_fn_result(self._call_input_fn(input_fn, mode))
-
-    def _get_features_from_input_fn(self, input_fn: Any, mode: Any) -> tuple[Any, list[Any]]:
-        features, _, hooks = self._get_features_and_labels_from_input_fn(input_fn, mode)
-        self._validate_features_in_predict_input(features)
-        return features, hooks
-
-    def _validate_features_in_predict_input(self, result: Any) -> None:
-        if not ends(result):
-            logging.warning(
-                "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means "
-                "predict yields forever. This is probably a mistake."
-            )
-
-    def _call_model_fn(self, features: Any, labels: Any, mode: Any, config: Any) -> EstimatorSpec:
-        if labels is not None and "labels" not in fn_args(self._model_fn):
-            raise ValueError("model_fn does not take labels, but input_fn returns labels.")
-        offered = accepted(
-            self._model_fn, labels=labels, mode=mode, params=self.params, config=config
-        )
-        logging.info("Calling model_fn.")
-        spec = self._model_fn(features=features, **offered)
-        logging.info("Done calling model_fn.")
-        if not isinstance(spec, EstimatorSpec):
-            raise ValueError("model_fn should return an EstimatorSpec.")
-        return spec
+        checkpoint_path = checkpoint_path or exporting.checkpoint_of(self)
+        saved = (assets_extra, as_text, checkpoint_path, strip_default_attrs)
+        return exporting.export(self, export_dir_base, input_receiver_fn_map, *saved)

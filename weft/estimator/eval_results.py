@@ -94,3 +94,9 @@ def write_checkpoint_path(output_dir: str, checkpoint_path: str, step: int) -> N
     writer = FileWriterCache.get(output_dir)
     writer.add_summary(Summary(value=[Summary.Value(tag=tag, tensor=tensor)]), step)
     writer.flush()
+
+
+def simple_values(event: Any) -> dict[str, float]:
+    """The numbers among the summaries of an event, by tag."""
+    values = event.summary.value if event.HasField("summary") else ()
+    return {each.tag: each.simple_value for each in values if each.HasField("simple_value")}

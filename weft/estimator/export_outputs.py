@@ -23,7 +23,7 @@ from weft.saved_model.signatures import (
 class ExportOutput(metaclass=abc.ABCMeta):
     """Tensors that a signature of an exported model returns."""
 
-    __metaclass__ = abc.ABCMeta
+    __metaclass__ = abc.ABCMeta  # part of the public API, from the days of Python 2
     _SEPARATOR_CHAR = "/"
 
     @abc.abstractmethod

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core import errors
+from weft.estimator.eval_results import simple_values
 from weft.estimator.functions import fn_args
 from weft.estimator.spec import LOSS_METRIC_KEY
 from weft.io import file_io
@@ -36,7 +37,9 @@ class Exporter(metaclass=abc.ABCMeta):
 
 
 class _SavedModelExporter(Exporter):
-    """Exports every time."""
+    """Writes a SavedModel after each evaluation that `_wants` one, and keeps the latest few."""
+
+    _exports_to_keep: int | None = None
 
     def __init__(
         self,
@@ -52,6 +55,9 @@ class _SavedModelExporter(Exporter):
     def name(self) -> str:
         return self._name
 
+    def _wants(self, estimator: Any, eval_result: dict[str, Any], final: bool) -> bool:
+        return True
+
     def export(
         self,
         estimator: Any,
@@ -60,13 +66,17 @@ class _SavedModelExporter(Exporter):
         eval_result: dict[str, Any],
         is_the_final_export: bool,
     ) -> Any:
-        return estimator.export_saved_model(
+        if not self._wants(estimator, eval_result, is_the_final_export):
+            return None
+        folder = estimator.export_saved_model(
             export_path,
             self._serving_input_receiver_fn,
             assets_extra=self._assets_extra,
             as_text=self._as_text,
             checkpoint_path=checkpoint_path,
         )
+        delete_old_exports(export_path, self._exports_to_keep)
+        return folder
 
 
 def delete_old_exports(export_dir_base: str, keep: int | None) -> None:
@@ -86,20 +96,10 @@ def delete_old_exports(export_dir_base: str, keep: int | None) -> None:
 class FinalExporter(_SavedModelExporter):
     """Exports once, at the end of training."""
 
-    def export(
-        self,
-        estimator: Any,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: dict[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        if not is_the_final_export:
-            return None
-        logging.info("Performing the final export in the end of training.")
-        return super().export(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
+    def _wants(self, estimator: Any, eval_result: dict[str, Any], final: bool) -> bool:
+        if final:
+            logging.info("Performing the final export in the end of training.")
+        return final
 
 
 class LatestExporter(_SavedModelExporter):
@@ -117,20 +117,6 @@ class LatestExporter(_SavedModelExporter):
         if exports_to_keep is not None and exports_to_keep <= 0:
             raise ValueError("`exports_to_keep`, if provided, must be positive number")
         self._exports_to_keep = exports_to_keep
-
-    def export(
-        self,
-        estimator: Any,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: dict[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        result = super().export(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
-        delete_old_exports(export_path, self._exports_to_keep)
-        return result
 
 
 # ---- the best one --------------------------------------------------------------------------------
@@ -182,14 +168,7 @@ class BestExporter(_SavedModelExporter):
         self._model_dir: str | None = None
         self._best_eval_result: dict[str, Any] | None = None
 
-    def export(
-        self,
-        estimator: Any,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: dict[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
+    def _wants(self, estimator: Any, eval_result: dict[str, Any], final: bool) -> bool:
         if self._model_dir != estimator.model_dir and self._event_file_pattern:
             logging.info("Loading best metric from event files.")
             self._model_dir = estimator.model_dir
@@ -198,22 +177,17 @@ class BestExporter(_SavedModelExporter):
         if self._best_eval_result is not None and not self._compare_fn(
             best_eval_result=self._best_eval_result, current_eval_result=eval_result
         ):
-            return None
+            return False
         logging.info("Performing best model export.")
         self._best_eval_result = eval_result
-        result = super().export(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
-        delete_old_exports(export_path, self._exports_to_keep)
-        return result
+        return True
 
     def _best_of(self, event_files: str) -> dict[str, Any] | None:
         """The best result that earlier evaluations wrote."""
         best = None
         for path in file_io.glob(event_files):
             for event in summary_iterator(path):
-                values = event.summary.value if event.HasField("summary") else ()
-                found = {v.tag: v.simple_value for v in values if v.HasField("simple_value")}
+                found = simple_values(event)
                 if found and (best is None or self._compare_fn(best, found)):
                     best = found
         return best

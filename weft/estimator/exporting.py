@@ -52,6 +52,13 @@ def checkpoint_of(estimator: Any) -> str:
     return path
 
 
+def receivers_of(receiver_fn: Any, mode: str) -> dict[str, Callable[[], Any]]:
+    """The functions to export by, where there is one mode."""
+    if not receiver_fn:
+        raise ValueError("An input_receiver_fn must be defined.")
+    return {mode: receiver_fn}
+
+
 def export(
     estimator: Any,
     export_dir_base: Any,

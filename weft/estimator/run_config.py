@@ -10,9 +10,11 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import ConfigProto, GraphOptions
 from tensorboard.compat.proto.rewriter_config_pb2 import RewriterConfig
 
+from weft.core.properties import stored
 from weft.estimator.functions import fn_args
 from weft.estimator.task import TaskType, task_of, tf_config
 from weft.platform import tf_logging as logging
+from weft.train.one_replica import Strategy
 
 USE_DEFAULT = object()
 
@@ -150,10 +152,6 @@ def _model_dir(config: dict[str, Any], model_dir: Any) -> Any:
 # ---- the configuration ---------------------------------------------------------------------------
 
 
-def _stored(name: str, doc: str) -> Any:
-    return property(lambda self: getattr(self, "_" + name), doc=doc)
-
-
 class RunConfig:
     """Where an Estimator keeps its model, how often it saves and logs, and which task it is.
 
@@ -187,11 +185,13 @@ class RunConfig:
             save_checkpoints_steps = None
         elif save_checkpoints_steps is not None and save_checkpoints_secs is not None:
             raise ValueError(_BOTH)
-        if train_distribute or eval_distribute or experimental_distribute:
-            raise ValueError(
-                "weft has no distribution strategies (tf.distribute). To train on several tasks, "
-                "describe the cluster in TF_CONFIG and call tf.estimator.train_and_evaluate."
-            )
+        for strategy in (train_distribute, eval_distribute, experimental_distribute):
+            if strategy is not None and not isinstance(strategy, Strategy):
+                raise ValueError(
+                    "weft has distribution strategies of one replica only. To train on several "
+                    "tasks, describe the cluster in TF_CONFIG and call "
+                    "tf.estimator.train_and_evaluate."
+                )
         environment = tf_config()
         given = locals()
         values = {name: given[name] for name in REPLACEABLE}
@@ -216,39 +216,39 @@ class RunConfig:
     _save_checkpoints_secs: Any
     _save_checkpoints_steps: Any
 
-    cluster_spec = _stored("cluster_spec", "The cluster; empty if this process is alone.")
-    device_fn = _stored("device_fn", "A device for each operation.")
-    evaluation_master = _stored("evaluation_master", "Where evaluation runs.")
-    is_chief = _stored("is_chief", "Whether this task initializes and saves.")
-    master = _stored("master", "Where training runs.")
-    num_ps_replicas = _stored("num_ps_replicas", "How many parameter servers there are.")
-    num_worker_replicas = _stored("num_worker_replicas", "How many workers, with the chief.")
-    task_id = _stored("task_id", "The index of this task in its job.")
-    global_id_in_cluster = _stored(
+    cluster_spec = stored("cluster_spec", "The cluster; empty if this process is alone.")
+    device_fn = stored("device_fn", "A device for each operation.")
+    evaluation_master = stored("evaluation_master", "Where evaluation runs.")
+    is_chief = stored("is_chief", "Whether this task initializes and saves.")
+    master = stored("master", "Where training runs.")
+    num_ps_replicas = stored("num_ps_replicas", "How many parameter servers there are.")
+    num_worker_replicas = stored("num_worker_replicas", "How many workers, with the chief.")
+    task_id = stored("task_id", "The index of this task in its job.")
+    global_id_in_cluster = stored(
         "global_id_in_cluster", "A number among all tasks, the chief's being 0."
     )
-    experimental_max_worker_delay_secs = _stored(
+    experimental_max_worker_delay_secs = stored(
         "experimental_max_worker_delay_secs", "The longest that workers wait for the chief."
     )
-    task_type = _stored("task_type", "The job of this task.")
-    tf_random_seed = _stored("tf_random_seed", "The seed of the graph.")
-    save_summary_steps = _stored("save_summary_steps", "Steps between summaries.")
-    save_checkpoints_secs = _stored("save_checkpoints_secs", "Seconds between checkpoints.")
-    session_config = _stored("session_config", "The ConfigProto of sessions.")
-    save_checkpoints_steps = _stored("save_checkpoints_steps", "Steps between checkpoints.")
-    keep_checkpoint_max = _stored("keep_checkpoint_max", "How many checkpoints stay.")
-    session_creation_timeout_secs = _stored(
+    task_type = stored("task_type", "The job of this task.")
+    tf_random_seed = stored("tf_random_seed", "The seed of the graph.")
+    save_summary_steps = stored("save_summary_steps", "Steps between summaries.")
+    save_checkpoints_secs = stored("save_checkpoints_secs", "Seconds between checkpoints.")
+    session_config = stored("session_config", "The ConfigProto of sessions.")
+    save_checkpoints_steps = stored("save_checkpoints_steps", "Steps between checkpoints.")
+    keep_checkpoint_max = stored("keep_checkpoint_max", "How many checkpoints stay.")
+    session_creation_timeout_secs = stored(
         "session_creation_timeout_secs", "How long a worker waits for its session."
     )
-    keep_checkpoint_every_n_hours = _stored(
+    keep_checkpoint_every_n_hours = stored(
         "keep_checkpoint_every_n_hours", "Hours between checkpoints that stay for good."
     )
-    log_step_count_steps = _stored("log_step_count_steps", "Steps between lines in the log.")
-    model_dir = _stored("model_dir", "Where checkpoints and summaries go.")
-    service = _stored("service", "What TF_CONFIG says of the service it runs in.")
-    train_distribute = _stored("train_distribute", "None: weft has no distribution strategies.")
-    eval_distribute = _stored("eval_distribute", "None: weft has no distribution strategies.")
-    protocol = _stored("protocol", "The protocol of servers.")
+    log_step_count_steps = stored("log_step_count_steps", "Steps between lines in the log.")
+    model_dir = stored("model_dir", "Where checkpoints and summaries go.")
+    service = stored("service", "What TF_CONFIG says of the service it runs in.")
+    train_distribute = stored("train_distribute", "The strategy of training; of one replica.")
+    eval_distribute = stored("eval_distribute", "The strategy of evaluation; of one replica.")
+    protocol = stored("protocol", "The protocol of servers.")
 
     def replace(self, **kwargs: Any) -> RunConfig:
         """A copy with other values for some properties."""

@@ -73,6 +73,20 @@ class FeatureColumn(abc.ABC):
         return self.parse_example_spec
 
 
+class OfOneFeature(FeatureColumn):
+    """A column made from one raw feature, and named after it."""
+
+    key: str
+
+    @property
+    def name(self) -> str:
+        return self.key
+
+    @property
+    def parents(self) -> list[Any]:
+        return [self.key]
+
+
 class DenseColumn(FeatureColumn):
     """A column that is a dense tensor, one row per example."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.feature_column import checks
-from weft.feature_column.base import CategoricalColumn
+from weft.feature_column.base import CategoricalColumn, OfOneFeature
 from weft.feature_column.transformation import to_sparse_input
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.slices import SparseTensor
@@ -15,23 +15,14 @@ from weft.ops import array, casts, check, math, select, string_hash, string_numb
 from weft.ops.parsing_features import VarLenFeature
 
 
-class KeyedColumn(CategoricalColumn):
+class KeyedColumn(OfOneFeature, CategoricalColumn):
     """A categorical column made from one raw feature."""
 
-    key: str
     dtype: Any
-
-    @property
-    def name(self) -> str:
-        return self.key
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: VarLenFeature(self.dtype)}
-
-    @property
-    def parents(self) -> list[Any]:
-        return [self.key]
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
         feature = transformation_cache.get(self.key, state_manager)

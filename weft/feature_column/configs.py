@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
-from weft.layers import named
+from weft.keras import initializers
 
 
 class Reading(NamedTuple):
@@ -41,7 +41,7 @@ def _initializer_of(record: Any, reading: Reading) -> Any:
     if wanted in reading.custom_objects:
         found = reading.custom_objects[wanted]
         return found(**record["config"]) if isinstance(record, dict) else found
-    return named.initializer(record)
+    return initializers.get(record)
 
 
 def _written_column(column: Any) -> Any:
@@ -60,7 +60,7 @@ def _read_column(record: Any, reading: Reading) -> Any:
 FIELDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Reading], Any]]] = {
     "dtype": (lambda dtype: dtype.name, lambda name, _: dtypes.as_dtype(name)),
     "normalizer_fn": (_function_name, _function_named),
-    "initializer": (named.initializer_config, _initializer_of),
+    "initializer": (initializers.serialize, _initializer_of),
     "source_column": (_written_column, _read_column),
     "categorical_column": (_written_column, _read_column),
     "keys": (

@@ -21,8 +21,7 @@ from weft.feature_column.transformation import (
     verify_static_batch_size_equality,
 )
 from weft.graph.graph import Tensor, name_scope
-from weft.layers.base import Layer
-from weft.layers.naming import keras_style_scope, to_snake_case, unique_object_name
+from weft.keras.engine.base_layer import Layer
 from weft.ops import array, initializers, math, nn_impl
 from weft.ops import variable_scope as vs
 
@@ -33,19 +32,14 @@ class ColumnsLayer(Layer):
     def __init__(
         self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any
     ) -> None:
-        with keras_style_scope():
-            super().__init__(trainable=trainable, name=name, **kwargs)
+        super().__init__(trainable=trainable, name=name, **kwargs)
         self._feature_columns = normalize_feature_columns(feature_columns)
         self._state_manager = LayerState(self, self.trainable)
-
-    def _make_unique_name(self, **_: Any) -> tuple[str, str]:
-        base = to_snake_case(type(self).__name__)
-        return unique_object_name(base, zero_based=True), base
 
     def scoped_variable(self, trainable: bool, **settings: Any) -> Any:
         """A variable of the open variable scope, with its partitioner, that is the layer's."""
         variable = vs.get_variable(trainable=trainable, use_resource=True, **settings)
-        self._keep(settings["name"], variable, trainable, None, set())
+        self.keep_weight(variable, trainable)
         return variable
 
     def build(self, input_shape: Any) -> None:
@@ -61,10 +55,7 @@ class ColumnsLayer(Layer):
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(inputs, dict):
             raise ValueError("We expected a dictionary here. Instead we got: ", inputs)
-        with name_scope(self._name_scope()):
-            if not self.built:
-                self.build(None)
-            return self.call(inputs, *args, **kwargs)
+        return super().__call__(inputs, *args, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
         columns = serialization.serialize_feature_columns(self._feature_columns)

@@ -9,29 +9,27 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.feature_column import checks
-from weft.feature_column.base import CategoricalColumn, DenseColumn, is_feature_column_v2
+from weft.feature_column.base import (
+    CategoricalColumn,
+    DenseColumn,
+    OfOneFeature,
+    is_feature_column_v2,
+)
 from weft.graph.slices import SparseTensor
 from weft.ops import array, bins, casts, select, sequence
 from weft.ops.parsing_features import FixedLenFeature
 
 
 class NumericColumn(
+    OfOneFeature,
     DenseColumn,
     namedtuple("NumericColumn", ["key", "shape", "default_value", "dtype", "normalizer_fn"]),
 ):
     """See `numeric_column`."""
 
     @property
-    def name(self) -> str:
-        return self.key
-
-    @property
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: FixedLenFeature(self.shape, self.dtype, self.default_value)}
-
-    @property
-    def parents(self) -> list[Any]:
-        return [self.key]
 
     @property
     def variable_shape(self) -> TensorShape:

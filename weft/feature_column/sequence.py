@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
+from weft.core.signatures import with_parameters_of
 from weft.feature_column import checks
-from weft.feature_column.base import CategoricalColumn, SameIds, SequenceDenseColumn
+from weft.feature_column.base import (
+    CategoricalColumn,
+    OfOneFeature,
+    SameIds,
+    SequenceDenseColumn,
+)
 from weft.feature_column.categorical import (
     categorical_column_with_hash_bucket,
     categorical_column_with_identity,
@@ -51,48 +58,28 @@ class SequenceCategoricalColumn(
         return CategoricalColumn.IdWeightPair(ids, weights)
 
 
-def sequence_categorical_column_with_identity(
-    key: Any, num_buckets: int, default_value: int | None = None
-) -> SequenceCategoricalColumn:
-    """`categorical_column_with_identity` of steps."""
-    return SequenceCategoricalColumn(
-        categorical_column_with_identity(key, num_buckets, default_value)
-    )
+def _of_steps(make: Callable[..., Any]) -> Callable[..., SequenceCategoricalColumn]:
+    @with_parameters_of(make)
+    def function(**arguments: Any) -> SequenceCategoricalColumn:
+        return SequenceCategoricalColumn(make(**arguments))
+
+    function.__name__ = function.__qualname__ = f"sequence_{make.__name__}"
+    function.__doc__ = f"`{make.__name__}` of steps."
+    return function
 
 
-def sequence_categorical_column_with_hash_bucket(
-    key: Any, hash_bucket_size: Any, dtype: Any = dtypes.string
-) -> SequenceCategoricalColumn:
-    """`categorical_column_with_hash_bucket` of steps."""
-    return SequenceCategoricalColumn(
-        categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
-    )
-
-
-def sequence_categorical_column_with_vocabulary_file(
-    key: Any,
-    vocabulary_file: Any,
-    vocabulary_size: int | None = None,
-    num_oov_buckets: int = 0,
-    default_value: int | None = None,
-    dtype: Any = dtypes.string,
-) -> SequenceCategoricalColumn:
-    """`categorical_column_with_vocabulary_file` of steps."""
-    return SequenceCategoricalColumn(categorical_column_with_vocabulary_file(**locals()))
-
-
-def sequence_categorical_column_with_vocabulary_list(
-    key: Any,
-    vocabulary_list: Any,
-    dtype: Any = None,
-    default_value: int = -1,
-    num_oov_buckets: int = 0,
-) -> SequenceCategoricalColumn:
-    """`categorical_column_with_vocabulary_list` of steps."""
-    return SequenceCategoricalColumn(categorical_column_with_vocabulary_list(**locals()))
+sequence_categorical_column_with_identity = _of_steps(categorical_column_with_identity)
+sequence_categorical_column_with_hash_bucket = _of_steps(categorical_column_with_hash_bucket)
+sequence_categorical_column_with_vocabulary_file = _of_steps(
+    categorical_column_with_vocabulary_file
+)
+sequence_categorical_column_with_vocabulary_list = _of_steps(
+    categorical_column_with_vocabulary_list
+)
 
 
 class SequenceNumericColumn(
+    OfOneFeature,
     SequenceDenseColumn,
     namedtuple(
         "SequenceNumericColumn", ["key", "shape", "default_value", "dtype", "normalizer_fn"]
@@ -101,16 +88,8 @@ class SequenceNumericColumn(
     """See `sequence_numeric_column`."""
 
     @property
-    def name(self) -> str:
-        return self.key
-
-    @property
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: VarLenFeature(self.dtype)}
-
-    @property
-    def parents(self) -> list[Any]:
-        return [self.key]
 
     @property
     def variable_shape(self) -> TensorShape:

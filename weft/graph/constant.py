@@ -94,11 +94,11 @@ def _to_bytes(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "S":
         # NumPy cuts trailing NULs from S arrays; nothing can bring them back here.
         return array.astype(object)
-    # The two kinds that are common, at once.
-    flat = [
-        v.encode() if type(v) is str else v if type(v) is bytes else _one_to_bytes(v)
-        for v in array.ravel().tolist()
-    ]
+    flat = array.ravel().tolist()
+    try:
+        flat = list(map(str.encode, flat))  # most often it is all text
+    except TypeError:
+        flat = [v if type(v) is bytes else _one_to_bytes(v) for v in flat]
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(array.shape)

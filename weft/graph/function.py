@@ -57,7 +57,9 @@ class LibraryFunction:
         self, attrs: dict[str, Any], library: dict[str, Any], dims: Sequence[Dims] | None = None
     ) -> Body:
         """A copy of the body that is the caller's own; `dims`: of the arguments, where known."""
-        return body_from_def(self.message, attrs, library, lambda kind: find(library, kind), dims)
+        return body_from_def(
+            self.message, attrs, library, lambda kind: find(library, kind), dims, self.built
+        )
 
 
 def _call_def(signature: Any) -> OpDef:

@@ -37,6 +37,63 @@ class Body:
     effects: list[Operation] = field(default_factory=list)
 
 
+class BodyCopy(Graph):
+    """A copy of a body. In it, tensors of the graph that was copied (`origin`) mean their copies:
+    Python functions that differentiate its operations know only those.
+
+    `late` are tensors from outside that the body itself did not use, each with its argument.
+    """
+
+    def __init__(self, origin: Body | None) -> None:
+        super().__init__()
+        self.origin = None if origin is None else origin.graph
+        self.late: dict[Tensor, Tensor] = {}
+        self._arguments: dict[Tensor, Tensor] = {}
+        self.building_function = origin is not None
+        if origin is not None:
+            self.functional_control_flow = origin.graph.functional_control_flow
+
+    def add_op(
+        self, definition: OpDef, inputs: tuple[Tensor, ...], output_types: list[DType],
+        attrs: dict[str, Any], name: str,
+    ) -> Operation:  # fmt: skip
+        inputs = tuple(self.capture(tensor) for tensor in inputs)
+        return super().add_op(definition, inputs, output_types, attrs, name)
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        if tensor.graph is self or self.origin is None:
+            return tensor
+        twin = self._twin(tensor)
+        if twin is not None:
+            return twin
+        if tensor not in self.late:
+            from weft.graph.op_def import raw
+
+            with self.as_default(), self.control_dependencies(None):
+                self.late[tensor] = raw.Placeholder(tensor.dtype.base_dtype, shape=tensor.shape)
+        return self.late[tensor]
+
+    def _twin(self, tensor: Tensor) -> Tensor | None:
+        """The copy of a tensor of the origin, or of what that is a copy of in turn."""
+        if tensor.graph is not self.origin:
+            inner = self.origin._twin(tensor) if isinstance(self.origin, BodyCopy) else None
+            return None if inner is None else self._twin(inner)
+        copy = self._by_name.get(tensor.op.name)
+        if tensor in self._arguments or copy is None:
+            return self._arguments.get(tensor)
+        return copy.outputs[tensor.value_index]
+
+    def adopt(self, origin: Body, inputs: list[Tensor]) -> None:
+        """Takes over what Python knows of the operations that were copied."""
+        self._arguments = dict(zip(origin.inputs, inputs, strict=True))
+        arguments = {tensor.op: self._arguments[tensor].op for tensor in origin.inputs}
+        for op in origin.graph.get_operations():
+            copy = arguments.get(op) or self._by_name.get(op.name)
+            for known in ("_gradient_function", "_captured"):
+                if copy is not None and hasattr(op, known):
+                    setattr(copy, known, getattr(op, known))
+
+
 def effects_of(graph: Graph) -> list[Operation]:
     """The operations that a call runs for their own sake."""
     return [op for op in graph.get_operations() if _acts(op)]
@@ -144,6 +201,21 @@ def _digest(message: Any) -> str:
     return hashlib.sha1(message.SerializeToString(deterministic=True)).hexdigest()[:8]
 
 
+_HANDLE = "_handle_dtypes"
+
+
+def mark_handle(message: Any, i: int, dtype: DType) -> None:
+    """Notes that argument `i` of a function is the handle of a variable of this type."""
+    message.arg_attr[i].attr[_HANDLE].list.type.append(dtype.as_datatype_enum)
+
+
+def _read_handle_marks(message: Any, inputs: list[Tensor]) -> None:
+    for i, tensor in enumerate(inputs):
+        if i in message.arg_attr and _HANDLE in message.arg_attr[i].attr:
+            (enum,) = message.arg_attr[i].attr[_HANDLE].list.type
+            tensor.op._handle_dtype = dtypes.as_dtype(enum)  # type: ignore[attr-defined]
+
+
 # ---- FunctionDef -> operations ----------------------------------------------------------------
 
 
@@ -153,16 +225,17 @@ def body_from_def(
     library: dict[str, Any],
     find: Callable[[str], OpDef],
     dims: Sequence[Dims] | None = None,
+    origin: Body | None = None,
 ) -> Body:
     """The body of a FunctionDef, its open attributes filled in with `attrs`.
 
     `library` holds the functions that the body may call; `find` gives an op's definition by type;
-    `dims` is what is known of the arguments' shapes.
+    `dims` is what is known of the arguments' shapes; `origin` what the message is of.
     """
     from weft.graph.importer import add_nodes
 
     maker = _Instance(message, attrs, find, dims)
-    graph = Graph()
+    graph = BodyCopy(origin)
     graph._functions = library
     with graph.as_default():
         made = add_nodes(graph, maker.graph_def())
@@ -173,6 +246,9 @@ def body_from_def(
 
     inputs = [tensor(text) for arg in message.signature.input_arg for text in maker.names[arg.name]]
     outputs = [tensor(text) for text in maker.returned()]
+    _read_handle_marks(message, inputs)
+    if origin is not None:
+        graph.adopt(origin, inputs)
     effects = [made[name] for name in message.control_ret.values()]
     return Body(graph, inputs, outputs, list(dict.fromkeys([*effects, *effects_of(graph)])))
 

@@ -30,6 +30,9 @@ class Graph(ScopedGraph):
 
     __slots__ = ("building_function", "seed")
 
+    # Whether conditionals and loops are made of functions here, as in a `tf.function`.
+    functional_control_flow = False
+
     def __init__(self) -> None:
         super().__init__()
         self._ops: list[Operation] = []
@@ -249,6 +252,10 @@ class Graph(ScopedGraph):
         """What stands for `tensor` in this graph: a function's takes it in from outside."""
         return tensor
 
+    def stand_in(self, tensor: Tensor) -> Tensor:
+        """What stands for `tensor` in this graph if it has been taken in, or else itself."""
+        return tensor
+
     # ---- collections ----
 
     @property
@@ -388,11 +395,19 @@ def graph_of(values: Any) -> Graph:
             found = getattr(value, "graph", None)
         if not isinstance(found, Graph):
             continue
-        if graph is None:
+        if graph is None or _encloses(graph, found):
             graph = found
-        elif graph is not found:
+        elif graph is not found and not _encloses(found, graph):
             raise ValueError(f"{value!r} must be from the same graph as the other values.")
     return graph or get_default_graph()
+
+
+def _encloses(outer: Graph, inner: Graph) -> bool:
+    """Whether `inner` is a function's that is made inside of `outer`: it takes tensors from it."""
+    around = inner.outer_graph
+    while around is not None and around is not outer:
+        around = around.outer_graph
+    return around is not None
 
 
 def _graph_or_none(values: Any) -> Graph | None:
@@ -444,8 +459,11 @@ def get_collection_ref(key: str) -> list[Any]:
 @contextmanager
 def init_scope() -> Iterator[None]:
     """Lifts control dependencies, control-flow contexts and functions, as initializers need."""
-    graph = get_default_graph()
+    inner = graph = get_default_graph()
     while graph.outer_graph is not None:
         graph = graph.outer_graph
+    # Names stay as they would be, in the graph that is left too.
+    scope = inner.get_name_scope()
     with graph.as_default(), graph.control_dependencies(None):
-        yield
+        with graph.name_scope(scope and scope + "/"):
+            yield

@@ -6,9 +6,9 @@ default graph; `OpDef.kernel` computes at once. A mistake in a declaration stops
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from weft.core import dtypes
@@ -120,19 +120,16 @@ class OpDef:
 
     def attach_kernel(self, kernel: Callable[..., Any]) -> None:
         """Checks the kernel's parameters against the signature, then keeps it."""
-        parameters = inspect.signature(kernel).parameters
-        names = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        names, self.kernel_attrs, variadic = _parameters(kernel)
         if not names or names[0] != "xp":
             raise TypeError(f"op {self.name}: the kernel's first parameter must be xp")
         rest = names[1:]
         if rest and rest[0] in ("ctx", "rng") and rest[0] not in self.params:
             first = rest.pop(0)
             self.takes_ctx, self.takes_rng = first == "ctx", first == "rng"
-        variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
         wanted = [arg.name for arg in self.input_args]
         if not variadic and [n.rstrip("_") for n in rest] != [n.rstrip("_") for n in wanted]:
             raise TypeError(f"op {self.name}: kernel takes {rest}, the signature says {wanted}")
-        self.kernel_attrs = tuple(p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY)
         for attr in self.kernel_attrs:
             if attr.rstrip("_") not in self.attrs and attr not in self.attrs:
                 raise TypeError(
@@ -256,10 +253,26 @@ def op(
     return declare
 
 
+def _parameters(kernel: Callable[..., Any]) -> tuple[list[str], tuple[str, ...], bool]:
+    """The names of positional and of keyword parameters, and whether there may be any number."""
+    if isinstance(kernel, FunctionType) and not hasattr(kernel, "__signature__"):
+        code = kernel.__code__
+        count, keywords = code.co_argcount, code.co_kwonlyargcount
+        names = code.co_varnames
+        variadic = bool(code.co_flags & inspect.CO_VARARGS)
+        return list(names[:count]), names[count : count + keywords], variadic
+    found = inspect.signature(kernel).parameters.values()
+    positional = [p.name for p in found if p.kind is p.POSITIONAL_OR_KEYWORD]
+    keyword = tuple(p.name for p in found if p.kind is p.KEYWORD_ONLY)
+    return positional, keyword, any(p.kind is p.VAR_POSITIONAL for p in found)
+
+
 def lookup(name: str) -> OpDef:
     """The op named `name`, or NotFoundError with the closest known name."""
     definition = REGISTRY.get(name)
     if definition is None:
+        import difflib
+
         close = difflib.get_close_matches(name, REGISTRY, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise NotFoundError(None, None, f"Op type not registered '{name}'{hint}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,8 +60,13 @@ class FuncRef:
     attrs: tuple[tuple[str, Any], ...] = ()
 
 
+_NESTED = re.compile(r'[(\[{"]')
+
+
 def split_signature(text: str) -> list[str]:
     """Splits at commas that are outside brackets and quotes."""
+    if not _NESTED.search(text):
+        return [part for piece in text.split(",") if (part := piece.strip())]
     parts, depth, quoted, current = [], 0, False, ""
     for char in text:
         if char == '"':
@@ -77,19 +83,21 @@ def split_signature(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+@functools.cache
 def _dtype(name: str) -> DType:
     return dtypes.as_dtype(_DTYPE_NAMES.get(name, name))
 
 
 def parse_arg(op: str, attrs: dict[str, AttrDef], text: str) -> ArgDef:
     """An input or output of the op named `op`, which has `attrs`."""
-    name, _, spec = (part.strip() for part in text.partition(":"))
-    is_ref = False
-    if match := re.fullmatch(r"[Rr]ef\((.*)\)", spec):
-        is_ref, spec = True, match[1].strip()
+    name, _, spec = text.partition(":")
+    name, spec = name.strip(), spec.strip()
+    is_ref = spec.startswith(("ref(", "Ref("))
+    if is_ref:
+        spec = spec[4:-1].strip()
     number = type_list = type_attr = fixed = None
-    if match := re.fullmatch(r"list\((\w+)\)", spec):
-        type_list = match[1]
+    if spec.startswith("list("):
+        type_list = spec[5:-1]
     else:
         if "*" in spec:
             number, spec = (part.strip() for part in spec.split("*"))
@@ -108,7 +116,9 @@ def parse_arg(op: str, attrs: dict[str, AttrDef], text: str) -> ArgDef:
 _ATTR = re.compile(r"(\w+)\s*:\s*([^=]+?)\s*(?:=\s*([^=].*))?", re.DOTALL)
 
 
+@functools.cache
 def parse_attr(text: str) -> AttrDef:
+    """What is declared by such a text, which many ops have in common."""
     minimum = None
     if found := re.search(r">=\s*(-?\d+)", text):
         minimum = int(found[1])

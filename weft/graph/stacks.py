@@ -65,12 +65,17 @@ class _GraphStack(DefaultStack):
 graphs = _GraphStack()
 sessions = DefaultStack()
 
+# The graph that all threads have as their global default one, if it is not one of their own.
+shared_default: Graph | None = None
+
 
 def get_default_graph() -> Graph:
-    """The innermost graph entered with `as_default`, else this thread's global default graph."""
+    """The innermost graph entered with `as_default`, else the global default graph."""
     if graphs.items:
         top: Graph = graphs.items[-1]
         return top
+    if shared_default is not None:
+        return shared_default
     if graphs.fallback is None:
         from weft.graph.graph import Graph
 

@@ -1,4 +1,4 @@
-"""The base of every layer: a scope of its own, variables made on the first call, shared after.
+"""The base of tf.layers: Keras's, with variables that can be shared by name.
 
 A layer's variables are named after its variable scope, which is fixed by the first call:
 `dense/kernel`, then `dense_1/kernel` for the next layer of that class.
@@ -7,65 +7,55 @@ A layer's variables are named after its variable scope, which is fixed by the fi
 from __future__ import annotations
 
 import copy
-import inspect
 from typing import Any
 
-import numpy as np
-
-from weft.core import dtypes, nest
-from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Graph, GraphKeys, Operation, Tensor, name_scope
-from weft.layers.input_spec import InputSpec, assert_input_compatibility
-from weft.layers.layer_calls import LayerCalls
-from weft.layers.layer_losses import LayerLosses, add_to_collection
-from weft.layers.layer_weights import LayerWeights
-from weft.layers.members import Members
-from weft.layers.naming import is_keras_style, to_snake_case, unique_object_name
-from weft.ops import array_shape, casts
+from weft.core import dtypes
+from weft.graph.graph import GraphKeys, get_collection_ref, name_scope
+from weft.keras.backend.graph_state import unique_object_name
+from weft.keras.engine import base_layer
+from weft.keras.engine.input_spec import InputSpec
+from weft.keras.engine.naming import to_snake_case
+from weft.layers.naming import is_keras_style
 from weft.ops import variable_scope as vs
 from weft.ops.partitioned_variable import PartitionedVariable
-from weft.ops.variables import Variable
+from weft.ops.variables import (
+    VariableAggregation,
+    VariableSynchronization,
+    global_variables,
+    trainable_variables,
+)
 
 __all__ = ["InputSpec", "Layer"]
 
 
-class Layer(LayerWeights, LayerLosses, LayerCalls, Members):
-    """Something with variables that is called on tensors.
+class Layer(base_layer.Layer):
+    """Something with variables in a scope, that is called on tensors.
 
     A subclass makes its variables in `build(input_shape)` with `add_weight` and computes in
     `call(inputs, ...)`.
     """
 
-    stateful = False
-    supports_masking = False
-
     def __init__(
         self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any
     ) -> None:
-        scope, reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
-        self._activity_regularizer = kwargs.pop("activity_regularizer", None)
-        self._initial_weights = kwargs.pop("weights", None)
-        kwargs.pop("autocast", None)
-        if "input_shape" in kwargs:
-            self._batch_input_shape = (None, *kwargs.pop("input_shape"))
-        if "batch_input_shape" in kwargs:
-            self._batch_input_shape = tuple(kwargs.pop("batch_input_shape"))
-        for unknown in kwargs:
-            raise TypeError("Keyword argument not understood:", unknown)
-        self.built = False
-        self.input_spec: Any = None
-        LayerWeights.__init__(self, trainable, dtype, reuse)
-        LayerLosses.__init__(self)
-        LayerCalls.__init__(self)
-        self._init_set_name(name)
+        scope, self._reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
+        self._use_resource_variables = False
+        kwargs.setdefault("autocast", False)
+        super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        self._scope: Any = None
+        self._current_scope: Any = None
         self._keras_style = is_keras_style()
         if self._keras_style:
-            _refuse(scope=scope, reuse=reuse)
+            _refuse(scope=scope, reuse=self._reuse)
         if scope:
             with vs.variable_scope(scope) as captured:
                 self._scope = captured
 
-    def _init_set_name(self, name: Any) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Attributes of these layers are theirs in no further sense.
+        object.__setattr__(self, name, value)
+
+    def _init_set_name(self, name: Any, zero_based: bool = False) -> None:
         base = name.name if isinstance(name, vs.VariableScope) else name
         if not name or isinstance(name, vs.VariableScope):
             self._name, default = self._make_unique_name()
@@ -73,15 +63,11 @@ class Layer(LayerWeights, LayerLosses, LayerCalls, Members):
         else:
             self._name = self._base_name = name
 
-    def _make_unique_name(self, **_: Any) -> tuple[str, str]:
+    def _make_unique_name(self, zero_based: bool = False, **kwargs: Any) -> tuple[str, str]:
         base = to_snake_case(type(self).__name__)
-        return unique_object_name(base), base
+        return unique_object_name(base, zero_based=zero_based, **kwargs), base
 
-    # ---- what it is called, what it holds ----
-
-    @property
-    def name(self) -> str:
-        return self._name
+    # ---- what it is ----
 
     @property
     def graph(self) -> None:
@@ -89,13 +75,8 @@ class Layer(LayerWeights, LayerLosses, LayerCalls, Members):
         return None
 
     @property
-    def activity_regularizer(self) -> Any:
-        """A function of each output, whose value is added to the losses."""
-        return self._activity_regularizer
-
-    @activity_regularizer.setter
-    def activity_regularizer(self, regularizer: Any) -> None:
-        self._activity_regularizer = regularizer
+    def _is_legacy_layer(self) -> bool:
+        return True
 
     @property
     def scope_name(self) -> str:
@@ -107,39 +88,106 @@ class Layer(LayerWeights, LayerLosses, LayerCalls, Members):
             )
         return self._scope.name
 
-    # ---- to be overridden ----
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """As Keras's, and the losses join the regularization losses of the graph."""
+        before = len(self._losses), len(self._callable_losses)
+        super().add_loss(losses, inputs=inputs)
+        new = self._losses[before[0] :]
+        new += [loss for f in self._callable_losses[before[1] :] if (loss := f()) is not None]
+        add_to_collection(new, GraphKeys.REGULARIZATION_LOSSES)
 
-    def build(self, input_shape: Any) -> None:
-        """Makes the variables, given the shapes of the inputs of the first call."""
-        self.built = True
+    # ---- weights ----
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
-        """Computes the outputs."""
-        return inputs
+    def _name_scope(self) -> str:
+        if self._keras_style:
+            return self.name
+        return self._current_scope.original_name_scope
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """The mask of the outputs, given that of the inputs."""
-        if not self.supports_masking and any(m is not None for m in nest.flatten(mask)):
-            raise TypeError(
-                f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}"
+    def _set_scope(self, scope: Any = None) -> None:
+        if self._scope is not None:
+            return
+        if self._reuse:
+            opened = vs.variable_scope(scope if scope is not None else self._base_name)
+        else:
+            opened = vs.variable_scope(scope, default_name=self._base_name)
+        with opened as captured:
+            self._scope = captured
+
+    def add_weight(  # type: ignore[override]
+        self,
+        name: str,
+        shape: Any,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool | None = None,
+        constraint: Any = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        partitioner: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Makes the variable `name` in the layer's scope, or shares the one it has."""
+        for unknown in kwargs:
+            if unknown != "experimental_autocast":
+                raise TypeError("Unknown keyword argument:", unknown)
+        on_read = synchronization == VariableSynchronization.ON_READ
+        if trainable is None and not on_read:
+            trainable = True
+        settings = {
+            "dtype": dtypes.as_dtype(dtype or self.dtype or dtypes.float32),
+            "initializer": initializer,
+            # What may not be trained is an error even in a layer that is not.
+            "trainable": trainable if on_read else trainable and self.trainable,
+            "constraint": constraint,
+            "partitioner": partitioner,
+            **kwargs,
+        }
+        if self._keras_style:
+            return super().add_weight(
+                name, shape, regularizer=regularizer, use_resource=use_resource, **settings
             )
-        return mask if self.supports_masking else None
+        settings.update(synchronization=synchronization, aggregation=aggregation)
+        return self._shared_variable(name, shape, regularizer, use_resource, settings)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the output, given that of the input."""
-        raise NotImplementedError
+    def _shared_variable(
+        self,
+        name: str,
+        shape: Any,
+        regularizer: Any,
+        use_resource: bool | None,
+        settings: dict[str, Any],
+    ) -> Any:
+        """A variable of the layer's scope, which may exist."""
+        existing = set(global_variables())
+        self._set_scope(None)
+        with vs.variable_scope(
+            self._scope, reuse=self.built or self._reuse, auxiliary_name_scope=False
+        ) as scope:
+            self._current_scope = scope
+            if settings["initializer"] is None:
+                settings["initializer"] = scope.initializer
+            with name_scope(self._name_scope()):
+                variable = super().add_weight(
+                    name,
+                    shape,
+                    use_resource=use_resource or self._use_resource_variables or scope.use_resource,
+                    getter=vs.get_variable,
+                    **settings,
+                )
+                parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+                if regularizer and not any(part in existing for part in parts):
+                    self._add_weight_regularization(name, variable, regularizer)
+        self._untrain_if_asked(variable, parts)
+        return variable
 
-    def get_config(self) -> dict[str, Any]:
-        """Arguments from which `from_config` makes the same layer, without its weights."""
-        config = {"name": self.name, "trainable": self.trainable}
-        if hasattr(self, "_batch_input_shape"):
-            config["batch_input_shape"] = self._batch_input_shape
-        config["dtype"] = self.dtype
-        return config
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        return cls(**config)
+    def _untrain_if_asked(self, variable: Any, parts: list[Any]) -> None:
+        """A custom getter may have made a variable that is not to be trained."""
+        known = trainable_variables()
+        if self._trainable_weights and self._trainable_weights[-1] is variable:
+            if not any(part is each for part in parts for each in known):
+                self._non_trainable_weights.append(self._trainable_weights.pop())
 
     # ---- calls ----
 
@@ -147,13 +195,13 @@ class Layer(LayerWeights, LayerLosses, LayerCalls, Members):
         scope = kwargs.pop("scope", None)
         if self._keras_style:
             _refuse(scope=scope)
-            return self._call_in_scope(inputs, args, kwargs)
+            return super().__call__(inputs, *args, **kwargs)
         self._set_scope(scope)
         with self._opened_scope() as scope:
             self._current_scope = scope
-            if "scope" in inspect.signature(self.call).parameters:
+            if "scope" in self._call_fn_args:
                 kwargs["scope"] = scope
-            outputs = self._call_in_scope(inputs, args, kwargs)
+            outputs = super().__call__(inputs, *args, **kwargs)
         add_to_collection(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
@@ -167,67 +215,20 @@ class Layer(LayerWeights, LayerLosses, LayerCalls, Members):
             )
         return self._always_reuse_variable_scope
 
-    def _call_in_scope(self, inputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if any(isinstance(x, (np.ndarray, float, int)) for x in nest.flatten(inputs)):
-            inputs = nest.map_structure(_as_tensor_if_number, inputs)
-        assert_input_compatibility(self.input_spec, inputs, self.name)
-        before, self._inputs_now = self._inputs_now, nest.flatten(inputs)
-        try:
-            with name_scope(self._name_scope()):
-                self._maybe_build(inputs)
-                outputs = self.call(inputs, *args, **kwargs)
-                if outputs is None:
-                    raise ValueError(
-                        "A layer's `call` method should return a Tensor or a list of Tensors, not "
-                        f"None (layer: {self.name})."
-                    )
-                self._add_activity_losses(inputs, outputs)
-        finally:
-            self._inputs_now = before
-        self._calls.append((inputs, outputs))
-        return outputs
+    def _copied(self, value: Any, memo: dict[int, Any]) -> Any:
+        if isinstance(value, (vs.VariableScope, vs.variable_scope)):
+            return copy.copy(value)
+        return super()._copied(value, memo)
 
-    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Another way to call the layer."""
-        return self(inputs, *args, **kwargs)
 
-    def _maybe_build(self, inputs: Any) -> None:
-        if not self.built:
-            flat = nest.flatten(inputs)
-            if self._dtype is None and flat and hasattr(flat[0], "dtype"):
-                self._dtype = dtypes.as_dtype(flat[0].dtype).base_dtype.name
-            shapes = None
-            if all(hasattr(x, "shape") for x in flat):
-                shapes = nest.map_structure(lambda x: x.shape, inputs)
-            self.build(shapes)
-            self.built = True
-        if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
-            self._initial_weights = None
-
-    def _add_activity_losses(self, inputs: Any, outputs: Any) -> None:
-        if not self._activity_regularizer:
-            return
-        with name_scope("ActivityRegularizer"):
-            for output in nest.flatten(outputs):
-                loss = self._activity_regularizer(output)
-                # Per example, so that the strength does not depend on the batch.
-                batch = casts.cast(array_shape.shape(output)[0], loss.dtype)
-                self.add_loss(loss / batch, inputs=inputs)
-
-    # ---- copies ----
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """A layer with the same settings; graphs, tensors and variables are shared."""
-        made = type(self).__new__(type(self))
-        memo[id(self)] = made
-        for key, value in vars(self).items():
-            if isinstance(value, (vs.VariableScope, vs.variable_scope)):
-                value = copy.copy(value)
-            elif not _belongs_to_a_graph(value):
-                value = copy.deepcopy(value, memo)
-            vars(made)[key] = value
-        return made
+def add_to_collection(elements: list[Any], key: str) -> None:
+    """Adds what is not there yet."""
+    collection = get_collection_ref(key)
+    known = {id(element) for element in collection}
+    for element in elements:
+        if id(element) not in known:
+            collection.append(element)
+            known.add(id(element))
 
 
 def _refuse(**arguments: Any) -> None:
@@ -238,13 +239,3 @@ def _refuse(**arguments: Any) -> None:
                 f"{argument} argument not allowed when keras style layers are enabled, "
                 f"but saw: {value}"
             )
-
-
-def _as_tensor_if_number(x: Any) -> Any:
-    return convert_to_tensor(x) if isinstance(x, (np.ndarray, float, int)) else x
-
-
-def _belongs_to_a_graph(value: Any) -> bool:
-    flat = nest.flatten(value) if nest.is_nested(value) else [value]
-    kinds = (Tensor, Variable, PartitionedVariable, Operation, Graph)
-    return any(isinstance(x, kinds) for x in flat)

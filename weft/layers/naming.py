@@ -1,17 +1,13 @@
-"""What layers are called, and whether they share variables by name or by object."""
+"""Whether layers share variables by name or by object."""
 
 from __future__ import annotations
 
-import collections
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from weft.graph.graph import get_default_graph
+from weft.keras.backend.graph_state import unique_object_name as unique_object_name
+from weft.keras.engine.naming import to_snake_case as to_snake_case
 
-# Counts the layers of each class in a graph; not exported with it.
-_NAMES_KEY: Any = ("__layer_names",)
 _keras_style = [False]
 
 
@@ -33,21 +29,3 @@ def keras_style_scope() -> Iterator[None]:
 def set_keras_style() -> None:
     """As `keras_style_scope`, for the rest of the program."""
     _keras_style[0] = True
-
-
-def to_snake_case(name: str) -> str:
-    """`BasicLSTMCell` as `basic_lstm_cell`."""
-    words = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    snake = re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()
-    # A scope name may not start with an underscore.
-    return "private" + snake if snake.startswith("_") else snake
-
-
-def unique_object_name(base: str, zero_based: bool = False) -> str:
-    """`base` with a number that no other layer of this graph has: dense_1, dense_2, ..."""
-    kept = get_default_graph().get_collection_ref(_NAMES_KEY)
-    if not kept:
-        kept.append(collections.Counter())
-    number = kept[0][base] if zero_based else kept[0][base] + 1
-    kept[0][base] += 1
-    return f"{base}_{number}" if number or not zero_based else base

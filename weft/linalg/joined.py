@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from weft.core.shapes import TensorShape
+from weft.core.signatures import with_parameters_of
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.linalg.base import LinearOperator
 from weft.linalg.util import (
@@ -136,20 +137,14 @@ class LinearOperatorBlockDiag(JoinedOperator):
         "is_positive_definite": "positive definite",
     }
 
+    @with_parameters_of(JoinedOperator.__init__, is_square=True)
     def __init__(
-        self,
-        operators: Iterable[LinearOperator],
-        is_non_singular: Hint = None,
-        is_self_adjoint: Hint = None,
-        is_positive_definite: Hint = None,
-        is_square: Hint = True,
-        name: str | None = None,
+        self, operators: Iterable[LinearOperator], is_square: Hint, **hints_and_name: Any
     ) -> None:
-        hints = hints_from(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
         operators = self._of_one_dtype(operators)
         if not (is_square and all(operator.is_square for operator in operators)):
             raise ValueError("Can only represent a block diagonal of square matrices.")
-        super().__init__(operators, name=name, **hints)
+        super().__init__(operators, is_square=is_square, **hints_and_name)
 
     def _shape(self) -> TensorShape:
         rows, columns = self._sides()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.properties import stored
 from weft.core.shapes import TensorShape, dimension_at_index, dimension_value
 from weft.graph.graph import Tensor, name_scope
 from weft.linalg.base import LinearOperator
@@ -84,29 +85,14 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             dimension_at_index(thin, -1).assert_is_compatible_with(dimension_at_index(shape, -1))
             array.broadcast_static_shape(batch, shape[:-1])
 
-    @property
-    def u(self) -> Any:
-        return self._u
-
-    @property
-    def v(self) -> Any:
-        return self._v
-
-    @property
-    def is_diag_update_positive(self) -> Hint:
-        return self._is_diag_update_positive
-
-    @property
-    def diag_update(self) -> Any:
-        return self._diag_update
-
-    @property
-    def diag_operator(self) -> LinearOperator:
-        return self._diag_operator
-
-    @property
-    def base_operator(self) -> LinearOperator:
-        return self._base_operator
+    u = stored("u", "The thin matrix U.")
+    v = stored("v", "The thin matrix V.")
+    is_diag_update_positive = stored(
+        "is_diag_update_positive", "Whether D is known to be positive."
+    )
+    diag_update = stored("diag_update", "The diagonal of D, or None for the identity.")
+    diag_operator = stored("diag_operator", "D as an operator.")
+    base_operator = stored("base_operator", "L.")
 
     def _shape(self) -> TensorShape:
         base = self.base_operator

@@ -263,6 +263,11 @@ def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     count = len(first) + 1
     if not -count <= axis < count:
         raise invalid(f"axis = {axis} not in [{-count}, {count})")
+    if xp is np and axis == 0 and hasattr(values[0], "dtype"):  # handles have none
+        out = np.empty((len(values), *first), values[0].dtype)
+        for i, value in enumerate(values):
+            out[i, ...] = value  # a string, not the array that holds it
+        return out
     return xp.stack(values, axis=axis)
 
 

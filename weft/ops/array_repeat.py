@@ -43,11 +43,12 @@ def _checked_multiples(x: Any, multiples: Any, least: int) -> tuple[int, ...]:
             f"Expected multiples argument to be a vector of length {x.ndim} but got length"
             f" {len(multiples)}"
         )
-    for i, n in enumerate(multiples):
+    counts = tuple(multiples.tolist())
+    for i, n in enumerate(counts):
         if n < least:
             bound = ">= 0" if least == 0 else "> 0"
             raise invalid(f"Expected multiples[{i}] {bound}, but got {n}")
-    return tuple(map(int, multiples))
+    return counts
 
 
 @op(
@@ -66,6 +67,10 @@ def tile_(xp: Any, input: Any, multiples: Any) -> Any:
         check_size(tiled)
     except ValueError as error:
         raise invalid(str(error)) from None
+    if tiled == input.shape:
+        return input
+    if xp is np and input.size == 1:
+        return input.repeat(s.size(tiled)).reshape(tiled)
     if xp is not np and all(d == 1 or n == 1 for d, n in zip(input.shape, counts, strict=True)):
         return xp.broadcast_to(input, tiled)
     return xp.tile(input, counts)

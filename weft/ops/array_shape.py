@@ -23,6 +23,9 @@ from weft.graph.slices import is_sparse
 from weft.graph.tensor import Tensor
 from weft.ops.kernels import as_array, deprecated_alias, divide, invalid, shape_argument
 
+# Their tensors may be handles, or bare bytes where they are scalars.
+_NOT_NUMBERS = (dtypes.string, dtypes.resource, dtypes.variant)
+
 # ---- asking for shapes -----------------------------------------------------------------------
 
 
@@ -333,6 +336,19 @@ def expand_dims_(xp: Any, input: Any, dim: Any) -> Any:
     return xp.expand_dims(input, at)
 
 
+@expand_dims_.prepared
+def _(c: Any) -> Any:
+    dims, dim = c.dims(0), c.value(1)
+    if dims is None or dim.size != 1 or c.attr("T") in _NOT_NUMBERS:
+        return None
+    at = int(dim.ravel()[0])
+    if not -len(dims) - 1 <= at <= len(dims):
+        return None
+    at %= len(dims) + 1
+    index = (slice(None),) * at + (None,)
+    return lambda x: x[index]
+
+
 @expand_dims_.gradient
 def _(op: Operation, grad: Any) -> Any:
     return reshape(grad, shape(op.inputs[0])), None
@@ -387,6 +403,15 @@ def _permutation(x: Any, perm: Any) -> tuple[int, ...]:
 def transpose_(xp: Any, x: Any, perm: Any) -> Any:
     x = as_array(x)
     return xp.transpose(x, _permutation(x, perm))
+
+
+@transpose_.prepared
+def _(c: Any) -> Any:
+    dims, perm = c.dims(0), c.value(1)
+    axes = perm.tolist()
+    if dims is None or perm.ndim != 1 or sorted(axes) != list(range(len(dims))):
+        return None
+    return None if c.attr("T") in _NOT_NUMBERS else lambda x: x.transpose(axes)
 
 
 @transpose_.gradient

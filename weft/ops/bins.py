@@ -29,11 +29,24 @@ Array = Any
     differentiable=False,
 )
 def bucketize_op(xp: Any, input: Array, *, boundaries: list[float]) -> Array:
+    bins = xp.searchsorted(_edges(boundaries), input.astype(np.float64), side="right")
+    return bins.astype(np.int32)
+
+
+def _edges(boundaries: list[float]) -> np.ndarray:
     edges = np.array(boundaries, np.float32)
     if np.any(np.diff(edges) < 0):
         raise invalid("Expected sorted boundaries")
-    bins = xp.searchsorted(edges.astype(np.float64), input.astype(np.float64), side="right")
-    return bins.astype(np.int32)
+    return edges.astype(np.float64)
+
+
+@bucketize_op.prepared
+def _(c: Any) -> Any:
+    boundaries = c.attr("boundaries")
+    if sorted(boundaries) != boundaries:
+        return None
+    edges = _edges(boundaries)
+    return lambda x: edges.searchsorted(x.astype(np.float64), side="right").astype(np.int32)
 
 
 def _one_per_bin(c: s.ShapeContext) -> s.Dims:

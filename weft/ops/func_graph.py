@@ -89,6 +89,9 @@ class FuncGraph(Graph):
                 self._pass_in(tensor, name)
         return self._captured[tensor]
 
+    def stand_in(self, tensor: Tensor) -> Tensor:
+        return self._captured.get(tensor, tensor)
+
     def _pass_in(self, tensor: Tensor, name: str | None) -> None:
         with self.as_default(), self.control_dependencies(None):
             shape = None if tensor.dims is None else tensor.shape

@@ -21,6 +21,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
 from weft.ops import array
+from weft.ops.grids import is_grid
 from weft.ops.kernels import as_array, blank, invalid, is_concrete, place
 from weft.ops.rows import check_range
 
@@ -268,10 +269,22 @@ def gather_nd_(xp: Any, params: Any, indices: Any) -> Any:
             f" {s.show(params.shape)}"
         )
     if xp is np:
-        check_coordinates(indices, params.shape, "param shape")
-        return as_array(params[coordinates(indices)])
+        return _gather_nd_numpy(params, indices, depth).reshape(final)
     chosen = params.at[coordinates(indices)]
     return chosen.get(mode="fill", fill_value=0, wrap_negative_indices=False)
+
+
+def _gather_nd_numpy(params: np.ndarray, indices: np.ndarray, depth: int) -> np.ndarray:
+    """Rows of `params` at coordinates, one after the other."""
+    dims = params.shape[:depth]
+    if is_grid(indices, dims):
+        return params
+    try:
+        at = np.ravel_multi_index(tuple(indices.reshape(-1, depth).T), dims)
+    except ValueError:
+        check_coordinates(indices, params.shape, "param shape")
+        raise
+    return params.reshape(-1, *params.shape[depth:]).take(at, axis=0)
 
 
 @gather_nd_.gradient

@@ -136,15 +136,21 @@ def farm_hash(strings: Sequence[bytes]) -> np.ndarray:
     """FarmHash's Fingerprint64: what StringToHashBucketFast and Fingerprint use."""
     if len(strings) > _LARGE_BATCH:
         return _farm_hash(strings)
+    try:
+        return np.fromiter(map(_kept.__getitem__, strings), np.uint64, len(strings))
+    except KeyError:
+        return _farm_hash_and_keep(strings)
+
+
+def _farm_hash_and_keep(strings: Sequence[bytes]) -> np.ndarray:
     found = list(map(_kept.get, strings))
-    if None in found:
-        new = [text for text, known in zip(strings, found, strict=True) if known is None]
-        made = dict(zip(new, _farm_hash(new).tolist(), strict=True))
-        found = [made[text] if h is None else h for text, h in zip(strings, found, strict=True)]
-        if len(_kept) > _MOST_KEPT:
-            _kept.clear()
-        _kept.update((text, h) for text, h in made.items() if len(text) <= _LONG)
-    return np.array(found, np.uint64)
+    new = [text for text, known in zip(strings, found, strict=True) if known is None]
+    made = dict(zip(new, _farm_hash(new).tolist(), strict=True))
+    if len(_kept) > _MOST_KEPT:
+        _kept.clear()
+    _kept.update((text, h) for text, h in made.items() if len(text) <= _LONG)
+    hashes = [made[text] if h is None else h for text, h in zip(strings, found, strict=True)]
+    return np.array(hashes, np.uint64)
 
 
 def _farm_hash(strings: Sequence[bytes]) -> np.ndarray:

@@ -30,6 +30,11 @@ def as_array(x: Any) -> Any:
     return np.array(x, object) if isinstance(x, (bytes, str)) else x
 
 
+def counts_up(ids: np.ndarray, count: int) -> bool:
+    """Whether `ids` are 0, 1, ... up to `count`: what they pick is all there is, in order."""
+    return len(ids) == count and bool((ids == np.arange(count)).all())
+
+
 def is_tensor_like(x: Any) -> bool:
     """Whether `x` is a tensor, or a variable, which reads as one."""
     return isinstance(x, Tensor) or (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -57,9 +58,12 @@ class Table:
         dtype, inner = self.value_dtype, self.value_shape
         if is_key:
             dtype, inner = self.key_dtype, self.key_shape
-        out = np.empty((len(values), *inner), dtype.np_storage)
-        if values:
-            out[:] = values
+        if inner or dtype is dtypes.string:
+            out = np.empty((len(values), *inner), dtype.np_storage)
+            if values:
+                out[:] = values
+        else:
+            out = np.fromiter(values, dtype.np_storage, len(values))
         return out.reshape((*outer, *inner))
 
     def check_types(self, keys: DType, values: DType) -> None:
@@ -95,9 +99,9 @@ class Table:
                 f" {s.show(filler.shape)}"
             )
         absent = filler if self.value_shape else filler.item()
+        wanted = self._keys(keys)
         with self.lock:
-            get = self.entries.get
-            found = [get(key, absent) for key in self._keys(keys)]
+            found = list(map(self.entries.get, wanted, itertools.repeat(absent)))
         return self._array(found, outer)
 
     def insert(self, keys: Any, values: Any) -> None:

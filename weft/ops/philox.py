@@ -24,6 +24,7 @@ RESERVED = 256
 
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
+_SCRAMBLE = 0x3EC8F720, 0x02461E29  # the key by which seeds become generators
 _LOW = 0xFFFFFFFF
 _ROUNDS = 10
 _CHUNK = 1 << 13  # blocks per pass in NumPy: the working set stays in the second-level cache
@@ -59,9 +60,13 @@ def advanced(xp: Any, rng: Array, blocks: int) -> Array:
 
 def stateless_state(xp: Any, seed: Array) -> Array:
     """The generator a stateless op derives from its `seed` input of two integers."""
+    if xp is np:
+        low, high = (n % 2**64 for n in seed.tolist())
+        k0, k1, c2, c3 = _rounds_plain(*_SCRAMBLE, low, high)
+        return np.array([k0, k1, 0, 0, c2, c3], np.uint32)
     seed = seed.astype(np.int64).astype(np.uint64)
     halves = [seed[0] & _LOW, seed[0] >> 32, seed[1] & _LOW, seed[1] >> 32]
-    fixed = xp.asarray([0x3EC8F720, 0x02461E29], dtype=np.uint32)
+    fixed = xp.asarray(_SCRAMBLE, dtype=np.uint32)
     scramble = xp.concatenate([fixed, xp.stack(halves).astype(np.uint32)])
     mixed = [word[0] for word in blocks(xp, scramble, 1)]
     zero = xp.zeros((), np.uint32)
@@ -79,6 +84,8 @@ def _counter(rng: Array) -> tuple[Array, Array]:
 
 def blocks(xp: Any, rng: Array, count: int) -> Words:
     """The first `count` blocks of the stream, as four arrays: word 0 of each block, word 1, ..."""
+    if xp is np and count <= _FEW:
+        return _first_blocks(rng, count)
     return blocks_at(xp, rng, xp.arange(count, dtype=np.uint64))
 
 
@@ -116,12 +123,11 @@ def _round(state: tuple[Array, ...]) -> tuple[Array, ...]:
 
 
 def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) -> Words:
-    words = np.empty((4, position.size), np.uint32)
     low, high = position.reshape(-1), carried.reshape(-1)
     if low.size <= _FEW:
-        for i in range(low.size):
-            words[:, i] = _rounds_plain(*map(int, (rng[0], rng[1], low[i], high[i])))
-        return tuple(words.reshape(4, *position.shape))
+        few = _blocks_plain(rng, low.tolist(), high.tolist())
+        return tuple(few.reshape(4, *position.shape))
+    words = np.empty((4, position.size), np.uint32)
     for start in range(0, low.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         _rounds_numpy(rng, low[part], high[part], words[:, part])
@@ -130,6 +136,21 @@ def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) ->
 
 # So few blocks are sooner computed with Python's integers than with arrays.
 _FEW = 8
+
+
+def _first_blocks(rng: np.ndarray, count: int) -> Words:
+    c0, c1, c2, c3 = rng[2:].tolist()
+    low, high = c0 | c1 << 32, c2 | c3 << 32
+    positions = range(low, low + count)
+    carried = [(high + (at >> 64)) % 2**64 for at in positions]
+    return tuple(_blocks_plain(rng, [at % 2**64 for at in positions], carried))
+
+
+def _blocks_plain(rng: np.ndarray, lows: list[int], highs: list[int]) -> np.ndarray:
+    """The words of a few blocks, four rows of them."""
+    k0, k1 = rng[:2].tolist()
+    rows = [_rounds_plain(k0, k1, low, high) for low, high in zip(lows, highs, strict=True)]
+    return np.array(rows, np.uint32).reshape(len(rows), 4).T
 
 
 def _rounds_plain(k0: int, k1: int, low: int, high: int) -> tuple[int, int, int, int]:
@@ -176,21 +197,25 @@ def draw(
     shape: tuple[int, ...],
     convert: Callable[..., tuple[Array, ...]],
     words: int,
+    values: int = 1,
 ) -> Array:
-    """Fills `shape` in the order of the stream; `convert` turns each `words` words into values.
+    """Fills `shape` in the order of the stream; `convert` makes `values` values of `words` words.
 
     NumPy converts whole blocks and interleaves them. Traced, every output finds its own block and
     selects its own value: some work is done four times over, but all of it in one fused loop.
     """
     size = math.prod(shape)
     if xp is np:
-        values = len(convert(*[np.zeros(0, np.uint32)] * words))
-        block = blocks(xp, rng, _ceil_div(size * words, values * 4))
-        lanes = [v for k in range(0, 4, words) for v in convert(*block[k : k + words])]
-        return np.stack(lanes, axis=-1).reshape(-1)[:size].reshape(shape)
-    import jax
-
-    values = len(jax.eval_shape(convert, *[jax.ShapeDtypeStruct((), np.uint32)] * words))
+        count = _ceil_div(size * words, values * 4)
+        block = blocks(xp, rng, count)
+        if count <= _FEW:  # converted at once
+            lanes = list(convert(*np.array(block).T.reshape(-1, words).T))
+        else:
+            lanes = [v for k in range(0, 4, words) for v in convert(*block[k : k + words])]
+        drawn = np.empty((*lanes[0].shape, len(lanes)), lanes[0].dtype)
+        for k, lane in enumerate(lanes):
+            drawn[..., k] = lane
+        return drawn.reshape(-1)[:size].reshape(shape)
     index = xp.arange(size, dtype=np.uint64)
     unit, which = index // values, index % values
     block = blocks_at(xp, rng, unit * words // 4, unroll=True)
@@ -253,8 +278,8 @@ def uniform_int(
 def normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Standard normal floats (16-bit types: float32 draws, rounded)."""
     if np.dtype(dtype) == np.float64:
-        return draw(xp, rng, shape, lambda *words: _box_muller_double(xp, *words), words=4)
-    return draw(xp, rng, shape, lambda *words: _box_muller(xp, *words), words=2).astype(dtype)
+        return draw(xp, rng, shape, lambda *words: _box_muller_double(xp, *words), 4, 2)
+    return draw(xp, rng, shape, lambda *words: _box_muller(xp, *words), 2, 2).astype(dtype)
 
 
 def truncated_normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:

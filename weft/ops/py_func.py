@@ -18,7 +18,7 @@ from weft.graph.constant import to_array
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, Tensor, get_default_graph
 from weft.graph.op_def import OpDef, op
-from weft.ops.eager import EagerGraph, constants
+from weft.ops.eager import EagerGraph, constants, executing_eagerly
 from weft.ops.resource_variable import ResourceVariable
 
 _KEPT = 256
@@ -236,8 +236,25 @@ def py_func(
     name: str | None = None,
 ) -> Any:
     """Wraps a Python function of NumPy arrays as an operation."""
+    if executing_eagerly():
+        return _called_now(func, inp, Tout)
     result = _added(py_func_op if stateful else py_func_stateless_op, func, inp, Tout, name)
     return [] if not stateful and isinstance(Tout, (list, tuple)) and not Tout else result
+
+
+def _called_now(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
+    """In eager execution there is nothing to wrap: the function is called."""
+    single = not isinstance(Tout, (list, tuple))
+    types = [dtypes.as_dtype(t) for t in ([Tout] if single else Tout)]
+    found = func(*[_for_python(np.asarray(convert_to_tensor(each)._array())) for each in inp])  # type: ignore[attr-defined]
+    if found is None and not single:
+        found = []
+    results = [found] if single and not isinstance(found, (list, tuple)) else list(found)
+    tensors = [
+        convert_to_tensor(_from_python("py_func", i, r, t))
+        for i, (r, t) in enumerate(zip(results, types, strict=True))
+    ]
+    return tensors[0] if single else tensors
 
 
 def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
@@ -250,4 +267,12 @@ def py_function(func: Any, inp: Sequence[Any], Tout: Any, name: str | None = Non
 
     In it, tensors have values (`x.numpy()`, `if x > 0:`), and operations compute at once.
     """
+    if executing_eagerly():
+        single = not isinstance(Tout, (list, tuple))
+        found = func(*[convert_to_tensor(each) for each in inp])
+        if single:
+            found = found[0] if isinstance(found, (list, tuple)) else found
+            return _converted(found, dtypes.as_dtype(Tout))
+        found = [] if found is None else found
+        return [_converted(r, dtypes.as_dtype(t)) for r, t in zip(found, Tout, strict=True)]
     return _added(eager_py_func_op, func, inp, Tout, name)

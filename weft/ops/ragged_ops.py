@@ -6,6 +6,7 @@ rows have a list of splits, outermost first. Results depend on values, so all ru
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,16 @@ def ranges(starts: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """All numbers from each start up to its limit, one range after the other."""
     lengths = np.maximum(limits - starts, 0)
     ends = np.cumsum(lengths)
-    first = np.repeat(starts - (ends - lengths), lengths)
-    return first + np.arange(ends[-1] if ends.size else 0, dtype=starts.dtype)
+    numbers = np.repeat(starts - (ends - lengths), lengths)
+    numbers += np.arange(len(numbers), dtype=starts.dtype)
+    return numbers
 
 
 def splits_of(lengths: Any, dtype: Any) -> np.ndarray:
     """Where rows of these lengths begin and end."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(dtype)
+    splits = np.zeros(len(lengths) + 1, dtype)
+    np.cumsum(lengths, out=splits[1:])
+    return splits
 
 
 def uniform_splits(shape: tuple[int, ...], dtype: Any) -> list[np.ndarray]:
@@ -112,16 +116,27 @@ def _gather_dims(c: ShapeContext) -> list[Dims]:
     return [*splits, None if values is None else (None, *values[1:])]
 
 
-def _gathered_rows(splits: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(splits of the chosen rows, the positions of what is in them)."""
-    starts, limits = splits[:-1][rows], splits[1:][rows]
-    return splits_of(limits - starts, splits.dtype), ranges(starts, limits)
+# So many rows are handled at a time: what is computed for them stays in the processor's cache.
+_BLOCK = 1 << 14
+
+
+def _gathered_rows(values: np.ndarray, starts: np.ndarray, splits: np.ndarray) -> np.ndarray:
+    """From each start on, as many values as the row of the result has."""
+    found = np.empty((int(splits[-1]), *values.shape[1:]), values.dtype)
+    lengths = splits[1:] - splits[:-1]
+    edges = [*splits[:-1:_BLOCK].tolist(), int(splits[-1])]
+    numbers = np.arange(max((high - low for low, high in pairwise(edges)), default=0))
+    for i, (low, high) in enumerate(pairwise(edges)):
+        block = slice(i * _BLOCK, (i + 1) * _BLOCK)
+        at = np.repeat(starts[block] - splits[:-1][block] + low, lengths[block])
+        values.take(at + numbers[: high - low], axis=0, out=found[low:high], mode="clip")
+    return found
 
 
 def _check_splits(nested: list[np.ndarray], size: int) -> None:
     for i, splits in enumerate(nested):
         limit = len(nested[i + 1]) - 1 if i + 1 < len(nested) else size
-        if not len(splits) or splits[0] or np.any(np.diff(splits) < 0) or splits[-1] > limit:
+        if not len(splits) or splits[0] or (splits[1:] < splits[:-1]).any() or splits[-1] > limit:
             raise invalid("Ragged splits must be sorted, start at 0 and end within the values")
 
 
@@ -140,19 +155,24 @@ def ragged_gather_(
 ) -> list[Any]:
     count = len(params_nested_splits[0]) - 1
     rows = np.ravel(indices)
-    wrong = np.flatnonzero((rows < 0) | (rows >= count))
-    if wrong.size:
+    if rows.size and (rows.min() < 0 or rows.max() >= count):
+        wrong = np.flatnonzero((rows < 0) | (rows >= count))
         place = ",".join(map(str, np.unravel_index(wrong[0], np.shape(indices))))
         at = f"[{place}]" if place else ""
         raise invalid(f"indices{at} = {rows[wrong[0]]} is not in [0, {count})")
     _check_splits(params_nested_splits, len(params_dense_values))
     found = uniform_splits(np.shape(indices), params_nested_splits[0].dtype)
-    for splits in params_nested_splits:
-        new, rows = _gathered_rows(splits, rows)
-        found.append(new)
+    *outer, inner = params_nested_splits
+    for splits in outer:
+        starts, limits = splits.take(rows), splits[1:].take(rows)
+        found.append(splits_of(limits - starts, splits.dtype))
+        rows = ranges(starts, limits)
+    starts = inner.take(rows)
+    found.append(splits_of(inner[1:].take(rows) - starts, inner.dtype))
+    values = _gathered_rows(params_dense_values, starts, found[-1])
     if not np.ndim(indices):
         del found[0]  # of one row
-    return [*found, params_dense_values[rows]]
+    return [*found, values]
 
 
 @ragged_gather_.gradient

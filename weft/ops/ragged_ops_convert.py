@@ -12,6 +12,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kernels import invalid
 from weft.ops.ragged_ops import splits_of, uniform_splits
+from weft.ops.select import boolean_mask, sequence_mask
 
 # ---- to sparse and dense tensors ----------------------------------------------------------------
 
@@ -89,10 +90,12 @@ def _row_ids(kind: str, partition: np.ndarray) -> np.ndarray:
 
 
 def _to_tensor_dims(c: ShapeContext) -> Dims:
-    wanted, values = c.partial(0), c.dims(1)
+    wanted, values = c.partial(0) if c.dims(0) != () else None, c.dims(1)
     kinds = c.attr("row_partition_types")
     levels = len(kinds) - (1 if kinds[:1] == ["FIRST_DIM_SIZE"] else 0)
-    found = None if values is None else (*[None] * (levels + 1), *values[1:])
+    splits = c.dims(3) if kinds[:1] == ["ROW_SPLITS"] and c.dims(0) == () else None
+    rows = splits[0] - 1 if splits and splits[0] else None
+    found = None if values is None else (rows, *[None] * levels, *values[1:])
     if wanted is None:
         return found
     wanted = tuple(None if d is None or d < 0 else d for d in wanted)
@@ -108,13 +111,14 @@ def _to_tensor_dims(c: ShapeContext) -> Dims:
     " num_row_partition_tensors: int >= 1, row_partition_types: list(string)",
     shape=_to_tensor_dims,
     runs_on="host",
-    differentiable=False,
 )
 def ragged_tensor_to_tensor_(
     xp: Any, shape: Any, values: Any, default_value: Any, row_partition_tensors: Any,
     *, row_partition_types: Any,
 ) -> Any:  # fmt: skip
     kinds, parts = list(row_partition_types), list(row_partition_tensors)
+    if kinds == ["ROW_SPLITS"] and not np.ndim(shape):
+        return _padded(parts[0], values, default_value)
     if kinds[0] == "FIRST_DIM_SIZE":
         count = int(parts[0])
         kinds, parts = kinds[1:], parts[1:]
@@ -133,6 +137,30 @@ def ragged_tensor_to_tensor_(
     result[...] = np.broadcast_to(default_value, sizes[len(ids) + 1 :])
     _fill(result, ids, values)
     return result
+
+
+def _padded(splits: np.ndarray, values: np.ndarray, default: Any) -> np.ndarray:
+    """Rows as long as the longest one, with `default` behind what the others have."""
+    lengths = np.diff(splits)
+    width = int(lengths.max(initial=0))
+    result = np.empty((len(lengths), width, *values.shape[1:]), values.dtype)
+    result[...] = default
+    if len(values):
+        kind = np.min_scalar_type(width)  # the smallest numbers are compared fastest
+        result[np.arange(width, dtype=kind) < lengths.astype(kind)[:, None]] = values
+    return result
+
+
+@ragged_tensor_to_tensor_.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    shape, _, default, splits, *more = op.inputs
+    if more or shape.dims != () or op.attrs["row_partition_types"] != ["ROW_SPLITS"]:
+        raise LookupError("The gradient is known of rows of one level that are kept whole.")
+    has = sequence_mask(splits[1:] - splits[:-1], maxlen=raw.Shape(grad, out_type=splits.dtype)[1])
+    rest = boolean_mask(grad, raw.LogicalNot(has))
+    spread = raw.Sub(raw.Rank(rest), raw.Rank(default))
+    total = raw.Sum(rest, raw.Range(0, spread, 1))
+    return [None, boolean_mask(grad, has), total, None]
 
 
 def _longest(rows: np.ndarray) -> int:

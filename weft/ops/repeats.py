@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.op_def import op
-from weft.ops.rows import mark_named_once, sorted_indices
+from weft.ops.rows import Mentions, mark_named_once, sorted_indices
 
 Array = Any
 
@@ -39,7 +39,7 @@ def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
         lambda: _summed(xp, values, indices, order, ordered),
         lambda: [values, indices],
     )
-    return [sums, mark_named_once(rows)]
+    return [sums, mark_named_once(rows, Mentions(values, indices, sums))]
 
 
 def _summed(xp: Any, values: Array, indices: Array, order: Array, ordered: Array) -> list[Array]:

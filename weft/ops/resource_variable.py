@@ -6,8 +6,10 @@ A read is a snapshot: it sees the writes that control dependencies order before 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from typing import Any, NoReturn
 
+import numpy as np
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from weft.core import dtypes
@@ -25,6 +27,7 @@ from weft.graph.graph import (
     name_scope,
 )
 from weft.graph.op_def import raw
+from weft.ops.eager import executing_eagerly, shown
 from weft.ops.initial_value import (
     check_outside_control_flow,
     guard_initial_value,
@@ -39,6 +42,7 @@ _RESOURCE_FORMS = {
     "AssignAdd": "AssignAddVariableOp",
     "AssignSub": "AssignSubVariableOp",
 }
+_serial = itertools.count()  # of variables that are made eagerly, which need not differ by name
 _IN_PLACE = {"AssignAdd", "AssignSub", "StridedSliceAssign"}
 
 
@@ -50,6 +54,7 @@ class BaseResourceVariable(Variable):
     _shape: TensorShape
     _cached_value: Tensor | None
     _graph_element: Tensor
+    _constraint: Any
 
     @property
     def handle(self) -> Tensor:
@@ -92,15 +97,45 @@ class BaseResourceVariable(Variable):
         """Whether the variable holds a value, as a bool tensor."""
         return raw.VarIsInitializedOp(self._handle, name=name)
 
-    def numpy(self) -> NoReturn:
-        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+    def numpy(self) -> Any:
+        """The value, in eager execution."""
+        if not executing_eagerly():
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return self.read_value().numpy()  # type: ignore[attr-defined]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.numpy(), dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    def __int__(self) -> int:
+        return int(self.value())  # type: ignore[call-overload, no-any-return]
+
+    def __float__(self) -> float:
+        return float(self.value())  # type: ignore[arg-type]
 
     def __copy__(self) -> BaseResourceVariable:
         return self
 
-    def __deepcopy__(self, memo: Any) -> NoReturn:
-        raise NotImplementedError(
-            "__deepcopy__() is only available when eager execution is enabled."
+    def __deepcopy__(self, memo: Any) -> Any:
+        if not executing_eagerly():
+            raise NotImplementedError(
+                "__deepcopy__() is only available when eager execution is enabled."
+            )
+        copied = ResourceVariable(
+            self.read_value(), trainable=self.trainable, constraint=self._constraint,
+            name=self.name.partition(":")[0], dtype=self._dtype,
+        )  # fmt: skip
+        memo[id(self)] = copied
+        return copied
+
+    def __repr__(self) -> str:
+        if not executing_eagerly():
+            return super().__repr__()
+        return (
+            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name},"
+            f" numpy={shown(self.numpy())}>"
         )
 
     # ---- reading ----
@@ -150,6 +185,8 @@ class BaseResourceVariable(Variable):
     def _updated(self, update: Operation, read_value: bool = True) -> Any:
         if not read_value:
             return update
+        if executing_eagerly():
+            return self
         with graph_of([self._handle]).as_default():
             return self._lazy_read(update)
 
@@ -159,9 +196,9 @@ class BaseResourceVariable(Variable):
             return contextlib.nullcontext()
         return control_dependencies([self._cached_value])
 
-    def _lazy_read(self, op: Operation) -> UpdatedVariable:
+    def _lazy_read(self, op: Operation) -> BaseResourceVariable:
         """The variable as it is after `op`."""
-        return UpdatedVariable(self, op)
+        return self if executing_eagerly() else UpdatedVariable(self, op)
 
     def _strided_slice_assign(
         self,
@@ -250,7 +287,10 @@ class ResourceVariable(BaseResourceVariable):
         collections = self._checked_collections(initial_value, collections, constraint)
         self._constraint = constraint
         with init_scope():
-            self._build(initial_value, caching_device, name, dtype, shape)
+            if executing_eagerly():
+                self._build_eagerly(initial_value, name, dtype, shape)
+            else:
+                self._build(initial_value, caching_device, name, dtype, shape)
             get_default_graph().add_to_collections(collections, self)
 
     def _build(
@@ -278,6 +318,24 @@ class ResourceVariable(BaseResourceVariable):
                 safe = guard_initial_value(scope, initial)
                 self._initializer_op = raw.AssignVariableOp(self._handle, safe, name=assign_scope)
             self._add_read(caching_device)
+
+    def _build_eagerly(self, initial_value: Any, name: str | None, dtype: Any, shape: Any) -> None:
+        """It has its value from the start, and no operations that belong to it."""
+        with name_scope(name, "Variable") as scope:
+            given = initial_value() if callable(initial_value) else initial_value
+            initial = convert_to_tensor(given, dtype, name="initial_value")
+            label = scope.rstrip("/")
+            for replacement in get_default_graph().initial_values:  # type: ignore[attr-defined]
+                initial = convert_to_tensor(replacement(label), initial.dtype.base_dtype)
+            self._shape = _declared_shape(initial, shape)
+            self._dtype = initial.dtype.base_dtype
+            self._handle = raw.VarHandleOp(
+                shape=dims_of(self._shape), dtype=self._dtype,
+                shared_name=f"{label}_{next(_serial)}", name=scope,
+            )  # fmt: skip
+            raw.AssignVariableOp(self._handle, initial)
+        self._cached_value = self._initializer_op = self._is_initialized_op = None
+        self._initial_value = None
 
     def _add_read(self, caching_device: Any) -> None:
         with name_scope("Read"):

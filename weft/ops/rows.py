@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from weft.core import errors
 
 Array = Any
+
+# Arrays up to this size are updated as a whole: searching for rows that repeat takes longer.
+FEW_ELEMENTS = 1 << 14
 
 
 def check_range(
@@ -63,6 +66,10 @@ def update_rows(
     # JAX counts negative indices from the end; here they are out of range, hence dropped, and how
     # often one of them is named does not matter.
     if is_named_once(indices):
+        mentions = _named_once[id(indices)][1]
+        if mentions is not None and arrays[0].size <= FEW_ELEMENTS:
+            if len(inputs) == 1 and inputs[0] is mentions.sums:
+                return _update_all(xp, arrays, mentions, step)
         return _update_once(xp, arrays, xp.where(indices < 0, count, indices), inputs, step)
     mention = _mention_if_repeated(xp, indices)
     indices = xp.where(indices < 0, count, indices)
@@ -109,20 +116,47 @@ def _update_once(
     return [a.at[rows].set(n.astype(a.dtype), mode="drop") for a, n in pairs]
 
 
-# Vectors in programs being traced that name no row twice, by identity.
-_named_once: dict[int, weakref.ref[Any]] = {}
+def _update_all(
+    xp: Any, arrays: Sequence[Array], mentions: Mentions, step: Callable[..., Sequence[Array]]
+) -> list[Array]:
+    """The update of a small array: every row is computed, and those that were named are taken.
+
+    What rows are given is summed right into the shape of the array, with a column that counts.
+    """
+    values, rows = mentions.values, mentions.indices
+    flat = values.reshape(values.shape[0], -1)
+    counted = xp.concatenate([flat, xp.ones_like(flat[:, :1])], 1)
+    count, shape = arrays[0].shape[0], arrays[0].shape
+    rows = xp.where(rows < 0, count, rows)
+    sums = xp.zeros((count, flat.shape[1] + 1), flat.dtype).at[rows].add(counted, mode="drop")
+    named = (sums[:, -1] > 0).reshape(-1, *[1] * (len(shape) - 1))
+    new = step(arrays, sums[:, :-1].reshape(shape))
+    pairs = zip(arrays, new, strict=True)
+    return [xp.where(named, n.astype(a.dtype), a) for a, n in pairs]
 
 
-def mark_named_once(indices: Array) -> Array:
+class Mentions(NamedTuple):
+    """What was given for rows, some of them named again and again, and the sums made of it."""
+
+    values: Array
+    indices: Array
+    sums: Array
+
+
+# Vectors in programs being traced that name no row twice, by identity, and what they come from.
+_named_once: dict[int, tuple[weakref.ref[Any], Mentions | None]] = {}
+
+
+def mark_named_once(indices: Array, mentions: Mentions | None = None) -> Array:
     """`indices`, known from now on to name no row twice except negative ones."""
     key = id(indices)
-    _named_once[key] = weakref.ref(indices, lambda _: _named_once.pop(key, None))
+    _named_once[key] = weakref.ref(indices, lambda _: _named_once.pop(key, None)), mentions
     return indices
 
 
 def is_named_once(indices: Array) -> bool:
     known = _named_once.get(id(indices))
-    return known is not None and known() is indices
+    return known is not None and known[0]() is indices
 
 
 def _mention_if_repeated(xp: Any, indices: Array) -> Array:

@@ -19,7 +19,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops.array import expand_dims, fill, ones, ones_like, rank, reshape, shape, zeros_like
 from weft.ops.declare import cast_to, is_integer, public
-from weft.ops.kernels import invalid
+from weft.ops.kernels import counts_up, invalid
 from weft.ops.reduce import wide
 
 Array = Any
@@ -38,6 +38,8 @@ def combine_rows(xp: Any, how: str, data: Array, ids: Array, count: int, start: 
     """
     shape = (count, *data.shape[1:])
     if xp is not np:
+        if isinstance(ids, np.ndarray) and counts_up(ids, count):
+            return data
         rows = xp.where(ids < 0, count, ids)
         return getattr(xp.full(shape, start, data.dtype).at[rows], how)(data, mode="drop")
     result = np.full(shape, start, data.dtype)

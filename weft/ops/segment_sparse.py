@@ -11,7 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.ops.array import shape
-from weft.ops.kernels import invalid
+from weft.ops.kernels import counts_up, invalid
 from weft.ops.segment import (
     INDEX,
     check_sorted,
@@ -63,6 +63,8 @@ def _first_outside(values: np.ndarray, limit: int) -> int | None:
 def _gathered(xp: Any, data: Array, indices: Array) -> Array:
     if xp is np and (at := _first_outside(indices, data.shape[0])) is not None:
         raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {data.shape[0]})")
+    if isinstance(indices, np.ndarray) and counts_up(indices, data.shape[0]):
+        return data
     return data[indices]
 
 

@@ -16,6 +16,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops import array
 from weft.ops.gather import gather
+from weft.ops.grids import found_in
 from weft.ops.kernels import as_array, invalid
 
 
@@ -77,9 +78,7 @@ def _found(c: ShapeContext) -> Dims:
 def where_(xp: Any, input: Any) -> Any:
     if not 1 <= input.ndim <= 8:
         raise invalid(f"WhereOp : Unhandled input dimensions: {input.ndim}")
-    found = input.nonzero()
-    positions = found[0][:, None] if len(found) == 1 else np.stack(found, axis=1)
-    return positions.astype(np.int64, copy=False)
+    return found_in(input)
 
 
 def _bounds_shape(c: ShapeContext) -> Dims:

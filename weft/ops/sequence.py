@@ -20,15 +20,18 @@ Array = Any
 _range = builtins.range
 
 
-def _range_length(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
+def _range_length(start: Any, limit: Any, delta: Any) -> int:
+    whole = start.dtype.kind in "iu"
+    if whole:  # Python's numbers are compared faster
+        start, limit, delta = int(start), int(limit), int(delta)
     if delta == 0:
         raise ValueError(f"Requires delta != 0: {delta}")
     if delta > 0 and start > limit:
         raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
     if delta < 0 and start < limit:
         raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
-    if start.dtype.kind in "iu":
-        return -(-builtins.abs(int(limit) - int(start)) // builtins.abs(int(delta)))
+    if whole:
+        return -(-builtins.abs(limit - start) // builtins.abs(delta))
     return int(np.ceil(np.abs((limit - start) / delta)))
 
 

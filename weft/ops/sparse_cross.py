@@ -14,21 +14,23 @@ from weft.graph.op_def import op
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.ops.casts import cast
+from weft.ops.grids import all_coordinates, is_grid
 from weft.ops.hashing import farm_hash
-from weft.ops.kernels import invalid
+from weft.ops.kernels import counts_up, invalid
 from weft.ops.string_arrays import strings
 
 Array = np.ndarray
 
-_MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
+# As arrays: NumPy is called faster with them than with scalars.
+_MULTIPLIER, _SHIFT = np.array(0xC6A4A7935BD1E995, np.uint64), np.array(47, np.uint64)
 _DEFAULT_KEY = 0xDECAFCAFFE
 
 
 class Column(NamedTuple):
-    """The values of all rows, one row after the other, and how many each has."""
+    """The values of all rows, one row after the other, and how many each has (None: one)."""
 
     values: Array
-    counts: Array
+    counts: Array | None
 
 
 @op(
@@ -64,19 +66,18 @@ def crossed_rows(
     """The cross of the columns; `combine` makes one hash of two, starting with `seed`."""
     batch = _batch_size(indices, values, shapes, dense_inputs)
     known = _numbers if hashed_output else _texts
-    columns = [_sparse_column(i, known(v), batch) for i, v in zip(indices, values, strict=True)]
+    pairs = zip(indices, values, strict=True)
+    columns = [_sparse_column(at, known(v), batch) for at, v in pairs]
     columns += [_dense_column(known(x), *x.shape) for x in dense_inputs]
-    rows, places, picked = _combinations(columns, batch)
+    found, longest, picked = _combinations(columns, batch)
     if hashed_output:
-        crossed = np.full(len(rows), seed % 2**64, np.uint64)
-        with np.errstate(over="ignore"):
-            for each in picked:
-                crossed = combine(crossed, each)
+        crossed = np.full(len(found), seed % 2**64, np.uint64)
+        for each in picked:
+            crossed = combine(crossed, each)
         crossed = (crossed % np.uint64(num_buckets or 2**63 - 1)).astype(np.int64)
     else:
         crossed = strings([b"_X_".join(each) for each in zip(*picked, strict=True)])
-    longest = int(places.max()) + 1 if len(places) else 0
-    return [np.stack([rows, places], 1), crossed, np.array([batch, longest], np.int64)]
+    return [found, crossed, np.array([batch, longest], np.int64)]
 
 
 def _batch_size(
@@ -110,30 +111,38 @@ def _batch_size(
 
 def _sparse_column(indices: Array, values: Array, batch: int) -> Column:
     rows = indices[:, 0]
+    if is_grid(indices, (batch, 1)) or counts_up(rows, batch):
+        return Column(values, None)
     if np.any(rows[1:] < rows[:-1]):
         values = values[np.argsort(rows, kind="stable")]
     return Column(values, np.bincount(rows, minlength=batch))
 
 
 def _dense_column(values: Array, batch: int, width: int) -> Column:
-    return Column(values, np.full(batch, width))
+    return Column(values, np.full(batch, width) if width != 1 else None)
 
 
-def _combinations(columns: list[Column], batch: int) -> tuple[Array, Array, list[Array]]:
-    """Row and number of every combination, and its values, by column; the last changes fastest."""
-    after = np.ones(batch, np.int64)  # combinations of the columns that come later
-    strides = []
-    for column in reversed(columns):
+def _combinations(columns: list[Column], batch: int) -> tuple[Array, int, list[Array]]:
+    """Row and number of every combination, the most of a row, and the values, by column.
+
+    The last column changes fastest.
+    """
+    if all(column.counts is None for column in columns):
+        return all_coordinates((batch, 1)), min(batch, 1), [c.values for c in columns]
+    one = after = np.ones(batch, np.int64)
+    counts = [one if c.counts is None else c.counts for c in columns]
+    strides = []  # combinations of the columns that come later
+    for count in reversed(counts):
         strides.append(after)
-        after = after * column.counts
+        after = after * count
     rows = np.repeat(np.arange(batch), after)
     places = np.arange(len(rows)) - np.repeat(np.cumsum(after) - after, after)
     picked = []
-    for column, stride in zip(columns, reversed(strides), strict=True):
-        starts = np.cumsum(column.counts) - column.counts
-        at = starts[rows] + places // stride[rows] % column.counts[rows]
+    for column, count, stride in zip(columns, counts, reversed(strides), strict=True):
+        starts = np.cumsum(count) - count
+        at = starts[rows] + places // stride[rows] % count[rows]
         picked.append(column.values[at])
-    return rows, places, picked
+    return np.stack([rows, places], 1), int(after.max(initial=0)), picked
 
 
 def _texts(values: Array) -> Array:
@@ -153,7 +162,7 @@ def concatenated(found: Array, each: Array) -> Array:
 
 
 def _mixed(words: Array) -> Array:
-    return words ^ (words >> np.uint64(47))
+    return words ^ (words >> _SHIFT)
 
 
 def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:

@@ -14,7 +14,8 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.ops.kernels import invalid
+from weft.ops.grids import is_grid
+from weft.ops.kernels import counts_up, invalid
 
 _HOST: dict[str, Any] = dict(runs_on="host")
 
@@ -278,24 +279,43 @@ def sparse_fill_empty_rows_(
 ) -> list[Any]:
     count = int(dense_shape[0])
     rows = indices[:, 0]
+    if is_grid(indices, (count, 1)) or counts_up(rows, count):
+        return [indices, values, np.zeros(count, bool), np.arange(count)]
     if len(rows) and (rows.min() < 0 or rows.max() >= count):
         i = int(((rows < 0) | (rows >= count)).argmax())
         raise invalid(f"indices({i}, 0) is invalid: {rows[i]} >= {count}")
-    empty = np.bincount(rows, minlength=count)[:count] == 0 if count else np.zeros(0, bool)
-    if not empty.any() and np.all(rows[1:] >= rows[:-1]):
+    present = np.bincount(rows, minlength=count)[:count] if count else np.zeros(0, np.int64)
+    empty = present == 0
+    blanks = empty.nonzero()[0]
+    if len(rows) + len(blanks) == count:
+        return _one_a_row(indices, values, empty, default_value)
+    ordered = not (rows[1:] < rows[:-1]).any()
+    if not len(blanks) and ordered:
         return [indices, values, empty, np.arange(len(rows))]
-    fill = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
-    fill[:, 0] = np.flatnonzero(empty)
-    filler = np.full(len(fill), default_value, values.dtype)
-    order = np.argsort(np.concatenate([rows, fill[:, 0]]), kind="stable")
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    return [
-        np.concatenate([indices, fill])[order],
-        np.concatenate([values, filler])[order],
-        empty,
-        places[: len(rows)],
-    ]
+    # Entries keep their order within a row; each goes behind those of rows before it.
+    places = np.arange(len(rows))
+    if not ordered:
+        places[np.argsort(rows, kind="stable")] = np.arange(len(rows))
+    places += empty.cumsum()[rows] if len(rows) else 0
+    total = len(rows) + len(blanks)
+    output = np.zeros((total, indices.shape[1]), np.int64)
+    output[places] = indices
+    # The one entry of a row that has no other comes behind as many as rows before it have.
+    output[present.cumsum()[blanks] + np.arange(len(blanks)), 0] = blanks
+    filled = np.full(total, default_value, values.dtype)
+    filled[places] = values
+    return [output, filled, empty, places]
+
+
+def _one_a_row(indices: Any, values: Any, empty: Any, default: Any) -> list[Any]:
+    """No row has more than one entry: with the filled ones, entry i is that of row i."""
+    places = indices[:, 0].copy()
+    output = np.zeros((len(empty), indices.shape[1]), np.int64)
+    output[places] = indices
+    output[:, 0] = np.arange(len(empty))
+    filled = np.full(len(empty), default, values.dtype)
+    filled[places] = values
+    return [output, filled, empty, places]
 
 
 @sparse_fill_empty_rows_.gradient

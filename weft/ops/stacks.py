@@ -124,15 +124,21 @@ def _(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Any:
 
 
 class TracedStack:
-    """A stack inside a compiled program: a buffer as long as the loops around its pushes allow."""
+    """A stack inside a compiled program: a buffer as long as the loops around its pushes allow.
+
+    What a trace knows inside of a loop, a shape, is the same in all iterations: it needs no buffer.
+    """
 
     def __init__(self, xp: Any, ctx: Any) -> None:
         self.xp, self.ctx = xp, ctx
         self.state: Any = None  # (buffer, how many)
+        self.known: Any = None
 
     def push(self, value: Any) -> None:
-        if hasattr(value, "zeros_like"):
-            raise NotImplementedError("a list of tensors is pushed on a stack")
+        if hasattr(value, "zeros_like") or not hasattr(value, "shape"):
+            raise NotImplementedError("a list or an array of tensors is pushed on a stack")
+        if self._push_known(value):
+            return
         value = self.xp.asarray(value)
         if self.state is None:
             # A loop that never runs is traced all the same, and needs a row to index.
@@ -143,7 +149,20 @@ class TracedStack:
             self.ctx.watch(count, buffer.shape[0])
         self.state = put_row(self.xp.asarray(buffer), count, value), count + 1
 
+    def _push_known(self, value: Any) -> bool:
+        """Whether `value` is known and all that the stack has ever held."""
+        fixed = isinstance(value, (np.ndarray, np.generic)) and bool(self.ctx.bounds)
+        if self.known is None:
+            if fixed and self.state is None:
+                self.known = value
+            return self.known is not None
+        if not (fixed and np.array_equal(self.known, value)):
+            raise NotImplementedError("a stack holds a value that is known, and others")
+        return True
+
     def pop(self) -> Any:
+        if self.known is not None:
+            return self.known
         if self.state is None:
             raise NotImplementedError("a stack is popped before anything was pushed")
         buffer, count = self.state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,19 @@ def _grams(row: list[bytes], width: int, pad: tuple[bytes, bytes, int], separato
     return [separator.join(row[i : i + width]) for i in range(len(row) - width + 1)]
 
 
+def _check_ngrams(size: int, splits: list[int], widths: list[int], pad_width: int) -> None:
+    if any(width <= 0 for width in widths):
+        raise invalid("ngram_widths must contain positive values")
+    for split in splits:
+        if not 0 <= split <= size:
+            raise invalid(f"Invalid split value {split}, must be in [0,{size}]")
+    for width in widths:
+        pad = min(width - 1 if pad_width < 0 else pad_width, width - 1)
+        for start, end in itertools.pairwise(splits):
+            if pad > (2**31 - 1) // 2 - (end - start):
+                raise invalid(f"Pad width could lead to integer overflow, got pad_width = {pad}")
+
+
 @op(
     "StringNGrams",
     inputs="data: string, data_splits: Tsplits",
@@ -179,6 +193,7 @@ def string_ngrams_(
     left_pad: str, right_pad: str, pad_width: int, preserve_short_sequences: bool,
 ) -> list[Any]:  # fmt: skip
     texts, splits, between = flat(data), data_splits.tolist(), separator.encode()
+    _check_ngrams(len(texts), splits, ngram_widths, pad_width)
     pad = left_pad.encode(), right_pad.encode(), pad_width
     found: list[bytes] = []
     ends = [0] * (len(splits) > 0)
@@ -186,9 +201,12 @@ def string_ngrams_(
         row = texts[splits[i] : splits[i + 1]]
         made = [gram for width in ngram_widths for gram in _grams(row, width, pad, between)]
         if preserve_short_sequences and not made and row:
-            count = max(0, min(pad_width if pad_width >= 0 else ngram_widths[0] - 1,
-                               ngram_widths[0] - 1))  # fmt: skip
-            made = [between.join([pad[0]] * count + row + [pad[1]] * count)]
+            if pad_width < 0:
+                raise invalid(
+                    "Pad width should be >= 0 when preserve_short_sequences is True and"
+                    f" ngram_widths are not provided, got {pad_width}"
+                )
+            made = [between.join([pad[0]] * pad_width + row + [pad[1]] * pad_width)]
         found += made
         ends.append(len(found))
     return [strings(found), np.array(ends, data_splits.dtype)]

@@ -24,6 +24,7 @@ from weft.graph.graph import (
     colocate_with,
     control_dependencies,
     device,
+    get_default_graph,
     name_scope,
 )
 from weft.graph.op_def import raw, register_gradient
@@ -37,6 +38,13 @@ class TensorArray:
     Methods that write return a new TensorArray: use that one from there on, so that reads come
     after the write.
     """
+
+    def __new__(cls, *args: Any, handle: Tensor | None = None, **kwargs: Any) -> TensorArray:
+        if cls is TensorArray and handle is None and get_default_graph().functional_control_flow:
+            from weft.ops.tensor_list_array import ListTensorArray
+
+            return object.__new__(ListTensorArray)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -128,6 +136,13 @@ class TensorArray:
         if self._infer_shape:
             self._element_shape[0] = self.element_shape.merge_with(shape)
 
+    def _learn_split(self, value: Tensor, lengths: Any) -> None:
+        if value.shape.ndims is None or lengths is None or not lengths.size:
+            return
+        if lengths.max() == lengths.min():
+            first = TensorShape([int(lengths.flat[0])])
+            self._learn_element_shape(first.concatenate(value.shape[1:]))
+
     def _converted(self, value: Any) -> Tensor:
         value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if value.dtype.base_dtype != self._dtype:
@@ -178,11 +193,7 @@ class TensorArray:
             value = convert_to_tensor(value, dtype=self._dtype, name="value")
             with self._beside_first(value):
                 lengths = casts.cast(lengths, dtypes.int64)
-                known = constant_value(lengths)
-                if value.shape.ndims is not None and known is not None and known.size:
-                    if known.max() == known.min():
-                        first = TensorShape([int(known.flat[0])])
-                        self._learn_element_shape(first.concatenate(value.shape[1:]))
+                self._learn_split(value, constant_value(lengths))
                 return self._after(
                     raw.TensorArraySplitV3(self._handle, value, lengths, self._flow, name=name)
                 )
@@ -281,6 +292,8 @@ def _range(count: Any) -> Tensor:
 
 def build_ta_with_new_flow(old_ta: TensorArray, flow: Tensor) -> TensorArray:
     """`old_ta` as it is after the operation that gave `flow`."""
+    if old_ta.handle is None:
+        return old_ta._after(flow)
     new = TensorArray(
         dtype=old_ta.dtype,
         handle=old_ta.handle,

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from weft.graph.graph import Graph, get_default_graph
+from weft.ops.eager import executing_eagerly
 from weft.ops.get_variable import get_variable_scope
 from weft.ops.ref_variable import RefVariable
 from weft.ops.resource_variable import ResourceVariable
@@ -36,6 +37,22 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
         yield
     finally:
         stack.pop()
+
+
+@contextmanager
+def last_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Like `variable_creator_scope`; all others are asked before this one, which calls no other."""
+    stack = _creators.of.setdefault(get_default_graph(), [])
+    stack.insert(0, variable_creator)
+    try:
+        yield
+    finally:
+        stack.remove(variable_creator)
+
+
+def share_creators(graph: Graph, outer: Graph) -> None:
+    """The creators in force in one graph are so in another that is built inside of it."""
+    _creators.of[graph] = list(_creators.of.get(outer, ()))
 
 
 def create_variable(
@@ -72,4 +89,6 @@ def _create_by_default(
         use_resource = get_variable_scope().use_resource
     if use_resource is None:
         use_resource = resource_variables_enabled()
+    if executing_eagerly():
+        use_resource = True
     return ResourceVariable(**kwargs) if use_resource else RefVariable(**kwargs)

@@ -14,6 +14,7 @@ from weft.core.shapes import TensorShape, as_shape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, Tensor, add_to_collection, colocate_with, name_scope
 from weft.ops import initializers
+from weft.ops.eager import executing_eagerly
 from weft.ops.partitioned_variable import PartitionedVariable
 from weft.ops.resource_variable import ResourceVariable
 from weft.ops.variables import (
@@ -115,6 +116,11 @@ class VariableStore:
     def __init__(self) -> None:
         self._vars: dict[str, Variable] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
+        # Whether variables that are made eagerly can be had again by name.
+        self._store_eager_variables = False
+
+    def _forgets(self) -> bool:
+        return executing_eagerly() and not self._store_eager_variables
 
     def get_variable(self, name: str, custom_getter: Any = None, **wanted: Any) -> Any:
         """The variable called `name`, made if it may be. Arguments as in `tf.get_variable`."""
@@ -172,6 +178,8 @@ class VariableStore:
         name, initializer = request.name, request.initializer
         if request.shape is not None and initializer is not None and not callable(initializer):
             raise ValueError("If initializer is a constant, do not specify shape.")
+        if self._forgets():
+            request = replace(request, reuse=False)
         dtype, shape = dtypes.as_dtype(request.dtype), as_shape(request.shape)
         if name in self._vars:
             return self._share(request, shape, dtype)
@@ -199,7 +207,8 @@ class VariableStore:
             synchronization=request.synchronization,
             aggregation=request.aggregation,
         )
-        self._vars[name] = variable
+        if not self._forgets():
+            self._vars[name] = variable
         if request.regularizer:
             _regularize(variable, name, request.regularizer)
         return variable

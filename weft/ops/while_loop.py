@@ -9,7 +9,7 @@ from weft.core import nest
 from weft.core.shapes import TensorShape
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, add_to_collection, name_scope
+from weft.graph.graph import Tensor, add_to_collection, get_default_graph, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
 from weft.ops.eager import executing_eagerly
@@ -75,6 +75,12 @@ def while_loop(
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants)
             shape_invariants = nest.map_structure(shape_invariant, loop_vars, shape_invariants)
+        if get_default_graph().functional_control_flow:
+            from weft.ops.loop_functions import FunctionalLoop
+
+            loop = FunctionalLoop(loop_vars, shape_invariants, parallel_iterations)
+            result = loop.build(cond, body, return_same_structure)
+            return result if maximum_iterations is None else result[1]
         context = WhileContext(
             maximum_iterations=maximum_iterations,
             parallel_iterations=parallel_iterations,

@@ -29,10 +29,12 @@ def pieces(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout
     frame_of = frames(graph)
     entered = _entered(graph, frame_of)
     order = topological(graph.nodes, entered)
-    roots = resource_roots(order)
     handles = [n for n in order if n.definition.is_handle and not n.controls]
+    # One that is made in a branch only has no place before the step runs.
+    settled = set(handles)
+    roots = {edge: root for edge, root in resource_roots(order).items() if root[0] in settled}
     constants = [n for n in order if n.type == "Const" and not n.controls]
-    settled = {*handles, *constants, *(n for n, _ in graph.feeds)}
+    settled |= {*constants, *(n for n, _ in graph.feeds)}
     running = [n for n in order if n not in settled]
     on_device = {
         n for n in running if n not in on_host and not is_alone(n) and _on_device(n, roots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core import dtypes
 from weft.graph.kernel_call import flat_arg_names
 from weft.graph.shape_fn import Dims
 from weft.passes.cells import is_cell
@@ -112,12 +113,40 @@ def known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
         kind = node.definition
         if node not in on_device:
             continue
+        if node.type == "_While":
+            known |= _known_stacks(node, known)
         if kind.name in _SHAPE_OPS:
             known.add(node)
         elif not (kind.stateful or kind.xla) and node.inputs:
             if all(s in known or s.type == "Const" for s, _ in node.inputs):
                 known.add(node)
     return known
+
+
+def _known_stacks(loop: Node, known: set[Node]) -> set[Node]:
+    """The stacks on which a loop pushes what shapes tell: the same in each of its iterations."""
+    body = loop.attrs["body"]
+    pushed: dict[Node, list[Edge]] = {}
+    for node in body.nodes:
+        if node.type == "StackPushV2":
+            handle, value = node.inputs
+            pushed.setdefault(handle[0], []).append(value)
+    found: set[Node] = set()
+    for position, (arg, _) in enumerate(body.feeds):
+        values = pushed.get(arg, [])
+        if len(values) != 1 or position < loop.attrs["vars"] or not _is_array(values[0]):
+            continue
+        needed, alone = _known_args(loop, body, values)
+        sources = [loop.inputs[p][0] for p in needed if p >= loop.attrs["vars"]]
+        fixed = alone and len(sources) == len(needed)
+        if fixed and all(n in known or n.type == "Const" for n in sources):
+            found.add(loop.inputs[position][0])
+    return found
+
+
+def _is_array(edge: Edge) -> bool:
+    node, i = edge
+    return node.dtypes[i] not in (dtypes.resource, dtypes.variant)
 
 
 def can_be_known(edge: Edge, on_device: set[Node], known: set[Node]) -> bool:

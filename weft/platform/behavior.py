@@ -1,4 +1,4 @@
-"""Switches between TensorFlow 1 and 2: weft is 1, with graphs and sessions.
+"""Switches between TensorFlow 1 and 2: weft is 1, with graphs and sessions, or eager execution.
 
 A switch to what weft does anyway is taken and changes nothing. A switch to what it does not do is
 refused at once, where the program asks for it.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from weft.client import eager as eager_execution
 from weft.ops import eager
 
 
 def executing_eagerly() -> bool:
-    """False, except in a `tf.py_function`: operations build a graph, which a session runs."""
+    """Whether operations are computed at once: after `enable_eager_execution`, or in a function."""
     return eager.executing_eagerly()
 
 
@@ -24,13 +25,26 @@ def _refuse(what: str, instead: str) -> NoReturn:
 
 def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None
-) -> NoReturn:
-    """Refused: there is no eager execution."""
-    _refuse("Eager execution", "Build the graph first, then run it with tf.Session().run(...).")
+) -> None:
+    """From now on operations are computed as they are made, and tensors have values.
+
+    It is for the start of a program: ValueError if it has made a graph already.
+    """
+    if config is not None and not hasattr(config, "SerializeToString"):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if device_policy not in (None, 0, 1, 2, 3):
+        raise ValueError(
+            "device_policy must be one of None, DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN,"
+            " DEVICE_PLACEMENT_SILENT or DEVICE_PLACEMENT_SILENT_FOR_INT32"
+        )
+    if execution_mode not in (None, 0, 1):
+        raise ValueError("execution_mode must be one of None, SYNC, ASYNC")
+    eager_execution.enable(config)
 
 
 def disable_eager_execution() -> None:
-    """Nothing to do: execution is never eager."""
+    """Back to graphs that sessions run."""
+    eager_execution.disable()
 
 
 def enable_v2_behavior() -> NoReturn:

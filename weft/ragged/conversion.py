@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.core.dtypes import DType, variant
+from weft.core.dtypes import DType, int64, variant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.op_def import raw
@@ -16,10 +16,9 @@ from weft.graph.tensor import Tensor
 from weft.ops import array, math
 from weft.ops.cond import cond
 from weft.ops.control import Assert
-from weft.ops.gather import gather
 from weft.ops.select import boolean_mask, sequence_mask, where
 from weft.ragged.partition import is_ragged_tensor
-from weft.ragged.rows import int_tensor, lengths_to_splits, splits_to_lengths
+from weft.ragged.rows import int_tensor, lengths_to_splits
 
 
 def from_tensor(
@@ -82,16 +81,10 @@ def to_tensor(ragged: Any, default: Any) -> Tensor:
     if is_ragged_tensor(values):
         values = values.to_tensor(default)
     default = _default_row(values, default)
-    splits = ragged.row_splits
-    columns = math.maximum(math.reduce_max(splits_to_lengths(splits)), 0)
-    starts, limits = array.expand_dims(splits[:-1], 1), array.expand_dims(splits[1:], 1)
-    index = starts + array.expand_dims(math.range(0, columns), 0)
-    rows = array.shape(splits, out_type=splits.dtype)[0] - 1
-    count = array.shape(values, out_type=splits.dtype)[0]
-    nothing = array.fill(array.stack([rows, columns]), count)
-    # What a row does not have is taken from after the last value.
-    extended = array.concat([values, array.stack([default])], axis=0)
-    return gather(extended, where(index < limits, index, nothing))
+    whole = convert_to_tensor(-1, int64)  # no shape that would cut something off
+    return raw.RaggedTensorToTensor(
+        whole, values, default, [ragged.row_splits], row_partition_types=["ROW_SPLITS"]
+    )
 
 
 def _default_row(values: Tensor, default: Tensor | None) -> Tensor:

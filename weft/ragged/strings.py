@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
 from weft.graph.slices import SparseTensor
@@ -119,34 +120,26 @@ def unicode_encode(
             raise ValueError("Rank of input_tensor must be statically known.")
         if rank == 0:
             raise ValueError("input_tensor's rank must be at least 1.")
-        return _encoded(input, (output_encoding, errors, replacement_char))
+        how = {"errors": errors, "replacement_char": replacement_char}
+        return _encoded(input, output_encoding, **how)
 
 
-def _encoded(input: Any, how: tuple[str, str, int]) -> Any:
-    encoding, errors, replacement = how
+def _encoded(input: Any, encoding: str, **how: Any) -> Any:
     if isinstance(input, RaggedTensor):
         if known_rank(input.flat_values) > 1:
-            return input.with_flat_values(_encoded(input.flat_values, how))
+            return input.with_flat_values(_encoded(input.flat_values, encoding, **how))
         if input.ragged_rank > 1:
-            return input.with_values(_encoded(input.values, how))
-        return raw.UnicodeEncode(
-            input.values,
-            input.row_splits,
-            output_encoding=encoding,
-            errors=errors,
-            replacement_char=replacement,
-        )
+            return input.with_values(_encoded(input.values, encoding, **how))
+        return raw.UnicodeEncode(input.values, input.row_splits, output_encoding=encoding, **how)
     shape = array.shape(input)
     rows = array.reshape(input, array.stack([-1, shape[-1]]))
     if input.shape.ndims == 1:
         rows = array.expand_dims(input, 0)
-    flat = _encoded(RaggedTensor.from_tensor(rows), how)
+    flat = _encoded(RaggedTensor.from_tensor(rows), encoding, **how)
     return flat if input.shape.ndims == 2 else array.reshape(flat, shape[:-1])
 
 
-def _decoded(
-    op: Any, input: Any, encoding: str, errors: str, replacement: int, control: bool
-) -> list[Any]:
+def _decoded(op: Any, input: Any, **how: Any) -> list[Any]:
     """The outputs of a decoding op as rows of each string; [code points] or [.., offsets]"""
     input = convert_to_tensor_or_ragged_tensor(input, name="input")
     rank = input.shape.ndims
@@ -155,13 +148,7 @@ def _decoded(
     if rank > 1:
         input = _all_ragged(input, rank)
     flat = input.flat_values if isinstance(input, RaggedTensor) else input
-    splits, *found = op(
-        array.reshape(flat, [-1]),
-        input_encoding=encoding,
-        errors=errors,
-        replacement_char=replacement,
-        replace_control_characters=control,
-    )
+    splits, *found = op(array.reshape(flat, [-1]), **how)
     if rank == 0:
         return found
     rows = [RaggedTensor.from_row_splits(each, splits, validate=False) for each in found]
@@ -191,51 +178,41 @@ def unicode_decode(
 ) -> Any:
     """Each string as a row of code points."""
     with name_scope(name, "UnicodeDecode", [input]):
-        how = input_encoding, errors, replacement_char, replace_control_characters
-        return _decoded(raw.UnicodeDecode, input, *how)[0]
+        return _decoded(
+            raw.UnicodeDecode,
+            input,
+            input_encoding=input_encoding,
+            errors=errors,
+            replacement_char=replacement_char,
+            replace_control_characters=replace_control_characters,
+        )[0]
 
 
-def unicode_decode_with_offsets(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = 65533,
-    replace_control_characters: bool = False,
-    name: str | None = None,
-) -> tuple[Any, Any]:
+@with_parameters_of(unicode_decode)
+def unicode_decode_with_offsets(input: Any, name: str | None, **how: Any) -> tuple[Any, Any]:
     """Each string as a row of code points, and where in the string each begins."""
     with name_scope(name, "UnicodeDecodeWithOffsets", [input]):
-        how = input_encoding, errors, replacement_char, replace_control_characters
-        codes, offsets = _decoded(raw.UnicodeDecodeWithOffsets, input, *how)
+        codes, offsets = _decoded(raw.UnicodeDecodeWithOffsets, input, **how)
         return codes, offsets
 
 
-def unicode_split(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = 65533,
-    name: str | None = None,
-) -> Any:
+@with_parameters_of(unicode_decode, without=("replace_control_characters",))
+def unicode_split(input: Any, input_encoding: str, name: str | None, **how: Any) -> Any:
     """Each string as a row of its characters."""
     with name_scope(name, "UnicodeSplit", [input]):
-        how = input_encoding, errors, replacement_char
-        (codes,) = _decoded(raw.UnicodeDecode, input, *how, False)
-        return _encoded(expand_dims(codes, -1), how)
+        (codes,) = _decoded(raw.UnicodeDecode, input, input_encoding=input_encoding, **how)
+        return _encoded(expand_dims(codes, -1), input_encoding, **how)
 
 
+@with_parameters_of(unicode_split)
 def unicode_split_with_offsets(
-    input: Any,
-    input_encoding: str,
-    errors: str = "replace",
-    replacement_char: int = 65533,
-    name: str | None = None,
+    input: Any, input_encoding: str, name: str | None, **how: Any
 ) -> tuple[Any, Any]:
     """Each string as a row of its characters, and where in the string each begins."""
     with name_scope(name, "UnicodeSplitWithOffsets", [input]):
-        how = input_encoding, errors, replacement_char
-        codes, offsets = _decoded(raw.UnicodeDecodeWithOffsets, input, *how, False)
-        return _encoded(expand_dims(codes, -1), how), offsets
+        op = raw.UnicodeDecodeWithOffsets
+        codes, offsets = _decoded(op, input, input_encoding=input_encoding, **how)
+        return _encoded(expand_dims(codes, -1), input_encoding, **how), offsets
 
 
 # ---- joining ------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, nest
+from weft.core.properties import stored
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.layers.base import Layer
@@ -129,29 +131,12 @@ class BaseAttentionMechanism(AttentionMechanism):
             self._batch_size = batch or array_shape.shape(self._keys)[0]
             self._alignments_size = size or array_shape.shape(self._keys)[1]
 
-    @property
-    def memory_layer(self) -> Any:
-        return self._memory_layer
-
-    @property
-    def query_layer(self) -> Any:
-        return self._query_layer
-
-    @property
-    def values(self) -> Any:
-        return self._values
-
-    @property
-    def keys(self) -> Any:
-        return self._keys
-
-    @property
-    def batch_size(self) -> Any:
-        return self._batch_size
-
-    @property
-    def alignments_size(self) -> Any:
-        return self._alignments_size
+    memory_layer = stored("memory_layer", "What makes keys of the memory.")
+    query_layer = stored("query_layer", "What queries go through before they are compared.")
+    values = stored("values", "The memory, zero after the end of each sequence.")
+    keys = stored("keys", "What queries are compared with.")
+    batch_size = stored("batch_size", "The number of memories.")
+    alignments_size = stored("alignments_size", "The number of entries of a memory.")
 
     @property
     def state_size(self) -> Any:
@@ -251,24 +236,15 @@ class LuongAttention(_SoftAttention):
 class BahdanauAttention(_SoftAttention):
     """Additive attention."""
 
-    def __init__(
-        self,
-        num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
-        normalize: bool = False,
-        probability_fn: Callable[..., Any] | None = None,
-        score_mask_value: Any = None,
-        dtype: Any = None,
-        custom_key_value_fn: Callable[..., Any] | None = None,
-        name: str = "BahdanauAttention",
-    ) -> None:
-        super().__init__(
-            num_units, dtype, probability_fn, name, memory=memory,
-            query_layer=projection(num_units, "query_layer", dtype),
-            memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
-            custom_key_value_fn=custom_key_value_fn,
-        )  # fmt: skip
+    @with_parameters_of(
+        LuongAttention.__init__,
+        without=("scale",),
+        extra={"normalize": ("memory_sequence_length", False)},
+        name="BahdanauAttention",
+    )
+    def __init__(self, num_units: int, dtype: Any, normalize: bool, **rest: Any) -> None:
+        rest["query_layer"] = projection(num_units, "query_layer", dtype)
+        super().__init__(num_units, dtype, **rest)
         self._normalize = normalize
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:

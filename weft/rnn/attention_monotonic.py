@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.ops import (
@@ -73,15 +74,28 @@ class _BaseMonotonicAttentionMechanism(BaseAttentionMechanism):
     """A mechanism that starts at the first entry of the memory."""
 
     def __init__(
-        self, num_units: int, dtype: Any, score_bias_init: float, noise: dict[str, Any], **rest: Any
+        self,
+        num_units: int,
+        sigmoid_noise: float,
+        sigmoid_noise_seed: int | None,
+        score_bias_init: float,
+        mode: str,
+        dtype: Any,
+        name: str,
+        **rest: Any,
     ) -> None:
         super().__init__(
             memory_layer=projection(num_units, "memory_layer", dtype),
-            probability_fn=functools.partial(_monotonic_probability_fn, **noise),
+            probability_fn=functools.partial(
+                _monotonic_probability_fn,
+                sigmoid_noise=sigmoid_noise,
+                mode=mode,
+                seed=sigmoid_noise_seed,
+            ),
+            name=name,
             **rest,
         )
-        self._num_units, self._score_bias_init = num_units, score_bias_init
-        self._name = rest["name"]
+        self._num_units, self._score_bias_init, self._name = num_units, score_bias_init, name
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
         first = array_fill.zeros((batch_size,), dtype=dtypes.int32)
@@ -110,12 +124,10 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
         dtype: Any = None,
         name: str = "BahdanauMonotonicAttention",
     ) -> None:
-        noise = {"sigmoid_noise": sigmoid_noise, "mode": mode, "seed": sigmoid_noise_seed}
         super().__init__(
-            num_units, dtype, score_bias_init, noise, memory=memory,
-            query_layer=projection(num_units, "query_layer", dtype),
+            num_units, sigmoid_noise, sigmoid_noise_seed, score_bias_init, mode, dtype, name,
+            query_layer=projection(num_units, "query_layer", dtype), memory=memory,
             memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
-            name=name,
         )  # fmt: skip
         self._normalize = normalize
 
@@ -131,26 +143,14 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
 class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
     """Multiplicative attention that never moves back."""
 
-    def __init__(
-        self,
-        num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
-        scale: bool = False,
-        score_mask_value: Any = None,
-        sigmoid_noise: float = 0.0,
-        sigmoid_noise_seed: int | None = None,
-        score_bias_init: float = 0.0,
-        mode: str = "parallel",
-        dtype: Any = None,
-        name: str = "LuongMonotonicAttention",
-    ) -> None:
-        noise = {"sigmoid_noise": sigmoid_noise, "mode": mode, "seed": sigmoid_noise_seed}
-        super().__init__(
-            num_units, dtype, score_bias_init, noise, memory=memory, query_layer=None,
-            memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
-            name=name,
-        )  # fmt: skip
+    @with_parameters_of(
+        BahdanauMonotonicAttention.__init__,
+        without=("normalize",),
+        extra={"scale": ("memory_sequence_length", False)},
+        name="LuongMonotonicAttention",
+    )
+    def __init__(self, scale: bool, **rest: Any) -> None:
+        super().__init__(query_layer=None, **rest)
         self._scale = scale
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Tensor, Tensor]:

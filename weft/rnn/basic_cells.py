@@ -8,7 +8,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.graph.constant import constant
 from weft.graph.graph import Tensor
-from weft.layers import named
+from weft.keras import activations, initializers
 from weft.layers.input_spec import InputSpec
 from weft.ops import array_join, array_split, clip, elementwise, matmul, slicing, unary
 from weft.ops.initializers import constant_initializer, zeros_initializer
@@ -31,17 +31,17 @@ class _UnitCell(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any,
-        reuse: Any,
-        name: str | None,
-        dtype: Any,
+        activation: Any = None,
+        reuse: Any = None,
+        name: str | None = None,
+        dtype: Any = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         check_supported_dtypes(self.dtype)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
-        self._activation = named.activation(activation) or unary.tanh
+        self._activation = unary.tanh if activation is None else activations.get(activation)
 
     @property
     def state_size(self) -> Any:
@@ -67,24 +67,13 @@ class _UnitCell(LayerRNNCell):
         return {
             **super().get_config(),
             "num_units": self._num_units,
-            "activation": named.activation_name(self._activation),
+            "activation": activations.serialize(self._activation),
             "reuse": self._reuse,
         }
 
 
 class BasicRNNCell(_UnitCell):
     """`output = new_state = activation([inputs, state] @ kernel + bias)`."""
-
-    def __init__(
-        self,
-        num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        name: str | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     def build(self, inputs_shape: Any) -> None:
         self._add_kernel_and_bias(inputs_shape, self._num_units)
@@ -111,8 +100,8 @@ class GRUCell(_UnitCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._kernel_initializer = named.initializer(kernel_initializer)
-        self._bias_initializer = named.initializer(bias_initializer)
+        self._kernel_initializer = initializers.get(kernel_initializer)
+        self._bias_initializer = initializers.get(bias_initializer)
 
     def build(self, inputs_shape: Any) -> None:
         rows = self._checked_depth(inputs_shape) + self._num_units
@@ -143,8 +132,8 @@ class GRUCell(_UnitCell):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "kernel_initializer": named.initializer_config(self._kernel_initializer),
-            "bias_initializer": named.initializer_config(self._bias_initializer),
+            "kernel_initializer": initializers.serialize(self._kernel_initializer),
+            "bias_initializer": initializers.serialize(self._bias_initializer),
         }
 
 
@@ -265,7 +254,7 @@ class LSTMCell(_UnitCell):
             )
         self._num_proj, self._use_peepholes = num_proj, use_peepholes
         self._cell_clip, self._proj_clip = cell_clip, proj_clip
-        self._initializer = named.initializer(initializer)
+        self._initializer = initializers.get(initializer)
         self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
         self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
         self._output_size = num_proj or num_units
@@ -340,7 +329,7 @@ class LSTMCell(_UnitCell):
             **super().get_config(),
             "use_peepholes": self._use_peepholes,
             "cell_clip": self._cell_clip,
-            "initializer": named.initializer_config(self._initializer),
+            "initializer": initializers.serialize(self._initializer),
             "num_proj": self._num_proj,
             "proj_clip": self._proj_clip,
             "num_unit_shards": self._num_unit_shards,

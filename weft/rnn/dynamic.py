@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -28,6 +27,7 @@ from weft.ops.tensor_array import TensorArray
 from weft.ops.while_loop import while_loop
 from weft.rnn.cells import assert_like_rnncell, concat_shape, concat_static
 from weft.rnn.step import (
+    Lengths,
     cache_variables,
     copy_through,
     infer_state_dtype,
@@ -149,10 +149,7 @@ def time_loop(
     output_dtype = infer_state_dtype(dtype, initial_state)
     zeros = [array_fill.zeros(concat_shape(batch_size, size), output_dtype) for size in sizes]
     zero_output = nest.pack_sequence_as(structure=cell.output_size, flat_sequence=zeros)
-    longest, shortest = steps, None
-    if sequence_length is not None:
-        shortest = reduce.reduce_min(sequence_length)
-        longest = reduce.reduce_max(sequence_length)
+    lengths = None if sequence_length is None else Lengths.of(sequence_length)
     time = constant(0, dtype=dtypes.int32, name="time")
     with name_scope("dynamic_rnn") as base_name:
         pass
@@ -178,24 +175,15 @@ def time_loop(
         for each, shape in zip(now, shapes, strict=True):
             each.set_shape(shape[1:])
         inputs_now = nest.pack_sequence_as(structure=inputs, flat_sequence=now)
-        if sequence_length is None:
-            output, state = cell(inputs_now, state)
-        else:
-            output, state = rnn_step(
-                time=time,
-                sequence_length=sequence_length,
-                min_sequence_length=shortest,
-                max_sequence_length=longest,
-                zero_output=zero_output,
-                state=state,
-                call_cell=partial(cell, inputs_now, state),
-                skip_conditionals=True,
-            )
+        output, state = rnn_step(
+            cell, inputs_now, state, time, lengths, zero_output, skip_conditionals=True
+        )
         flat = nest.flatten(output)
         written = tuple(a.write(time, each) for a, each in zip(arrays, flat, strict=True))
         return time + 1, written, state
 
     # One step at least, so that the outputs have their shape when every sequence is empty.
+    longest = steps if lengths is None else lengths.longest
     bound = elementwise.minimum(steps, elementwise.maximum(1, longest))
     _, outputs, final_state = while_loop(
         cond=lambda time, *_: time < bound,

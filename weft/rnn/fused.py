@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.layers.base import Layer
@@ -37,27 +38,15 @@ class FusedRNNCellAdaptor(FusedRNNCell):
     def __init__(self, cell: Any, use_dynamic_rnn: bool = False) -> None:
         self._cell, self._use_dynamic_rnn = cell, use_dynamic_rnn
 
-    def __call__(
-        self,
-        inputs: Any,
-        initial_state: Any = None,
-        dtype: Any = None,
-        sequence_length: Any = None,
-        scope: Any = None,
-    ) -> Any:
+    @with_parameters_of(FusedRNNCell.__call__)
+    def __call__(self, inputs: Any, **rest: Any) -> Any:
         is_list = isinstance(inputs, list)
-        common = {
-            "sequence_length": sequence_length,
-            "initial_state": initial_state,
-            "dtype": dtype,
-            "scope": scope,
-        }
         if self._use_dynamic_rnn:
             whole = array_join.stack(inputs) if is_list else inputs
-            outputs, state = dynamic_rnn(self._cell, whole, time_major=True, **common)
+            outputs, state = dynamic_rnn(self._cell, whole, time_major=True, **rest)
             return (array_split.unstack(outputs) if is_list else outputs), state
         steps = inputs if is_list else array_split.unstack(inputs)
-        outputs, state = static_rnn(self._cell, steps, **common)
+        outputs, state = static_rnn(self._cell, steps, **rest)
         return (outputs if is_list else array_join.stack(outputs)), state
 
 
@@ -67,21 +56,10 @@ class TimeReversedFusedRNN(FusedRNNCell):
     def __init__(self, cell: Any) -> None:
         self._cell = cell
 
-    def __call__(
-        self,
-        inputs: Any,
-        initial_state: Any = None,
-        dtype: Any = None,
-        sequence_length: Any = None,
-        scope: Any = None,
-    ) -> Any:
-        outputs, state = self._cell(
-            _reversed(inputs, sequence_length),
-            initial_state=initial_state,
-            dtype=dtype,
-            sequence_length=sequence_length,
-            scope=scope,
-        )
+    @with_parameters_of(FusedRNNCell.__call__)
+    def __call__(self, inputs: Any, sequence_length: Any, **rest: Any) -> Any:
+        turned = _reversed(inputs, sequence_length)
+        outputs, state = self._cell(turned, sequence_length=sequence_length, **rest)
         return _reversed(outputs, sequence_length), state
 
 

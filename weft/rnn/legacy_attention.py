@@ -12,9 +12,8 @@ from weft.graph.graph import Tensor
 from weft.ops import array_fill, array_join, array_shape, casts, nn_conv, nn_impl, reduce, unary
 from weft.ops import variable_scope as vs
 from weft.ops.embedding import embedding_lookup
-from weft.rnn.legacy_seq2seq import either_way, feed_previous_function
-from weft.rnn.projections import EmbeddingWrapper, Linear, OutputProjectionWrapper
-from weft.rnn.static import static_rnn
+from weft.rnn.legacy_seq2seq import either_way, encode, loop_function_of
+from weft.rnn.projections import Linear, OutputProjectionWrapper
 
 
 def attention_decoder(
@@ -127,11 +126,9 @@ def embedding_attention_decoder(
         biases.shape.assert_is_compatible_with([num_symbols])
     with vs.variable_scope(scope or "embedding_attention_decoder", dtype=dtype):
         table = vs.get_variable("embedding", [num_symbols, embedding_size])
-        function = None
-        if feed_previous:
-            function = feed_previous_function(
-                table, output_projection, update_embedding_for_previous
-            )
+        function = loop_function_of(
+            feed_previous, table, output_projection, update_embedding_for_previous
+        )
         return attention_decoder(
             [embedding_lookup(table, i) for i in decoder_inputs],
             initial_state,
@@ -160,12 +157,9 @@ def embedding_attention_seq2seq(
 ) -> tuple[list[Any], Any]:
     """An encoder, and a decoder that attends to the encoder's outputs, over integers."""
     with vs.variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as opened:
-        encoder = EmbeddingWrapper(
-            copy.deepcopy(cell),
-            embedding_classes=num_encoder_symbols,
-            embedding_size=embedding_size,
+        encoded, encoder_state = encode(
+            copy.deepcopy(cell), encoder_inputs, num_encoder_symbols, embedding_size, opened.dtype
         )
-        encoded, encoder_state = static_rnn(encoder, encoder_inputs, dtype=opened.dtype)
         attention_states = array_join.concat(
             [array_shape.reshape(e, [-1, 1, cell.output_size]) for e in encoded], 1
         )
@@ -174,7 +168,7 @@ def embedding_attention_seq2seq(
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
             output_size = num_decoder_symbols
 
-        def decode(fed: bool, update: bool = True) -> tuple[list[Any], Any]:
+        def decode(fed: bool, update: bool) -> tuple[list[Any], Any]:
             return embedding_attention_decoder(
                 decoder_inputs,
                 encoder_state,
@@ -190,8 +184,4 @@ def embedding_attention_seq2seq(
                 initial_state_attention=initial_state_attention,
             )
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
-        return either_way(
-            feed_previous, lambda fed: decode(fed, False), len(decoder_inputs), encoder_state
-        )
+        return either_way(feed_previous, decode, len(decoder_inputs), encoder_state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -27,10 +28,12 @@ from weft.rnn.projections import EmbeddingWrapper, OutputProjectionWrapper
 from weft.rnn.static import static_rnn
 
 
-def feed_previous_function(
-    embedding: Any, output_projection: Any = None, update_embedding: bool = True
-) -> Callable[[Any, int], Tensor]:
-    """A loop function: the embedding of the likeliest symbol of the output before."""
+def loop_function_of(
+    fed: bool, embedding: Any, output_projection: Any, update_embedding: bool
+) -> Callable[[Any, int], Tensor] | None:
+    """If outputs are fed back: the embedding of the likeliest symbol of the output before."""
+    if not fed:
+        return None
 
     def loop_function(previous: Any, _: int) -> Tensor:
         if output_projection is not None:
@@ -50,14 +53,27 @@ def _check_projection(output_projection: Any, num_symbols: int, dtype: Any) -> N
     biases.shape.assert_is_compatible_with([num_symbols])
 
 
-def either_way(
-    feed_previous: Any, decode: Callable[[bool], tuple[list[Any], Any]], steps: int, like: Any
+def encode(
+    cell: Any, inputs: Any, symbols: int, embedding_size: int, dtype: Any
 ) -> tuple[list[Any], Any]:
-    """`decode(True)` or `decode(False)`, as the tensor `feed_previous` says when it is run."""
+    """Outputs and last state of `cell` over integers that are looked up in a table."""
+    encoder = EmbeddingWrapper(cell, embedding_classes=symbols, embedding_size=embedding_size)
+    return static_rnn(encoder, inputs, dtype=dtype)
+
+
+def either_way(
+    feed_previous: Any, decode: Callable[[bool, bool], tuple[list[Any], Any]], steps: int, like: Any
+) -> tuple[list[Any], Any]:
+    """`decode(feed_previous, True)`, where it is known.
+
+    If it is a tensor, `decode(True, False)` or `decode(False, False)`, as it says when it is run.
+    """
+    if isinstance(feed_previous, bool):
+        return decode(feed_previous, True)
 
     def flat(fed: bool) -> list[Any]:
         with vs.variable_scope(vs.get_variable_scope(), reuse=None if fed else True):
-            outputs, state = decode(fed)
+            outputs, state = decode(fed, False)
             return [*outputs, *nest.flatten(state)]
 
     results = cond(feed_previous, lambda: flat(True), lambda: flat(False))
@@ -130,11 +146,9 @@ def embedding_rnn_decoder(
     with vs.variable_scope(scope or "embedding_rnn_decoder") as opened:
         _check_projection(output_projection, num_symbols, opened.dtype)
         table = vs.get_variable("embedding", [num_symbols, embedding_size])
-        loop_function = None
-        if feed_previous:
-            loop_function = feed_previous_function(
-                table, output_projection, update_embedding_for_previous
-            )
+        loop_function = loop_function_of(
+            feed_previous, table, output_projection, update_embedding_for_previous
+        )
         inputs = [embedding_lookup(table, i) for i in decoder_inputs]
         return rnn_decoder(inputs, initial_state, cell, loop_function=loop_function)
 
@@ -155,16 +169,14 @@ def embedding_rnn_seq2seq(
     with vs.variable_scope(scope or "embedding_rnn_seq2seq") as opened:
         if dtype is not None:
             opened.set_dtype(dtype)
-        encoder = EmbeddingWrapper(
-            copy.deepcopy(cell),
-            embedding_classes=num_encoder_symbols,
-            embedding_size=embedding_size,
+        encoder_cell, of = copy.deepcopy(cell), dtype or opened.dtype
+        _, encoder_state = encode(
+            encoder_cell, encoder_inputs, num_encoder_symbols, embedding_size, of
         )
-        _, encoder_state = static_rnn(encoder, encoder_inputs, dtype=dtype or opened.dtype)
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
 
-        def decode(fed: bool, update: bool = True) -> tuple[list[Any], Any]:
+        def decode(fed: bool, update: bool) -> tuple[list[Any], Any]:
             return embedding_rnn_decoder(
                 decoder_inputs,
                 encoder_state,
@@ -176,11 +188,7 @@ def embedding_rnn_seq2seq(
                 update_embedding_for_previous=update,
             )
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous)
-        return either_way(
-            feed_previous, lambda fed: decode(fed, False), len(decoder_inputs), encoder_state
-        )
+        return either_way(feed_previous, decode, len(decoder_inputs), encoder_state)
 
 
 def embedding_tied_rnn_seq2seq(
@@ -207,16 +215,10 @@ def embedding_tied_rnn_seq2seq(
             cell = OutputProjectionWrapper(cell, symbols)
 
         def decode(fed: bool, update: bool) -> tuple[list[Any], Any]:
-            function = None
-            if fed:
-                function = feed_previous_function(table, output_projection, update)
+            function = loop_function_of(fed, table, output_projection, update)
             return tied_rnn_seq2seq(encoded, decoded, cell, loop_function=function, dtype=dtype)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous, True)
-        return either_way(
-            feed_previous, lambda fed: decode(fed, False), len(decoder_inputs), cell.state_size
-        )
+        return either_way(feed_previous, decode, len(decoder_inputs), cell.state_size)
 
 
 def one2many_rnn_seq2seq(
@@ -241,28 +243,24 @@ def one2many_rnn_seq2seq(
             raise TypeError(f"dec_cell is not an RNNCell: {type(dec_cell)}")
     outputs, states = {}, {}
     with vs.variable_scope(scope or "one2many_rnn_seq2seq", dtype=dtype) as opened:
-        encoder = EmbeddingWrapper(
-            enc_cell, embedding_classes=num_encoder_symbols, embedding_size=embedding_size
+        _, encoder_state = encode(
+            enc_cell, encoder_inputs, num_encoder_symbols, embedding_size, opened.dtype
         )
-        _, encoder_state = static_rnn(encoder, encoder_inputs, dtype=opened.dtype)
         for name, inputs in decoder_inputs_dict.items():
             symbols = num_decoder_symbols_dict[name]
             with vs.variable_scope(f"one2many_decoder_{name}"):
                 cell = OutputProjectionWrapper(dec_cells_dict[name], symbols)
 
-                def decode(
-                    fed: bool, inputs: Any = inputs, cell: Any = cell, symbols: int = symbols
-                ) -> tuple[list[Any], Any]:
-                    return embedding_rnn_decoder(
-                        inputs, encoder_state, cell, symbols, embedding_size, feed_previous=fed
-                    )
+                decoder = partial(
+                    embedding_rnn_decoder, inputs, encoder_state, cell, symbols, embedding_size
+                )
 
-                if isinstance(feed_previous, bool):
-                    outputs[name], states[name] = decode(feed_previous)
-                else:
-                    outputs[name], states[name] = either_way(
-                        feed_previous, decode, len(inputs), encoder_state
-                    )
+                def decode(fed: bool, _: bool, decoder: Any = decoder) -> tuple[list[Any], Any]:
+                    return decoder(feed_previous=fed)
+
+                outputs[name], states[name] = either_way(
+                    feed_previous, decode, len(inputs), encoder_state
+                )
     return outputs, states
 
 

@@ -31,6 +31,22 @@ from weft.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnnc
 from weft.rnn.projections import Linear
 
 
+def layer_normed(x: Tensor, scope: str, gain: float, shift: float, dtype: Any) -> Tensor:
+    """`x` with rows of mean 0 and variance 1, then scaled and shifted by variables of `scope`."""
+    with vs.variable_scope(scope):
+        scale, offset = (
+            vs.get_variable(
+                name, shape=x.shape[-1:], initializer=constant_initializer(start), dtype=dtype
+            )
+            for name, start in (("gamma", gain), ("beta", shift))
+        )
+        mean, variance = nn_moments.moments(x, [1], keep_dims=True)
+        epsilon = 1e-3 if dtypes.as_dtype(dtype) is dtypes.float16 else 1e-12
+        return nn_moments.batch_normalization(
+            x, mean, variance, offset=offset, scale=scale, variance_epsilon=epsilon
+        )
+
+
 class LayerNormBasicLSTMCell(RNNCell):
     """An LSTM with normalised gates and memory, and dropout of what enters the memory."""
 
@@ -65,18 +81,7 @@ class LayerNormBasicLSTMCell(RNNCell):
     def _norm(self, x: Tensor, scope: str, dtype: Any) -> Tensor:
         if not self._layer_norm:
             return x
-        with vs.variable_scope(scope):
-            gain, shift = (
-                vs.get_variable(
-                    name, shape=x.shape[-1:], initializer=constant_initializer(start), dtype=dtype
-                )
-                for name, start in (("gamma", self._norm_gain), ("beta", self._norm_shift))
-            )
-            mean, variance = nn_moments.moments(x, [1], keep_dims=True)
-            epsilon = 1e-3 if dtypes.as_dtype(dtype) is dtypes.float16 else 1e-12
-            return nn_moments.batch_normalization(
-                x, mean, variance, offset=shift, scale=gain, variance_epsilon=epsilon
-            )
+        return layer_normed(x, scope, self._norm_gain, self._norm_shift, dtype)
 
     def _linear(self, args: Tensor) -> Tensor:
         size = 4 * self._num_units

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.core.signatures import with_parameters_of
 from weft.ops import array_join
 from weft.ops import variable_scope as vs
 from weft.rnn.dynamic import bidirectional_dynamic_rnn
@@ -31,41 +32,21 @@ def _stack(
     cells_fw: list[Any],
     cells_bw: list[Any],
     inputs: Any,
-    states_fw: list[Any] | None,
-    states_bw: list[Any] | None,
+    initial_states_fw: list[Any] | None,
+    initial_states_bw: list[Any] | None,
     scope: Any,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-    _check(cells_fw, cells_bw, states_fw, states_bw)
+    _check(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     finals_fw, finals_bw = [], []
     with vs.variable_scope(scope or "stack_bidirectional_rnn"):
         for i, (fw, bw) in enumerate(zip(cells_fw, cells_bw, strict=True)):
-            start_fw = states_fw[i] if states_fw else None
-            start_bw = states_bw[i] if states_bw else None
+            start_fw = initial_states_fw[i] if initial_states_fw else None
+            start_bw = initial_states_bw[i] if initial_states_bw else None
             with vs.variable_scope(f"cell_{i}") as opened:
                 inputs, final_fw, final_bw = run(fw, bw, inputs, start_fw, start_bw, opened)
             finals_fw.append(final_fw)
             finals_bw.append(final_bw)
     return inputs, tuple(finals_fw), tuple(finals_bw)
-
-
-def stack_bidirectional_rnn(
-    cells_fw: Any,
-    cells_bw: Any,
-    inputs: Any,
-    initial_states_fw: Any = None,
-    initial_states_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
-) -> tuple[Any, Any, Any]:
-    """Layers of `static_bidirectional_rnn`: (outputs, states_fw, states_bw)."""
-
-    def run(fw: Any, bw: Any, below: Any, start_fw: Any, start_bw: Any, opened: Any) -> Any:
-        return static_bidirectional_rnn(
-            fw, bw, below, start_fw, start_bw, dtype, sequence_length, scope=opened
-        )
-
-    return _stack(run, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope)
 
 
 def stack_bidirectional_dynamic_rnn(
@@ -99,3 +80,17 @@ def stack_bidirectional_dynamic_rnn(
         return array_join.concat(outputs, 2), state_fw, state_bw
 
     return _stack(run, cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope)
+
+
+@with_parameters_of(
+    stack_bidirectional_dynamic_rnn, without=("parallel_iterations", "time_major", "swap_memory")
+)
+def stack_bidirectional_rnn(dtype: Any, sequence_length: Any, **stack: Any) -> tuple[Any, Any, Any]:
+    """Layers of `static_bidirectional_rnn`: (outputs, states_fw, states_bw)."""
+
+    def run(fw: Any, bw: Any, below: Any, start_fw: Any, start_bw: Any, opened: Any) -> Any:
+        return static_bidirectional_rnn(
+            fw, bw, below, start_fw, start_bw, dtype, sequence_length, scope=opened
+        )
+
+    return _stack(run, **stack)

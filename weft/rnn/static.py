@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -17,11 +16,10 @@ from weft.ops import (
     array_shape,
     array_split,
     casts,
-    reduce,
 )
 from weft.ops import variable_scope as vs
 from weft.rnn.cells import assert_like_rnncell, concat_shape, concat_static
-from weft.rnn.step import cache_variables, infer_state_dtype, initial_state_of, rnn_step
+from weft.rnn.step import Lengths, cache_variables, infer_state_dtype, initial_state_of, rnn_step
 
 
 def _check_inputs(inputs: Any) -> None:
@@ -69,6 +67,7 @@ def static_rnn(
             if not dtype:
                 raise ValueError("If no initial_state is provided, dtype must be specified")
             state = initial_state_of(cell, batch_size, dtype)
+        lengths = zero_output = None
         if sequence_length is not None:
             sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             if sequence_length.shape.ndims not in (None, 1):
@@ -81,25 +80,12 @@ def static_rnn(
                 return made
 
             zero_output = nest.map_structure(zeros, cell.output_size)
-            sequence_length = casts.cast(sequence_length, dtypes.int32)
-            shortest = reduce.reduce_min(sequence_length)
-            longest = reduce.reduce_max(sequence_length)
+            lengths = Lengths.of(casts.cast(sequence_length, dtypes.int32))
         outputs = []
         for time, now in enumerate(inputs):
             if time > 0:
                 opened.reuse_variables()
-            if sequence_length is None:
-                output, state = cell(now, state)
-            else:
-                output, state = rnn_step(
-                    time=time,
-                    sequence_length=sequence_length,
-                    min_sequence_length=shortest,
-                    max_sequence_length=longest,
-                    zero_output=zero_output,
-                    state=state,
-                    call_cell=partial(cell, now, state),
-                )
+            output, state = rnn_step(cell, now, state, time, lengths, zero_output)
             outputs.append(output)
         return outputs, state
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core import nest
 from weft.core.shapes import TensorShape, as_shape
 from weft.graph.constant_value import constant_value
 from weft.graph.graph import Tensor, colocate_with, get_default_graph
-from weft.ops import array_join, array_shape, select, sequence
+from weft.ops import array_join, array_shape, reduce, select, sequence
 from weft.ops.cond import cond
 from weft.ops.control_flow_context import containing_loop
 from weft.ops.tensor_array import TensorArray
@@ -74,26 +73,40 @@ def copy_through(finished: Tensor, old: Any, new: Any) -> Any:
         return select.where(finished, old, new)
 
 
+class Lengths(NamedTuple):
+    """Where sequences end, each of them, the shortest and the longest."""
+
+    each: Tensor
+    shortest: Tensor
+    longest: Tensor
+
+    @classmethod
+    def of(cls, sequence_length: Tensor) -> Lengths:
+        shortest = reduce.reduce_min(sequence_length)
+        return cls(sequence_length, shortest, reduce.reduce_max(sequence_length))
+
+
 def rnn_step(
-    time: Any,
-    sequence_length: Tensor,
-    min_sequence_length: Tensor | None,
-    max_sequence_length: Tensor,
-    zero_output: Any,
+    cell: Any,
+    inputs: Any,
     state: Any,
-    call_cell: Callable[[], tuple[Any, Any]],
+    time: Any,
+    lengths: Lengths | None,
+    zero_output: Any,
     skip_conditionals: bool = False,
 ) -> tuple[Any, Any]:
-    """One step: sequences that have ended give zeros and keep their state.
+    """One step of `cell`: sequences that have ended give zeros and keep their state.
 
     Unless `skip_conditionals`, nothing is computed after the longest sequence has ended, and
     nothing is selected before the shortest has.
     """
+    if lengths is None:
+        return cell(inputs, state)
     flat_zero, flat_state = nest.flatten(zero_output), nest.flatten(state)
-    finished = time >= sequence_length
+    finished = time >= lengths.each
 
     def call_flat() -> list[Any]:
-        output, new_state = call_cell()
+        output, new_state = cell(inputs, state)
         nest.assert_same_structure(zero_output, output)
         nest.assert_same_structure(state, new_state)
         return nest.flatten(output) + nest.flatten(new_state)
@@ -104,12 +117,12 @@ def rnn_step(
 
     def some_left() -> Any:
         new = call_flat()
-        return cond(time < min_sequence_length, lambda: new, lambda: copied(new))
+        return cond(time < lengths.shortest, lambda: new, lambda: copied(new))
 
     if skip_conditionals:
         result = copied(call_flat())
     else:
-        result = cond(time >= max_sequence_length, lambda: flat_zero + flat_state, some_left)
+        result = cond(time >= lengths.longest, lambda: flat_zero + flat_state, some_left)
     outputs, new_state = result[: len(flat_zero)], result[len(flat_zero) :]
     for made, known in zip([*outputs, *new_state], [*flat_zero, *flat_state], strict=True):
         if not isinstance(made, TensorArray):

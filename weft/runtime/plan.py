@@ -16,6 +16,7 @@ import numpy as np
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.graph.kernel_call import bind
+from weft.passes.beforehand import index_arithmetic
 from weft.passes.cells import is_cell
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.pieces import pieces
@@ -86,7 +87,7 @@ class Plan:
 
     def __init__(self, graph: ClientGraph, store: ResourceStore, nested: bool = False) -> None:
         self.graph, self.store, self.nested = graph, store, nested
-        self.on_host: frozenset[Node] = frozenset()
+        self.on_host: frozenset[Node] = index_arithmetic(graph)
         self.layout: Layout = self._group()
         self.slots: dict[Edge, int] = {}
         for node in graph.nodes:

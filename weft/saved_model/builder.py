@@ -8,6 +8,7 @@ from typing import Any
 from tensorboard.compat.proto import types_pb2
 
 from weft.core import compat
+from weft.core.signatures import with_parameters_of
 from weft.graph.graph import add_to_collection, get_collection
 from weft.graph.operation import Operation
 from weft.io import file_io
@@ -42,7 +43,7 @@ class SavedModelBuilder:
             )
         self._has_saved_variables = False
 
-    def add_meta_graph_and_variables(
+    def _add(
         self,
         sess: Any,
         tags: Iterable[str],
@@ -54,6 +55,29 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Saver | None = None,
     ) -> None:
+        """Adds the default graph; with the first one, the values of its variables are written."""
+        signatures = signature_def_map or {}
+        check_signatures(signatures)
+        save_assets(assets_collection, self._export_dir)
+        main_op = main_op or legacy_init_op
+        if main_op is not None:
+            _add_main_op(main_op)
+        saver = saver or Saver(all_saveable_objects(), sharded=True, allow_empty=True)
+        if not self._has_saved_variables:
+            file_io.makedirs(path_in(self._export_dir, constants.VARIABLES_DIRECTORY))
+            path = variables_path(self._export_dir)
+            saver.save(sess, path, write_meta_graph=False, write_state=False)
+        meta_graph = saver.export_meta_graph(
+            clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
+        )
+        meta_graph.meta_info_def.tags.extend(tags)
+        for key, signature in signatures.items():
+            meta_graph.signature_def[key].CopyFrom(signature)
+        self._saved_model.meta_graphs.add().CopyFrom(meta_graph)
+        self._has_saved_variables = True
+
+    @with_parameters_of(_add)
+    def add_meta_graph_and_variables(self, **given: Any) -> None:
         """Adds the default graph, and writes the values that its variables have in `sess`.
 
         The files that `assets_collection` names are copied. `main_op` runs when the model is
@@ -64,68 +88,23 @@ class SavedModelBuilder:
                 "Graph state including variables and assets has already been saved. Please invoke "
                 "`add_meta_graph()` instead."
             )
-        self._note(signature_def_map, assets_collection, main_op or legacy_init_op)
-        file_io.makedirs(path_in(self._export_dir, constants.VARIABLES_DIRECTORY))
-        saver = saver or _default_saver()
-        saver.save(
-            sess, variables_path(self._export_dir), write_meta_graph=False, write_state=False
-        )
-        self._add(saver, tags, signature_def_map, clear_devices, strip_default_attrs)
-        self._has_saved_variables = True
+        self._add(**given)
 
-    def add_meta_graph(
-        self,
-        tags: Iterable[str],
-        signature_def_map: Mapping[str, Any] | None = None,
-        assets_collection: Iterable[Any] | None = None,
-        legacy_init_op: Any = None,
-        clear_devices: bool = False,
-        main_op: Any = None,
-        strip_default_attrs: bool = False,
-        saver: Saver | None = None,
-    ) -> None:
+    @with_parameters_of(_add, without=("sess",))
+    def add_meta_graph(self, **given: Any) -> None:
         """Adds the default graph; it shares the variables of the first one."""
         if not self._has_saved_variables:
             raise AssertionError(
                 "Graph state including variables and assets has not been saved yet. Please invoke "
                 "`add_meta_graph_and_variables()` first."
             )
-        self._note(signature_def_map, assets_collection, main_op or legacy_init_op)
-        saver = saver or _default_saver()
-        self._add(saver, tags, signature_def_map, clear_devices, strip_default_attrs)
+        self._add(None, **given)
 
     def save(self, as_text: bool = False) -> bytes:
         """Writes the message that describes the model; returns its path."""
         path = write_saved_model(self._saved_model, self._export_dir, as_text)
         logging.info("SavedModel written to: %s", compat.as_text(path))
         return path
-
-    def _note(self, signatures: Any, assets: Any, main_op: Any) -> None:
-        """What goes into the collections of the graph, after a look at the signatures."""
-        check_signatures(signatures or {})
-        save_assets(assets, self._export_dir)
-        if main_op is not None:
-            _add_main_op(main_op)
-
-    def _add(
-        self,
-        saver: Saver,
-        tags: Iterable[str],
-        signatures: Mapping[str, Any] | None,
-        clear_devices: bool,
-        strip_default_attrs: bool,
-    ) -> None:
-        meta_graph = saver.export_meta_graph(
-            clear_devices=clear_devices, strip_default_attrs=strip_default_attrs
-        )
-        meta_graph.meta_info_def.tags.extend(tags)
-        for key, signature in (signatures or {}).items():
-            meta_graph.signature_def[key].CopyFrom(signature)
-        self._saved_model.meta_graphs.add().CopyFrom(meta_graph)
-
-
-def _default_saver() -> Saver:
-    return Saver(all_saveable_objects(), sharded=True, allow_empty=True)
 
 
 def _add_main_op(main_op: Any) -> None:

@@ -9,13 +9,19 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
 from weft.ops import array, math
 from weft.ops.initializers import Constant
-from weft.train.optimizer import KernelOptimizer, training_op
+from weft.train.optimizer import KernelOptimizer, hyperparameters, training_op
+
+
+def check_positive(name: str, value: float) -> None:
+    """Accumulators start above zero, since steps are divided by their roots."""
+    if value <= 0.0:
+        raise ValueError(f"{name} must be positive: {value}")
 
 
 class AdagradOptimizer(KernelOptimizer):
     """Divides each step by the root of the sum of squared gradients so far."""
 
-    _HYPERPARAMETERS = (("_learning_rate", "_learning_rate_tensor", "learning_rate"),)
+    _HYPERPARAMETERS = hyperparameters("learning_rate")
 
     def __init__(
         self,
@@ -24,10 +30,7 @@ class AdagradOptimizer(KernelOptimizer):
         use_locking: bool = False,
         name: str = "Adagrad",
     ) -> None:
-        if initial_accumulator_value <= 0.0:
-            raise ValueError(
-                f"initial_accumulator_value must be positive: {initial_accumulator_value}"
-            )
+        check_positive("initial_accumulator_value", initial_accumulator_value)
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._initial_accumulator_value = initial_accumulator_value

@@ -7,6 +7,7 @@ from typing import Any
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, device
 from weft.graph.op_def import raw
+from weft.train.adagrad import check_positive
 from weft.train.optimizer import KernelOptimizer, training_op
 
 
@@ -26,16 +27,11 @@ class AdagradDAOptimizer(KernelOptimizer):
         use_locking: bool = False,
         name: str = "AdagradDA",
     ) -> None:
-        if initial_gradient_squared_accumulator_value <= 0.0:
-            raise ValueError(
-                "initial_gradient_squared_accumulator_value must be positive: "
-                f"{initial_gradient_squared_accumulator_value}"
-            )
+        squares = initial_gradient_squared_accumulator_value
+        check_positive("initial_gradient_squared_accumulator_value", squares)
         super().__init__(use_locking, name)
         self._learning_rate, self._global_step = learning_rate, global_step
-        self._initial_gradient_squared_accumulator_value = (
-            initial_gradient_squared_accumulator_value
-        )
+        self._initial_gradient_squared_accumulator_value = squares
         self._l1_regularization_strength = l1_regularization_strength
         self._l2_regularization_strength = l2_regularization_strength
         self._learning_rate_tensor: Any = None

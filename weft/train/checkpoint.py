@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from weft.client.eager import EagerExecution
 from weft.core import compat, dtypes, errors
 from weft.graph.convert import constant
 from weft.graph.graph import colocate_with, control_dependencies, device, get_default_graph
@@ -12,6 +13,7 @@ from weft.graph.op_def import raw
 from weft.graph.stacks import get_default_session
 from weft.io import file_io
 from weft.ops.control import group
+from weft.ops.eager import executing_eagerly
 from weft.ops.variables import Variable
 from weft.platform import tf_logging as logging
 from weft.protos.checkpoint import TrackableObjectGraph
@@ -26,8 +28,9 @@ from weft.train.checkpoint_objects import (
     saveables_of,
 )
 from weft.train.checkpoint_reader import NewCheckpointReader
-from weft.train.saver import OBJECT_GRAPH_PROTO_KEY, Saver
+from weft.train.saver import Saver
 from weft.train.saver_builder import BulkSaverBuilder
+from weft.train.saver_objects import OBJECT_GRAPH_PROTO_KEY
 from weft.train.saver_saveable import SaveableObject, SaveSpec
 
 
@@ -67,7 +70,8 @@ class Checkpoint(AutoTrackable):
             setattr(self, name, value)
         self._save_counter: Any = None
         self._save_assign_op: Any = None
-        self._saver = _ObjectSaver(self)
+        self._saver = ObjectSaver(self)
+        self._status: Any = None  # of the last restore
 
     @property
     def _checkpoint_dependencies(self) -> Children:
@@ -88,18 +92,13 @@ class Checkpoint(AutoTrackable):
 
     def write(self, file_prefix: str, session: Any = None) -> str:
         """Saves to `file_prefix`, which gets no number and does not become the latest."""
+        if executing_eagerly():
+            return self._saver.save_eagerly(file_prefix)
         return self._saver.save(file_prefix, session or get_session())
 
     def save(self, file_prefix: str, session: Any = None) -> str:
         """Saves to `file_prefix` with the number of the save added; returns that."""
-        session = session or get_session()
-        if self._save_counter is None:
-            session.run(self.save_counter.initializer)
-        if self._save_assign_op is None:
-            with colocate_with(self.save_counter.op):
-                update = self.save_counter.assign_add(1, read_value=True)
-                self._save_assign_op = update.value() if isinstance(update, Variable) else update
-        number = session.run(self._save_assign_op)
+        number = self._count_save(session)
         path = self.write(f"{file_prefix}-{number}", session)
         update_checkpoint_state_internal(
             save_dir=os.path.dirname(file_prefix),
@@ -109,20 +108,45 @@ class Checkpoint(AutoTrackable):
         )
         return path
 
+    def _count_save(self, session: Any) -> int:
+        if executing_eagerly():
+            return int(self.save_counter.assign_add(1))
+        session = session or get_session()
+        if self._save_counter is None:
+            session.run(self.save_counter.initializer)
+        if self._save_assign_op is None:
+            with colocate_with(self.save_counter.op):
+                update = self.save_counter.assign_add(1, read_value=True)
+                self._save_assign_op = update.value() if isinstance(update, Variable) else update
+        return int(session.run(self._save_assign_op))
+
     def restore(self, save_path: str | None) -> LoadStatus:
         """Says what is to be restored; the status that is returned does it.
 
-        Objects that are added later are matched, too, when the status is asked again.
+        Objects that are added later are matched, too, when the status is asked again. In eager
+        execution variables are set at once, and those made later before they are first used.
         """
         status = self._saver.restore(save_path)
         _ = self.save_counter  # it exists from now on, to be restored with the rest
+        self._status = status
+        graph = get_default_graph()
+        if isinstance(graph, EagerExecution) and save_path is not None:
+            status.run_restore_ops()
+            graph.restoring.add(self)
         return status
 
+    def _restore_new_variables(self) -> None:
+        """In eager execution, when variables were made since the last time."""
+        self._status.run_restore_ops()
 
-class _ObjectSaver:
-    """The operations of one Checkpoint, made anew when the objects have changed."""
 
-    def __init__(self, root: Checkpoint) -> None:
+class ObjectSaver:
+    """The operations that save and restore what is below an object (a Checkpoint, a Keras model).
+
+    They are made anew when the objects have changed.
+    """
+
+    def __init__(self, root: Any) -> None:
         self.root = root
         self._saved: Any = None  # the objects as they were when `_save` was made
         self._save: Any = None
@@ -145,6 +169,15 @@ class _ObjectSaver:
         feeds = {self._prefix: file_prefix, self._graph_text: message.SerializeToString()}
         return compat.as_str(session.run(self._save, feeds))
 
+    def save_eagerly(self, file_prefix: str) -> str:
+        if directory := os.path.dirname(file_prefix):
+            file_io.makedirs(directory)
+        message, saveables = ObjectGraph(self.root).serialize()
+        self._prefix = constant(file_prefix)
+        text = constant(message.SerializeToString(), dtype=dtypes.string)
+        self._save_nodes([*saveables, _GraphText(text)])
+        return file_prefix
+
     def _save_nodes(self, saveables: list[SaveableObject]) -> Any:
         builder = BulkSaverBuilder()
         save = builder._AddShardedSaveOps(self._prefix, builder._GroupByDevices(saveables))
@@ -161,6 +194,8 @@ class _ObjectSaver:
             return NameBasedSaverStatus(self.root, save_path)
         message = TrackableObjectGraph()
         message.ParseFromString(content)
+        if executing_eagerly():
+            self._restores = {}
         return CheckpointLoadStatus(self, save_path, message)
 
     def restore_nodes(self, found: dict[int, Any], message: Any) -> list[Any]:
@@ -225,7 +260,7 @@ class LoadStatus:
 class CheckpointLoadStatus(LoadStatus):
     """Restores by objects. Each method looks at the objects that there are when it is called."""
 
-    def __init__(self, saver: _ObjectSaver, save_path: str, message: Any) -> None:
+    def __init__(self, saver: ObjectSaver, save_path: str, message: Any) -> None:
         self._saver, self._path, self._message = saver, save_path, message
 
     def _matched(self) -> dict[int, Any]:
@@ -294,11 +329,29 @@ class CheckpointLoadStatus(LoadStatus):
         )
 
     def run_restore_ops(self, session: Any = None) -> None:
+        if executing_eagerly():
+            # Each of them once: what the program has changed since is not changed back.
+            self._saver._restore_prefix = constant(self._path)
+            self._saver.restore_nodes(self._matched(), self._message)
+            return
         updates = self._saver.restore_nodes(self._matched(), self._message)
         feeds = {self._saver._restore_prefix: self._path}
         (session or get_session()).run(updates, feeds)
 
+    def restore_what_is_new(self, session: Any, done: dict[int, Any]) -> bool:
+        """As `run_restore_ops`, except for the objects of `done`; whether that was everything."""
+        found = self._matched()
+        new = {number: value for number, value in found.items() if id(value) not in done}
+        done.update({id(value): value for value in new.values()})
+        updates = self._saver.restore_nodes(new, self._message)
+        if updates:
+            session.run(updates, {self._saver._restore_prefix: self._path})
+        return all(n in found for n, node in enumerate(self._message.nodes) if node.attributes)
+
     def initialize_or_restore(self, session: Any = None) -> None:
+        if executing_eagerly():
+            self.run_restore_ops()
+            return
         session = session or get_session()
         unmatched = self._unmatched(self._matched())
         self.run_restore_ops(session)
@@ -308,7 +361,7 @@ class CheckpointLoadStatus(LoadStatus):
 class InitializationOnlyStatus(LoadStatus):
     """There was no checkpoint: all that can be done is to initialize."""
 
-    def __init__(self, root: Checkpoint) -> None:
+    def __init__(self, root: Any) -> None:
         self._root = root
 
     def _nothing(self) -> Any:
@@ -330,6 +383,8 @@ class InitializationOnlyStatus(LoadStatus):
         )
 
     def initialize_or_restore(self, session: Any = None) -> None:
+        if executing_eagerly():
+            return
         variables = ObjectGraph(self._root).variables()
         (session or get_session()).run([variable.initializer for variable in variables])
 
@@ -337,7 +392,7 @@ class InitializationOnlyStatus(LoadStatus):
 class NameBasedSaverStatus(LoadStatus):
     """The checkpoint is a Saver's: variables are matched by name."""
 
-    def __init__(self, root: Checkpoint, save_path: str) -> None:
+    def __init__(self, root: Any, save_path: str) -> None:
         logging.warning(
             "Restoring a name-based tf.train.Saver checkpoint using the object-based restore API: "
             "variables are matched by their names."
@@ -345,7 +400,7 @@ class NameBasedSaverStatus(LoadStatus):
         self._root, self._path = root, save_path
 
     def _variables(self) -> list[Any]:
-        counter = self._root._save_counter
+        counter = getattr(self._root, "_save_counter", None)
         return [v for v in ObjectGraph(self._root).variables() if v is not counter]
 
     def assert_consumed(self) -> LoadStatus:
@@ -364,10 +419,10 @@ class NameBasedSaverStatus(LoadStatus):
     def run_restore_ops(self, session: Any = None) -> None:
         with get_default_graph().as_default(), device("/cpu:0"):
             saver = Saver(self._variables())
-        saver.restore(session or get_session(), self._path)
+        saver.restore(None if executing_eagerly() else session or get_session(), self._path)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         self.run_restore_ops(session)
-        counter = self._root._save_counter
-        if counter is not None:
+        counter = getattr(self._root, "_save_counter", None)
+        if counter is not None and not executing_eagerly():
             (session or get_session()).run(counter.initializer)

@@ -59,11 +59,24 @@ def _is_layer(value: Any) -> bool:
     return not isinstance(value, type) and hasattr(value, "trainable_weights")
 
 
+def has_slots(value: Any) -> bool:
+    """Whether it is an optimizer, which keeps variables beside those of others."""
+    return hasattr(value, "get_slot_names") and hasattr(value, "get_slot")
+
+
+def _slot(optimizer: Any, variable: Any, name: str) -> Any:
+    """The optimizer's slot of a variable; None if it has none."""
+    try:
+        return optimizer.get_slot(variable, name)
+    except KeyError:
+        return None
+
+
 def children(value: Any) -> Children:
     """The names by which an object knows its children, and these."""
     if isinstance(value, Variable):
         return []
-    if isinstance(value, Trackable):
+    if hasattr(type(value), "_checkpoint_dependencies"):
         return value._checkpoint_dependencies
     if isinstance(value, Optimizer):
         graph = get_default_graph()
@@ -74,8 +87,18 @@ def children(value: Any) -> Children:
     elif isinstance(value, dict):
         named = ((str(key), each) for key, each in value.items())
     else:
-        named = ((k, v) for k, v in getattr(value, "__dict__", {}).items() if k[0] != "_")
+        attributes = getattr(value, "__dict__", {})
+        named = [*own_weights(value), *((k, v) for k, v in attributes.items() if k[0] != "_")]
     return [(name, each) for name, each in named if is_trackable(each)]
+
+
+def own_weights(layer: Any) -> Children:
+    """The variables that a layer made with `add_weight`, by the names it gave them."""
+    made = [
+        *getattr(layer, "_trainable_weights", ()),
+        *getattr(layer, "_non_trainable_weights", ()),
+    ]
+    return [(each.op.name.rpartition("/")[2], each) for each in made if isinstance(each, Variable)]
 
 
 def own_values(value: Any) -> dict[str, Any]:
@@ -101,7 +124,7 @@ class ObjectGraph:
         self._walk(root)
         # optimizer -> (slot's name, number of the variable, number of the slot)
         self.slots: dict[int, list[tuple[str, int, int]]] = {}
-        for optimizer in [each for each in self.objects if isinstance(each, Optimizer)]:
+        for optimizer in [each for each in self.objects if has_slots(each)]:
             self._add_slots(optimizer, len(self.objects))
 
     def _add(self, value: Any, path: str) -> int:
@@ -122,12 +145,12 @@ class ObjectGraph:
                     below = f"{path}/{escaped(name)}" if path else escaped(name)
                     waiting.append((child, below))
 
-    def _add_slots(self, optimizer: Optimizer, count: int) -> None:
+    def _add_slots(self, optimizer: Any, count: int) -> None:
         for slot_name in optimizer.get_slot_names():
             for number, variable in enumerate(self.objects[:count]):
                 if not isinstance(variable, Variable):
                     continue
-                slot = optimizer.get_slot(variable, slot_name)
+                slot = _slot(optimizer, variable, slot_name)
                 if slot is None:
                     continue
                 path = (
@@ -197,10 +220,10 @@ def match(root: Any, message: Any) -> dict[int, Any]:
                 found[child.node_id] = here[child.local_name]
                 waiting.append(child.node_id)
     for number, value in list(found.items()):
-        if isinstance(value, Optimizer):
+        if has_slots(value):
             for slot in message.nodes[number].slot_variables:
                 variable = found.get(slot.original_variable_node_id)
-                made = None if variable is None else value.get_slot(variable, slot.slot_name)
+                made = None if variable is None else _slot(value, variable, slot.slot_name)
                 if made is not None:
                     found[slot.slot_variable_node_id] = made
     return found

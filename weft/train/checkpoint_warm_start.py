@@ -14,7 +14,7 @@ from weft.ops.variables import Variable
 from weft.platform import tf_logging as logging
 from weft.train.checkpoint_remap import _load_and_remap_matrix_initializer
 from weft.train.checkpoint_utils import _get_checkpoint_filename, init_from_checkpoint
-from weft.train.saver import object_graph_key_mapping
+from weft.train.saver_objects import object_graph_key_mapping
 from weft.train.saver_saveable import op_list_to_dict
 
 

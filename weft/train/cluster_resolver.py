@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from weft.core import compat
 from weft.train.cluster_spec import ClusterSpec
 
 
@@ -222,3 +223,69 @@ def _numbered(parts: list[Any]) -> dict[int, str]:
             raise KeyError(f"Duplicate keys detected when merging two ClusterSpecs: {twice!r}")
         found.update(tasks)
     return found
+
+
+class TPUClusterResolver(ClusterResolver):
+    """The address of a TPU, where it is given as one.
+
+    Names of TPUs are looked up by Google's cloud service, of which weft has no client.
+    """
+
+    def __init__(
+        self,
+        tpu: Any = None,
+        zone: str | None = None,
+        project: str | None = None,
+        job_name: str = "worker",
+        coordinator_name: str | None = None,
+        coordinator_address: str | None = None,
+        credentials: Any = "default",
+        service: Any = None,
+        discovery_url: str | None = None,
+    ) -> None:
+        if isinstance(tpu, list):
+            if not tpu:
+                raise ValueError("At least one TPU must be specified.")
+            if len(tpu) != 1:
+                raise NotImplementedError(
+                    "Using multiple TPUs in a single session is not yet implemented"
+                )
+            tpu = tpu[0]
+        if tpu is None:
+            tpu = os.environ.get("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS") or os.environ.get("TPU_NAME")
+        if tpu is None:
+            raise ValueError("Please provide a TPU Name to connect to.")
+        self._address = compat.as_str(tpu)
+        self.task_type, self.task_id = job_name, 0
+        is_local = self._address in ("", "local") or self._address.startswith("localhost:")
+        self._environment = "google" if is_local else ""
+        self.rpc_layer = None if is_local else "grpc"
+        if not is_local and not self._address.startswith("grpc://"):
+            raise ImportError(
+                "googleapiclient and oauth2client must be installed before using the TPU cluster "
+                "resolver. Execute: `pip install --upgrade google-api-python-client` and `pip "
+                "install --upgrade oauth2client` to install with pip."
+            )
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        return self._address
+
+    def get_master(self) -> str:
+        """As `master`."""
+        return self.master()
+
+    def get_job_name(self) -> str | None:
+        """The job that the TPUs belong to; None where sessions need not be told."""
+        return self.task_type if self._address.startswith("grpc://") else None
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Of an address that is known, the one task that it is; nothing of a local one."""
+        if not self._address.startswith("grpc://"):
+            return ClusterSpec({})
+        return ClusterSpec({str(self.task_type): [self._address.removeprefix("grpc://")]})
+
+    @property
+    def environment(self) -> str | None:
+        return self._environment

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, colocate_with
-from weft.train.optimizer import KernelOptimizer, training_op
+from weft.train.optimizer import KernelOptimizer, hyperparameters, training_op
 
 
 class FtrlOptimizer(KernelOptimizer):
@@ -15,24 +15,12 @@ class FtrlOptimizer(KernelOptimizer):
     `l2_shrinkage_regularization_strength` penalizes large variables by way of their gradients.
     """
 
-    _HYPERPARAMETERS = (
-        ("_learning_rate", "_learning_rate_tensor", "learning_rate"),
-        (
-            "_l1_regularization_strength",
-            "_l1_regularization_strength_tensor",
-            "l1_regularization_strength",
-        ),
-        (
-            "_l2_regularization_strength",
-            "_l2_regularization_strength_tensor",
-            "l2_regularization_strength",
-        ),
-        (
-            "_l2_shrinkage_regularization_strength",
-            "_l2_shrinkage_regularization_strength_tensor",
-            "l2_shrinkage_regularization_strength",
-        ),
-        ("_learning_rate_power", "_learning_rate_power_tensor", "learning_rate_power"),
+    _HYPERPARAMETERS = hyperparameters(
+        "learning_rate",
+        "l1_regularization_strength",
+        "l2_regularization_strength",
+        "l2_shrinkage_regularization_strength",
+        "learning_rate_power",
     )
 
     def __init__(

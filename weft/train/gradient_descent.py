@@ -8,13 +8,13 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops import math
-from weft.train.optimizer import KernelOptimizer, training_op
+from weft.train.optimizer import KernelOptimizer, hyperparameters, training_op
 
 
 class GradientDescentOptimizer(KernelOptimizer):
     """Moves every variable by `-learning_rate` times its gradient."""
 
-    _HYPERPARAMETERS = (("_learning_rate", "_learning_rate_tensor", "learning_rate"),)
+    _HYPERPARAMETERS = hyperparameters("learning_rate")
 
     def __init__(
         self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"

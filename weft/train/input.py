@@ -10,30 +10,24 @@ from weft.core import dtypes
 from weft.core.signatures import with_parameters_of
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import add_to_collection, control_dependencies, name_scope
+from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.keys import GraphKeys
-from weft.graph.op_def import REGISTRY, raw
-from weft.graph.slices import convert_to_tensor_or_sparse_tensor
 from weft.graph.tensor import Tensor
 from weft.ops.array_pass import identity
 from weft.ops.array_shape import shape as shape_of
 from weft.ops.array_shape import size
 from weft.ops.casts import cast
-from weft.ops.cond import smart_cond
-from weft.ops.control import Assert, no_op
-from weft.ops.elementwise import greater, maximum
+from weft.ops.control import Assert
+from weft.ops.elementwise import greater
 from weft.ops.gather import gather
-from weft.ops.partition import dynamic_partition
-from weft.ops.queues import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
+from weft.ops.queues import FIFOQueue, QueueBase, RandomShuffleQueue
 from weft.ops.random import random_shuffle
 from weft.ops.readers import matching_files
 from weft.ops.sequence import range as range_of
 from weft.ops.variables import Variable
+from weft.summary import summary
+from weft.train.batches import Tensors, batches_of, fifo
 from weft.train.queue_runner import QueueRunner, add_queue_runner
-from weft.train.sparse_batch import merged, restored
-
-Tensors = Any  # a list of tensors, or a dictionary of them
-
 
 # ---- producers -----------------------------------------------------------------------------------
 
@@ -65,14 +59,6 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
         )
         with control_dependencies([epochs.count_up_to(num_epochs)]):
             return identity(tensor, name=scope)
-
-
-def _fullness(name: str, value: Tensor) -> None:
-    """A summary of how full a queue is."""
-    if "ScalarSummary" in REGISTRY:
-        with name_scope(name, values=[value]) as scope:
-            summary = raw.ScalarSummary(tags=scope.rstrip("/"), values=value, name=scope)
-        add_to_collection(GraphKeys.SUMMARIES, summary)
 
 
 def input_producer(
@@ -109,7 +95,7 @@ def input_producer(
         enqueue = queue.enqueue_many([input_tensor])
         add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))
         if summary_name is not None:
-            _fullness(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+            summary.scalar(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
         return queue
 
 
@@ -189,140 +175,6 @@ def slice_input_producer(
         return [gather(t, index) for t in tensors]
 
 
-# ---- what the batching functions share -----------------------------------------------------------
-
-
-def _as_list(tensors: Tensors) -> list[Any]:
-    if isinstance(tensors, dict):
-        return [tensors[key] for key in sorted(tensors, key=str)]
-    return tensors
-
-
-def _as_lists(tensors_list: Sequence[Tensors]) -> list[list[Any]]:
-    if not tensors_list:
-        raise ValueError("Expected at least one set of tensors")
-    first = tensors_list[0]
-    if isinstance(first, dict) and any(set(t) != set(first) for t in tensors_list[1:]):
-        raise ValueError("All dictionaries in tensors_list must have the same keys")
-    return [_as_list(tensors) for tensors in tensors_list]
-
-
-def _as_given(given: Tensors, results: Any) -> Any:
-    """`results` in the form that the tensors were given in."""
-    if not isinstance(given, dict):
-        return results
-    if len(given) == 1:
-        results = [results]
-    return dict(zip(sorted(given, key=str), results, strict=True))
-
-
-def _converted(tensors: Sequence[Any]) -> list[Any]:
-    if not tensors:
-        raise ValueError("Expected at least one tensor in batch().")
-    return [convert_to_tensor_or_sparse_tensor(t) for t in tensors]
-
-
-def _keep(keep_input: Any, enqueue_many: bool) -> Tensor:
-    keep_input = convert_to_tensor(keep_input)
-    rank = keep_input.shape.ndims
-    if rank is None:
-        raise ValueError("`keep_input` dimensions must be known at graph construction.")
-    if not enqueue_many and rank == 1:
-        raise ValueError("`keep_input` cannot be a vector when `enqueue_many=False`.")
-    if rank > 1:
-        raise ValueError("`keep_input` must be 0 or 1 dimensions.")
-    return keep_input
-
-
-def _types(lists: list[list[Tensor]]) -> list[Any]:
-    first, *others = ([t.dtype for t in tensors] for tensors in lists)
-    for other in others:
-        if other != first:
-            raise TypeError(
-                "Expected types to be consistent:"
-                f" {', '.join(t.name for t in first)} vs. {', '.join(t.name for t in other)}."
-            )
-    return first
-
-
-def _shapes(lists: list[list[Tensor]], shapes: Any, enqueue_many: bool) -> Any:
-    """The shape of each component: as given, or what all lists have in common."""
-    if shapes is not None:
-        return shapes
-    for tensors in lists:
-        for tensor in tensors:
-            if tensor.shape.ndims is None:
-                raise ValueError(f"Cannot infer Tensor's rank: {tensor}")
-    return [_common([t.shape for t in column], enqueue_many) for column in zip(*lists, strict=True)]
-
-
-def _common(shapes: Sequence[Any], enqueue_many: bool) -> list[Any]:
-    if enqueue_many:
-        shapes = [shape.with_rank_at_least(1)[1:] for shape in shapes]
-    for shape in shapes[1:]:
-        shapes[0].merge_with(shape)  # to see that they go together; the first one counts
-    return shapes[0].as_list()
-
-
-def _enqueue_op(
-    queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, keep_input: Tensor
-) -> Any:
-    put: Callable[[Any], Any] = queue.enqueue_many if enqueue_many else queue.enqueue
-    if keep_input.shape.ndims == 1:
-        chosen = cast(keep_input, dtypes.int32)
-        return put([dynamic_partition(t, chosen, num_partitions=2)[1] for t in tensors])
-    return smart_cond(keep_input, lambda: put(tensors), no_op)
-
-
-def _flat(lists: list[list[Any]]) -> list[Any]:
-    return [tensor for tensors in lists for tensor in tensors]
-
-
-def _report_fill(queue: QueueBase, capacity: int, least: int | None) -> None:
-    if least is None:
-        name, used, room = f"fraction_of_{capacity}_full", queue.size(), capacity
-    else:
-        room = capacity - least
-        name, used = f"fraction_over_{least}_of_{room}_full", maximum(0, queue.size() - least)
-    _fullness(name, cast(used, dtypes.float32) * (1.0 / room))
-
-
-def _batches(
-    default: str,
-    given: Any,
-    keep_input: Any,
-    batch_size: Any,
-    threads: int | None,
-    make_queue: Callable[..., QueueBase],
-    capacity: int,
-    least: int | None,
-    enqueue_many: bool,
-    shapes: Any,
-    allow_smaller_final_batch: bool,
-    shared_name: str | None,
-    name: str | None,
-) -> Any:
-    """What a queue gives that is filled with `given`: one set of tensors for that many threads, or
-    (`threads` None) several, each for a thread of its own. `least` are kept in the queue."""
-    lists = _as_lists(given) if threads is None else [_as_list(given)]
-    with name_scope(name, default, [*_flat(lists), keep_input]) as scope:
-        if threads is not None and least is not None and capacity <= least:
-            raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {least}.")
-        lists = [_converted(tensors) for tensors in lists]
-        keep_input = _keep(keep_input, enqueue_many)
-        lists, info = merged(lists, enqueue_many, keep_input)
-        queue = make_queue(
-            capacity=capacity, dtypes=_types(lists), shapes=_shapes(lists, shapes, enqueue_many),
-            shared_name=shared_name,
-        )  # fmt: skip
-        enqueues = [_enqueue_op(queue, tensors, enqueue_many, keep_input) for tensors in lists]
-        add_queue_runner(QueueRunner(queue, enqueues * (1 if threads is None else threads)))
-        _report_fill(queue, capacity, least)
-        take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
-        results = restored(take(batch_size, name=scope), info)
-        return _as_given(given[0] if threads is None else given, results)
-
-
 def _of_all(maybe: Callable[..., Any], doc: str) -> Callable[..., Any]:
     """`maybe_...` without its parameter `keep_input`: everything is kept."""
 
@@ -352,8 +204,8 @@ def maybe_batch(
     name: str | None = None,
 ) -> Any:
     """As `batch`, of those tensors for which `keep_input` is true."""
-    return _batches(
-        "batch", tensors, keep_input, batch_size, num_threads, _fifo(dynamic_pad), capacity, None,
+    return batches_of(
+        "batch", tensors, keep_input, batch_size, num_threads, fifo(dynamic_pad), capacity, None,
         enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
 
@@ -371,14 +223,10 @@ def maybe_batch_join(
     name: str | None = None,
 ) -> Any:
     """As `batch_join`, of those tensors for which `keep_input` is true."""
-    return _batches(
-        "batch_join", tensors_list, keep_input, batch_size, None, _fifo(dynamic_pad), capacity,
+    return batches_of(
+        "batch_join", tensors_list, keep_input, batch_size, None, fifo(dynamic_pad), capacity,
         None, enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
     )  # fmt: skip
-
-
-def _fifo(dynamic_pad: bool) -> Callable[..., QueueBase]:
-    return PaddingFIFOQueue if dynamic_pad else FIFOQueue
 
 
 def maybe_shuffle_batch(
@@ -396,7 +244,7 @@ def maybe_shuffle_batch(
     name: str | None = None,
 ) -> Any:
     """As `shuffle_batch`, of those tensors for which `keep_input` is true."""
-    return _batches(
+    return batches_of(
         "shuffle_batch", tensors, keep_input, batch_size, num_threads,
         _shuffled(min_after_dequeue, seed), capacity, min_after_dequeue, enqueue_many, shapes,
         allow_smaller_final_batch, shared_name, name,
@@ -417,7 +265,7 @@ def maybe_shuffle_batch_join(
     name: str | None = None,
 ) -> Any:
     """As `shuffle_batch_join`, of those tensors for which `keep_input` is true."""
-    return _batches(
+    return batches_of(
         "shuffle_batch_join", tensors_list, keep_input, batch_size, None,
         _shuffled(min_after_dequeue, seed), capacity, min_after_dequeue, enqueue_many, shapes,
         allow_smaller_final_batch, shared_name, name,

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import Tensor
-from weft.train.optimizer import KernelOptimizer, training_op
+from weft.train.optimizer import KernelOptimizer, hyperparameters, training_op
 
 
 class MomentumOptimizer(KernelOptimizer):
     """Moves variables by a decaying sum of past gradients; `use_nesterov` looks one step ahead."""
 
-    _HYPERPARAMETERS = (
-        ("_learning_rate", "_learning_rate_tensor", "learning_rate"),
-        ("_momentum", "_momentum_tensor", "momentum"),
-    )
+    _HYPERPARAMETERS = hyperparameters("learning_rate", "momentum")
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.autodiff.gradients import gradients
+from weft.autodiff.tape import GradientTape
 from weft.core import dtypes, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
@@ -22,6 +23,7 @@ from weft.graph.graph import (
 from weft.graph.op_def import lookup, raw
 from weft.graph.slices import IndexedSlices, convert_to_tensor_or_indexed_slices
 from weft.ops import array, control, math, training  # noqa: F401  (training registers its ops)
+from weft.ops.eager import EagerGraph, executing_eagerly
 from weft.ops.resource_variable import BaseResourceVariable, is_resource_variable
 from weft.ops.updates import assign_add
 from weft.ops.variables import Variable, trainable_variables
@@ -96,7 +98,14 @@ class Optimizer:
     ) -> list[tuple[Gradient, Any]]:
         """(gradient, variable) for each variable of `var_list` (the trainable ones by default)."""
         if callable(loss):
+            if executing_eagerly():
+                return self._compute_gradients_eagerly(loss, var_list, grad_loss)
             loss = loss()
+        elif executing_eagerly():
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function"
+                " when eager execution is enabled."
+            )
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
@@ -127,6 +136,19 @@ class Optimizer:
         self._assert_valid_dtypes([v for g, v in grads_and_vars if g is not None])
         return grads_and_vars
 
+    def _compute_gradients_eagerly(
+        self, loss: Any, var_list: Any, grad_loss: Any
+    ) -> list[tuple[Gradient, Any]]:
+        with GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(var_list)
+            value = loss()
+        if var_list is None:
+            var_list = tape.watched_variables()
+        self._assert_valid_dtypes([value])
+        grads = tape.gradient(value, var_list, grad_loss)
+        return list(zip(grads, nest.flatten(var_list), strict=True))
+
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Operation:
@@ -152,6 +174,8 @@ class Optimizer:
                     applied = _increment(global_step, scope)
             if isinstance(applied, Tensor):
                 applied = applied.op
+            if executing_eagerly():
+                return applied
             train_op = get_collection_ref(GraphKeys.TRAIN_OP)
             if applied not in train_op:
                 train_op.append(applied)
@@ -234,6 +258,8 @@ class Optimizer:
         return self._non_slot_dict[key]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
+        while graph is not None and graph.outer_graph is not None:
+            graph = graph.outer_graph  # variables lie outside of functions
         return self._non_slot_dict.get((name, graph))
 
     def _non_slot_variables(self) -> Any:
@@ -289,6 +315,11 @@ class Optimizer:
 
     def _call_if_callable(self, param: Any) -> Any:
         return param() if callable(param) else param
+
+
+def hyperparameters(*names: str) -> tuple[tuple[str, str, str], ...]:
+    """What a `KernelOptimizer` lists of hyperparameters whose attributes are named after them."""
+    return tuple((f"_{name}", f"_{name}_tensor", name) for name in names)
 
 
 class KernelOptimizer(Optimizer):
@@ -379,8 +410,9 @@ def _increment(global_step: Any, name: str) -> Any:
         return assign_add(global_step, 1, name=name)
 
 
-def _var_key(var: Any) -> tuple[Any, str]:
-    return var.op.graph, var.op.name
+def _var_key(var: Any) -> tuple[Any, Any]:
+    # Names of variables that were made eagerly need not differ.
+    return var.op.graph, var.op if isinstance(var.op.graph, EagerGraph) else var.op.name
 
 
 def _deduplicate_indexed_slices(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,25 +6,14 @@ from typing import Any
 
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, colocate_with
-from weft.train.optimizer import KernelOptimizer, training_op
-
-_HYPERPARAMETERS = (
-    ("_learning_rate", "_learning_rate_tensor", "learning_rate"),
-    (
-        "_l1_regularization_strength",
-        "_l1_regularization_strength_tensor",
-        "l1_regularization_strength",
-    ),
-    (
-        "_l2_regularization_strength",
-        "_l2_regularization_strength_tensor",
-        "l2_regularization_strength",
-    ),
-)
+from weft.train.adagrad import check_positive
+from weft.train.optimizer import KernelOptimizer, hyperparameters, training_op
 
 
 class _ProximalOptimizer(KernelOptimizer):
-    _HYPERPARAMETERS = _HYPERPARAMETERS
+    _HYPERPARAMETERS = hyperparameters(
+        "learning_rate", "l1_regularization_strength", "l2_regularization_strength"
+    )
 
     def __init__(self, learning_rate: Any, l1: Any, l2: Any, use_locking: bool, name: str) -> None:
         super().__init__(use_locking, name)
@@ -52,13 +41,8 @@ class ProximalGradientDescentOptimizer(_ProximalOptimizer):
         use_locking: bool = False,
         name: str = "ProximalGradientDescent",
     ) -> None:
-        super().__init__(
-            learning_rate,
-            l1_regularization_strength,
-            l2_regularization_strength,
-            use_locking,
-            name,
-        )
+        penalties = (l1_regularization_strength, l2_regularization_strength)
+        super().__init__(learning_rate, *penalties, use_locking, name)
 
     def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
         return training_op(
@@ -84,17 +68,9 @@ class ProximalAdagradOptimizer(_ProximalOptimizer):
         use_locking: bool = False,
         name: str = "ProximalAdagrad",
     ) -> None:
-        if initial_accumulator_value <= 0.0:
-            raise ValueError(
-                f"initial_accumulator_value must be positive: {initial_accumulator_value}"
-            )
-        super().__init__(
-            learning_rate,
-            l1_regularization_strength,
-            l2_regularization_strength,
-            use_locking,
-            name,
-        )
+        check_positive("initial_accumulator_value", initial_accumulator_value)
+        penalties = (l1_regularization_strength, l2_regularization_strength)
+        super().__init__(learning_rate, *penalties, use_locking, name)
         self._initial_accumulator_value = initial_accumulator_value
 
     def _create_slots(self, var_list: list[Any]) -> None:

@@ -7,18 +7,13 @@ from typing import Any
 from weft.graph.graph import Tensor
 from weft.ops import array
 from weft.ops.initializers import Ones
-from weft.train.optimizer import KernelOptimizer, training_op
+from weft.train.optimizer import KernelOptimizer, hyperparameters, training_op
 
 
 class RMSPropOptimizer(KernelOptimizer):
     """Divides by the root mean square (if `centered`, the standard deviation) of gradients."""
 
-    _HYPERPARAMETERS = (
-        ("_learning_rate", "_learning_rate_tensor", "learning_rate"),
-        ("_decay", "_decay_tensor", "decay"),
-        ("_momentum", "_momentum_tensor", "momentum"),
-        ("_epsilon", "_epsilon_tensor", "epsilon"),
-    )
+    _HYPERPARAMETERS = hyperparameters("learning_rate", "decay", "momentum", "epsilon")
 
     def __init__(
         self,

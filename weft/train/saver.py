@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any
 
 import numpy as np
@@ -12,30 +11,29 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from weft.client.session import BaseSession
 from weft.core import compat, errors
 from weft.graph.collection_def import register_proto_function
+from weft.graph.convert import constant
 from weft.graph.graph import GraphKeys, get_collection, get_default_graph
 from weft.graph.meta_graph import export_scoped_meta_graph
 from weft.io import file_io
-from weft.ops.slice_files import open_checkpoint
+from weft.ops.eager import executing_eagerly
 from weft.ops.variables import prepend_scope, strip_scope
 from weft.platform import tf_logging as logging
-from weft.protos.checkpoint import TrackableObjectGraph
 from weft.train import training_util
 from weft.train.checkpoint_management import (
     checkpoint_exists,
-    get_checkpoint_mtimes,
     meta_graph_filename,
-    remove_checkpoint,
     update_checkpoint_state_internal,
 )
 from weft.train.saver_background import BackgroundSave, snapshot
 from weft.train.saver_builder import BaseSaverBuilder, BulkSaverBuilder
+from weft.train.saver_kept import KeptCheckpoints
+from weft.train.saver_objects import check_all_there, object_graph_key_mapping
 from weft.train.saver_saveable import all_saveable_objects, validate_and_slice_inputs
 
-OBJECT_GRAPH_PROTO_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _NAMES = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
 
 
-class Saver:
+class Saver(KeptCheckpoints):
     """Saves and restores the variables of a graph.
 
     Its operations are added to the graph when it is made; `save` and `restore` run them.
@@ -76,14 +74,12 @@ class Saver:
         self._write_version = write_version
         self._pad_step_number = pad_step_number
         self._save_relative_paths = save_relative_paths
-        self._last_checkpoints: list[tuple[str, float]] = []
-        self._checkpoints_to_be_deleted: list[tuple[str, float]] = []
-        self._next_checkpoint_time = 0.0
+        super().__init__()
         self._object_restore_saver: Saver | None = None
         self._background: BackgroundSave | None = None
         if not defer_build:
             self.build()
-        if self.saver_def:
+        if self.saver_def and not executing_eagerly():
             self._check_saver_def()
             self._write_version = self.saver_def.version
 
@@ -94,7 +90,9 @@ class Saver:
         if self._is_built:
             return
         self._is_built = True
-        if not self.saver_def:
+        if executing_eagerly():
+            self._build_eagerly()
+        elif not self.saver_def:
             if self._var_list is None:
                 self._var_list = all_saveable_objects()
             if not self._var_list:
@@ -118,9 +116,22 @@ class Saver:
             for field in _NAMES:
                 name = getattr(self.saver_def, field)
                 setattr(self.saver_def, field, prepend_scope(name, self._name))
-        self._check_saver_def()
-        hours = self.saver_def.keep_checkpoint_every_n_hours
-        self._next_checkpoint_time = time.time() + hours * 3600
+        if not executing_eagerly():
+            self._check_saver_def()
+        self._start_keeping()
+
+    def _build_eagerly(self) -> None:
+        """There are no operations to be made: variables are read when they are saved."""
+        if self._var_list is None:
+            raise RuntimeError(
+                "When eager execution is enabled, `var_list` must specify a list or dict of"
+                " variables to save"
+            )
+        self._builder = self._builder or BulkSaverBuilder(self._write_version)
+        self.saver_def = SaverDef(
+            max_to_keep=self._max_to_keep or 0, version=self._write_version,
+            keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
+        )  # fmt: skip
 
     def _check_saver_def(self) -> None:
         full_name = getattr(getattr(self.saver_def, "DESCRIPTOR", None), "name", None)
@@ -130,53 +141,6 @@ class Saver:
             raise ValueError(f"saver_def must specify the save_tensor_name: {self.saver_def}")
         if not self.saver_def.restore_op_name:
             raise ValueError(f"saver_def must specify the restore_op_name: {self.saver_def}")
-
-    # ---- which checkpoints there are ----
-
-    @property
-    def last_checkpoints(self) -> list[str]:
-        """The prefixes of the checkpoints that were not deleted, oldest first."""
-        return [path for path, _ in self._last_checkpoints]
-
-    def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
-        """Deprecated: as `set_last_checkpoints_with_time`, with times that keep them for good."""
-        assert isinstance(last_checkpoints, list)
-        self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
-
-    def set_last_checkpoints_with_time(
-        self, last_checkpoints_with_time: list[tuple[str, float]]
-    ) -> None:
-        """Sets the list of checkpoints that this saver manages: (prefix, time)."""
-        assert isinstance(last_checkpoints_with_time, list)
-        self._last_checkpoints = last_checkpoints_with_time
-
-    def recover_last_checkpoints(self, checkpoint_paths: list[str]) -> None:
-        """Manages those of `checkpoint_paths` that exist, as after a restart."""
-        times = {path: get_checkpoint_mtimes([path]) for path in checkpoint_paths}
-        self.set_last_checkpoints_with_time([(path, t[0]) for path, t in times.items() if t])
-
-    def _record(self, path: str) -> None:
-        """Notes a new checkpoint; the oldest may become one to delete."""
-        assert self.saver_def is not None
-        if not self.saver_def.max_to_keep:
-            return
-        self._last_checkpoints = [each for each in self._last_checkpoints if each[0] != path]
-        self._last_checkpoints.append((path, time.time()))
-        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
-            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
-
-    def _delete_old(self, meta_graph_suffix: str) -> None:
-        assert self.saver_def is not None
-        if not self._checkpoints_to_be_deleted:
-            return
-        path, saved = self._checkpoints_to_be_deleted.pop(0)
-        if saved > self._next_checkpoint_time:
-            self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
-            return
-        try:
-            remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
-        except errors.OpError as error:
-            logging.warning("Ignoring: %s", error)
 
     # ---- saving ----
 
@@ -207,6 +171,11 @@ class Saver:
             raise ValueError("'latest_filename' must not contain path components")
         save_path = os.fspath(save_path)
         prefix = self._numbered(sess, save_path, global_step, latest_filename)
+        if executing_eagerly():
+            assert self._builder is not None
+            self._builder.save_op(constant(prefix), validate_and_slice_inputs(self._var_list))
+            self._after_save(save_path, prefix, write_state, latest_filename, meta_graph_suffix)
+            return prefix
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
         if write_meta_graph and background:
@@ -249,7 +218,9 @@ class Saver:
                     f"'{save_path}'"
                 )
             return save_path
-        if not isinstance(global_step, (int, np.integer)):
+        if executing_eagerly():
+            global_step = int(global_step)
+        elif not isinstance(global_step, (int, np.integer)):
             global_step = training_util.global_step(sess, global_step)
         number = f"{global_step:08d}" if self._pad_step_number else f"{global_step:d}"
         return f"{save_path}-{number}"
@@ -350,12 +321,25 @@ class Saver:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
         logging.info("Restoring parameters from %s", prefix)
         assert self.saver_def is not None
+        if executing_eagerly():
+            self._restore_eagerly(prefix)
+            return
         try:
             sess.run(self.saver_def.restore_op_name, {self.saver_def.filename_tensor_name: prefix})
         except errors.NotFoundError as error:
             self._restore_by_object(sess, prefix, error)
         except errors.InvalidArgumentError as error:
             raise _explained(error, "a mismatch between the current graph and the graph") from error
+
+    def _restore_eagerly(self, prefix: str) -> None:
+        assert self._builder is not None
+        saveables = validate_and_slice_inputs(self._var_list)
+        try:
+            tensors = iter(self._builder.bulk_restore(constant(prefix), saveables, -1, False))
+        except errors.NotFoundError as error:
+            raise _explained(error, "a Variable name or other graph key that is missing") from error
+        for saveable in saveables:
+            saveable.restore([next(tensors) for _ in saveable.specs], None)
 
     def _restore_by_object(self, sess: Any, prefix: str, error: errors.NotFoundError) -> None:
         """A name was not found: it may be known by the place of its variable among objects."""
@@ -431,19 +415,6 @@ register_proto_function(
 # ---- checkpoints of objects, read by name -------------------------------------------------------
 
 
-def object_graph_key_mapping(checkpoint_path: str) -> dict[str, str]:
-    """Variable name -> key in a checkpoint that `tf.train.Checkpoint` wrote."""
-    with open_checkpoint(checkpoint_path) as reader:
-        content = reader.read(OBJECT_GRAPH_PROTO_KEY.encode())
-    graph = TrackableObjectGraph()
-    graph.ParseFromString(content.item())
-    return {
-        attribute.full_name: attribute.checkpoint_key
-        for node in graph.nodes
-        for attribute in node.attributes
-    }
-
-
 def saver_from_object_based_checkpoint(
     checkpoint_path: str,
     var_list: Any = None,
@@ -463,24 +434,7 @@ def saver_from_object_based_checkpoint(
         var_list = all_saveable_objects()
     saveables = validate_and_slice_inputs(var_list)
     specs = [spec for saveable in saveables for spec in saveable.specs]
-    _check_all_there({spec.name for spec in specs}, set(names_to_keys))
+    check_all_there({spec.name for spec in specs}, set(names_to_keys))
     for spec in specs:
         spec.name = names_to_keys[spec.name]
     return cached_saver if cached_saver is not None else Saver(saveables, builder=builder)
-
-
-def _check_all_there(current: set[str], previous: set[str]) -> None:
-    missing = current - previous
-    if missing:
-        raise errors.NotFoundError(
-            None,
-            None,
-            f"\n\nExisting variables not in the checkpoint: {', '.join(sorted(missing))}\n\n"
-            "Variables names when this checkpoint was written which don't exist now: "
-            f"{', '.join(sorted(previous - current))}\n\n"
-            f"({len(previous & current)} variable name(s) did match)\n\n"
-            "Could not find some variables in the checkpoint (see names above). It was written by "
-            "tf.train.Checkpoint and is read by variable names: they may have changed, or new "
-            "variables may have come. Saver(var_list=...) takes the variables that existed then, "
-            "or a dictionary from old names to variables.",
-        )

@@ -9,6 +9,7 @@ from weft.core.device_name import DeviceSpec
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, Tensor, device, get_collection
 from weft.graph.op_def import raw
+from weft.ops.eager import EagerGraph
 from weft.ops.partitioned_variable import PartitionedVariable
 from weft.ops.resource_variable import BaseResourceVariable
 from weft.ops.updates import assign
@@ -163,7 +164,8 @@ def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
             made = factory(full_name) if callable(factory) else factory
             yield from saveable_objects_for_op(made, made.name)
     elif isinstance(op, BaseResourceVariable):
-        yield ResourceVariableSaveable(op._graph_element, "", name)
+        source = op if isinstance(op.graph, EagerGraph) else op._graph_element
+        yield ResourceVariableSaveable(source, "", name)
     else:
         tensor = _as_reference(op)
         if tensor is None or tensor.op.type not in _VARIABLE_OPS:
@@ -213,7 +215,8 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
             made = [factory() if callable(factory) else factory for factory in factories]
             found.update(op_list_to_dict(made))
         else:
-            tensor = _variable_tensor(each) if convert_variable_to_tensor else each
+            convert = convert_variable_to_tensor and not isinstance(each.graph, EagerGraph)
+            tensor = _variable_tensor(each) if convert else each
             is_read = tensor.op.type == "ReadVariableOp"
             _add_new(found, (tensor.op.inputs[0].op if is_read else tensor.op).name, tensor)
     return found

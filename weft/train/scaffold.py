@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.properties import stored
 from weft.graph.constant import constant
 from weft.graph.graph import add_to_collection, get_collection, get_default_graph, name_scope
 from weft.graph.keys import GraphKeys
@@ -109,33 +110,15 @@ class Scaffold:
         function = self._user_init_fn
         return None if function is None else lambda session: function(self, session)
 
-    @property
-    def init_op(self) -> Any:
-        return self._init_op
-
-    @property
-    def ready_op(self) -> Any:
-        return self._ready_op
-
-    @property
-    def ready_for_local_init_op(self) -> Any:
-        return self._ready_for_local_init_op
-
-    @property
-    def local_init_op(self) -> Any:
-        return self._local_init_op
-
-    @property
-    def summary_op(self) -> Any:
-        return self._summary_op
-
-    @property
-    def saver(self) -> Any:
-        return self._saver
-
-    @property
-    def init_feed_dict(self) -> Any:
-        return self._init_feed_dict
+    init_op = stored("init_op", "What initializes the variables.")
+    ready_op = stored("ready_op", "Names of variables that are not initialized.")
+    ready_for_local_init_op = stored(
+        "ready_for_local_init_op", "Names of variables that `local_init_op` still waits for."
+    )
+    local_init_op = stored("local_init_op", "What initializes local variables and tables.")
+    summary_op = stored("summary_op", "All summaries together.")
+    saver = stored("saver", "What saves and restores.")
+    init_feed_dict = stored("init_feed_dict", "What is fed to `init_op`.")
 
     @staticmethod
     def get_or_default(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from tensorboard.compat.proto.event_pb2 import SessionLog
-from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.core import dtypes
+from weft.core.properties import stored
 from weft.graph.graph import add_to_collection, get_collection, get_default_graph
 from weft.graph.graph_io import write_graph
 from weft.graph.keys import GraphKeys
@@ -32,6 +31,11 @@ from weft.train.coordinator import Coordinator, LooperThread
 from weft.train.saver import Saver
 from weft.train.scaffold import initialize_tables
 from weft.train.session_manager import SessionManager
+from weft.train.supervisor_services import (
+    SVStepCounterThread,
+    SVSummaryThread,
+    SVTimerCheckpointThread,
+)
 
 
 class Supervisor:
@@ -124,61 +128,22 @@ class Supervisor:
 
     # ---- what it holds ----
 
-    @property
-    def is_chief(self) -> bool:
-        return self._is_chief
-
-    @property
-    def session_manager(self) -> SessionManager:
-        return self._session_manager
-
-    @property
-    def coord(self) -> Coordinator:
-        return self._coord
-
-    @property
-    def init_op(self) -> Any:
-        return self._init_op
-
-    @property
-    def init_feed_dict(self) -> Any:
-        return self._init_feed_dict
-
-    @property
-    def ready_op(self) -> Any:
-        return self._ready_op
-
-    @property
-    def ready_for_local_init_op(self) -> Any:
-        return self._ready_for_local_init_op
-
-    @property
-    def summary_writer(self) -> Any:
-        return self._summary_writer
-
-    @property
-    def summary_op(self) -> Any:
-        return self._summary_op
-
-    @property
-    def save_summaries_secs(self) -> float | None:
-        return self._save_summaries_secs
-
-    @property
-    def global_step(self) -> Any:
-        return self._global_step
-
-    @property
-    def saver(self) -> Any:
-        return self._saver
-
-    @property
-    def save_model_secs(self) -> float | None:
-        return self._save_model_secs
-
-    @property
-    def save_path(self) -> str | None:
-        return self._save_path
+    is_chief = stored("is_chief", "Whether this task initializes and saves.")
+    session_manager = stored("session_manager", "What makes sessions ready.")
+    coord = stored("coord", "What stops the threads of the services.")
+    init_op = stored("init_op", "What initializes the variables.")
+    init_feed_dict = stored("init_feed_dict", "What is fed to `init_op`.")
+    ready_op = stored("ready_op", "Names of variables that are not initialized.")
+    ready_for_local_init_op = stored(
+        "ready_for_local_init_op", "Names of variables that `local_init_op` still waits for."
+    )
+    summary_writer = stored("summary_writer", "What writes the events of the chief.")
+    summary_op = stored("summary_op", "The summaries that are written now and then.")
+    save_summaries_secs = stored("save_summaries_secs", "Seconds between summaries.")
+    global_step = stored("global_step", "The counter of steps.")
+    saver = stored("saver", "What saves and restores.")
+    save_model_secs = stored("save_model_secs", "Seconds between checkpoints.")
+    save_path = stored("save_path", "Where checkpoints go.")
 
     # ---- sessions ----
 
@@ -388,66 +353,3 @@ def _step_by_name() -> Any:
         return step
     logging.warning("Found 'global_step' is not an int type: %s", step.dtype)
     return None
-
-
-# ---- services ------------------------------------------------------------------------------------
-
-
-class SVSummaryThread(LooperThread):
-    """Computes and writes the summaries from time to time."""
-
-    def __init__(self, sv: Supervisor, sess: Any) -> None:
-        super().__init__(sv.coord, sv.save_summaries_secs)
-        self._sv, self._sess = sv, sess
-
-    def run_loop(self) -> None:
-        step = None
-        if self._sv.global_step is None:
-            summary = self._sess.run(self._sv.summary_op)
-        else:
-            summary, step = self._sess.run([self._sv.summary_op, self._sv.global_step])
-        if self._sv.summary_writer:
-            logging.info("Recording summary at step %s.", step)
-            self._sv.summary_writer.add_summary(summary, step)
-
-
-class SVStepCounterThread(LooperThread):
-    """Writes how many steps are made in a second."""
-
-    def __init__(self, sv: Supervisor, sess: Any, step_counter: Any = None) -> None:
-        super().__init__(sv.coord, sv.save_summaries_secs)
-        self._sv, self._sess = sv, sess
-        self._step_counter = sv.global_step if step_counter is None else step_counter
-        self._summary_tag = f"{self._step_counter.op.name}/sec"
-        self._last_time, self._last_step = 0.0, 0
-
-    def start_loop(self) -> None:
-        self._last_time = time.time()
-        self._last_step = training_util.global_step(self._sess, self._step_counter)
-
-    def run_loop(self) -> None:
-        step, now = training_util.global_step(self._sess, self._step_counter), time.time()
-        steps, seconds = step - self._last_step, now - self._last_time
-        self._last_step, self._last_time = step, now
-        speed = steps / seconds if seconds > 0 else float("inf")
-        if self._sv.summary_writer:
-            value = Summary.Value(tag=self._summary_tag, simple_value=speed)
-            self._sv.summary_writer.add_summary(Summary(value=[value]), step)
-        logging.log_first_n(logging.INFO, "%s: %g", 10, self._summary_tag, speed)
-
-
-class SVTimerCheckpointThread(LooperThread):
-    """Saves a checkpoint from time to time."""
-
-    def __init__(self, sv: Supervisor, sess: Any) -> None:
-        super().__init__(sv.coord, sv.save_model_secs)
-        self._sv, self._sess = sv, sess
-
-    def run_loop(self) -> None:
-        sv = self._sv
-        logging.info("Saving checkpoint to path %s", sv.save_path)
-        sv.saver.save(self._sess, sv.save_path, global_step=sv.global_step)
-        if sv.summary_writer and sv.global_step is not None:
-            step = training_util.global_step(self._sess, sv.global_step)
-            log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=sv.save_path)
-            sv.summary_writer.add_session_log(log, step)

@@ -6,7 +6,14 @@ from tests.ops.sample import skip
 
 _WHERE = "makes or takes a dataset or an iterator: see tests/data"
 _OPS = """
-    AnonymousIterator AnonymousIteratorV2 AssertNextDataset AutoShardDataset BatchDataset
+    AnonymousIterator AnonymousIteratorV2 AnonymousMemoryCache AnonymousMultiDeviceIterator
+    AnonymousRandomSeedGenerator AssertNextDataset AutoShardDataset BatchDataset CacheDatasetV2
+    ChooseFastestBranchDataset ChooseFastestDataset DeleteMemoryCache DeleteMultiDeviceIterator
+    DeleteRandomSeedGenerator ExperimentalChooseFastestDataset ExperimentalRebatchDataset
+    ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle MapDefun MultiDeviceIterator
+    MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard
+    MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle RebatchDataset SamplingDataset
+    ShuffleDatasetV2 SnapshotDataset ThreadPoolDataset ThreadPoolHandle
     BatchDatasetV2 BytesProducedStatsDataset CSVDataset CacheDataset ConcatenateDataset
     DatasetCardinality DatasetToSingleElement DatasetToTFRecord DeleteIterator
     DenseToSparseBatchDataset DeserializeIterator DirectedInterleaveDataset

@@ -9,7 +9,9 @@ from tests.ops.sample import skip
 SAMPLES = [
     skip(name, "checked against recorded results in tests/ops/test_quantized.py")
     for name in (
-        "QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool QuantizedBiasAdd QuantizedConcat"
+        "QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool"
+        " QuantizedBatchNormWithGlobalNormalization"
+        " QuantizedBiasAdd QuantizedConcat QuantizedInstanceNorm QuantizedResizeBilinear"
         " QuantizedConv2D QuantizedMatMul QuantizedMaxPool QuantizedMul QuantizedRelu"
         " QuantizedRelu6 QuantizedReluX QuantizedReshape RequantizationRange Requantize"
     ).split()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.ops.sample import Sample, i64
+from tests.ops.sample import Sample, i64, skip
 
 BATCH, DEPTH, UNITS, TIME = 2, 3, 4, 5
 
@@ -35,7 +35,17 @@ GRU = (
     _made(2 * UNITS), _made(UNITS),
 )  # fmt: skip
 
+CUDNN = [
+    skip(name, "TensorFlow has kernels for GPUs only; checked in tests/ops/test_cudnn_rnn.py")
+    for name in (
+        "CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3"
+        " CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize"
+        " CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2 CudnnRNNV2 CudnnRNNV3"
+    ).split()
+]
+
 SAMPLES = [
+    *CUDNN,
     # Only `cs` and `h` have gradients, but samples weigh all outputs.
     Sample("LSTMBlockCell", *CELL, grad=False),
     Sample("LSTMBlockCell", *CELL, use_peephole=True, forget_bias=0.5, grad=False),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from weft.distributions.base import Distribution
 from weft.distributions.checks import (
     assert_integer_form,
@@ -22,7 +20,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.ops import array, math
 from weft.ops.check import assert_less, assert_less_equal, assert_non_negative, assert_positive
 from weft.ops.nn_impl import softplus
-from weft.ops.random import random_gamma, random_poisson, random_uniform
+from weft.ops.random import random_gamma, random_poisson
 from weft.ops.select import where_v2
 
 
@@ -112,8 +110,7 @@ class Geometric(_Counts):
         raise NotImplementedError("_param_shapes not implemented")
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        least = np.finfo(self.dtype.as_numpy_dtype).tiny
-        drawn = random_uniform(self._draws(n), least, 1.0, seed=seed, dtype=self.dtype)
+        drawn = self._uniform(self._draws(n), seed)
         return math.floor(math.log(drawn) / math.log1p(-self.probs))
 
     def _failures(self, x: Any) -> Tensor:

@@ -70,8 +70,7 @@ class Gumbel(LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        least = np.finfo(self.dtype.as_numpy_dtype).tiny
-        drawn = random_uniform(self._draws(n), least, 1.0, dtype=self.dtype, seed=seed)
+        drawn = self._uniform(self._draws(n), seed)
         return self._of_z(-math.log(-math.log(drawn)))
 
     def _log_prob(self, value: Any) -> Tensor:
@@ -108,8 +107,7 @@ class Logistic(LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        least = np.finfo(self.dtype.as_numpy_dtype).tiny
-        drawn = random_uniform(self._draws(n), least, 1.0, dtype=self.dtype, seed=seed)
+        drawn = self._uniform(self._draws(n), seed)
         return self._of_z(math.log(drawn) - math.log1p(-1 * drawn))
 
     def _log_prob(self, value: Any) -> Tensor:

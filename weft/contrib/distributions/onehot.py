@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from weft.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from weft.contrib.distributions.location_scale import Logistic
 from weft.contrib.distributions.transformed import TransformedDistribution
@@ -23,7 +21,7 @@ from weft.ops import array, math
 from weft.ops.check import assert_near, assert_non_positive, assert_positive
 from weft.ops.cross_entropy import softmax_cross_entropy_with_logits_v2
 from weft.ops.nn_impl import log_softmax, softmax
-from weft.ops.random import multinomial, random_uniform
+from weft.ops.random import multinomial
 from weft.ops.select import one_hot
 
 
@@ -142,8 +140,7 @@ class ExpRelaxedOneHotCategorical(_Categories):
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         """Gumbel's noise is added to the logits, and the largest wins, softly."""
-        least = np.finfo(self.dtype.as_numpy_dtype).tiny
-        drawn = random_uniform(self._whole_shape(n), least, 1.0, dtype=self.dtype, seed=seed)
+        drawn = self._uniform(self._whole_shape(n), seed)
         noisy = self.logits - math.log(-math.log(drawn))
         return log_softmax(noisy / self.temperature[..., None])
 

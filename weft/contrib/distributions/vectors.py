@@ -74,10 +74,6 @@ class VectorExponentialLinearOperator(AffineOfNumbers):
         ones = array.ones(self.scale.domain_dimension_tensor()[None], self.dtype)
         return self._broadcast(self.loc) + self.scale.matvec(ones)
 
-    def _mode(self) -> Tensor:
-        """Of z it is zero."""
-        return self._broadcast(self.loc)
-
 
 class VectorExponentialDiag(VectorExponentialLinearOperator):
     """Of the exponential distribution, with a diagonal scale."""

@@ -18,7 +18,7 @@ from weft.ops import control, math, select
 from weft.ops.cond import cond, smart_cond
 from weft.ops.queues import PaddingFIFOQueue
 from weft.summary import summary
-from weft.train import input as batches
+from weft.train import batches
 from weft.train.queue_runner import QueueRunner, add_queue_runner
 from weft.train.sparse_batch import restored, stored
 
@@ -46,18 +46,18 @@ def bucket(
             f"The list bucket_capacities ({bucket_capacities}) must have exactly num_buckets "
             f"({num_buckets}) elements."
         )
-    flat = batches._as_list(tensors)
+    flat = batches.as_list(tensors)
     with name_scope(name, "bucket", flat) as name:
-        flat = batches._converted(flat)
+        flat = batches.converted(flat)
         if not flat:
             raise ValueError("Expected at least one tensor in bucket().")
-        keep = batches._keep(keep_input, enqueue_many=False)
+        keep = batches.checked_keep(keep_input, enqueue_many=False)
         flat, sparse_info = stored(flat, False, keep)
-        types = batches._types([flat])
-        known = batches._shapes([flat], shapes, enqueue_many=False)
+        types = batches.common_types([flat])
+        known = batches.common_shapes([flat], shapes, enqueue_many=False)
         which = convert_to_tensor(which_bucket, dtype=dtypes.int32, name="which_bucket")
         queues = [
-            batches._fifo(dynamic_pad)(
+            batches.fifo(dynamic_pad)(
                 capacity=capacities[i],
                 dtypes=types,
                 shapes=known,
@@ -84,7 +84,7 @@ def bucket(
         _report(queues, top, capacity)
         number, *dequeued = top.dequeue(name="dequeue_top")
         results = restored(dequeued[0] if len(dequeued) == 1 else dequeued, sparse_info)
-        return number, batches._as_given(tensors, results)
+        return number, batches.as_given(tensors, results)
 
 
 def _batch_sizes(batch_size: Any, count: int) -> tuple[list[Tensor], bool]:
@@ -168,7 +168,7 @@ def bucket_by_sequence_length(
 ) -> tuple[Tensor, Any]:
     """`bucket` by length: lengths and examples of a batch lie between the same boundaries."""
     _check_boundaries(bucket_boundaries)
-    flat = batches._as_list(tensors)
+    flat = batches.as_list(tensors)
     with name_scope(name, "bucket_by_sequence_length", [input_length, *flat]) as name:
         length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
         limits = np.iinfo(np.int32)
@@ -191,7 +191,7 @@ def bucket_by_sequence_length(
             keep_input=keep_input,
             shared_name=shared_name,
         )
-        return dequeued[0], batches._as_given(tensors, dequeued[1:])
+        return dequeued[0], batches.as_given(tensors, dequeued[1:])
 
 
 def _check_boundaries(boundaries: Any) -> None:

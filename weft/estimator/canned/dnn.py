@@ -6,8 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.estimator.canned.optimizers import get_optimizer_instance
+from weft.estimator.canned.with_head import (
+    OfHead,
+    Regressor,
+    parameters_of_regressor,
+    parameters_with_head,
+)
 from weft.estimator.estimator import Estimator
-from weft.estimator.heads.canned import classification_head, regression_head
+from weft.estimator.heads.canned import classification_head
 from weft.estimator.spec import EstimatorSpec, ModeKeys
 from weft.feature_column.base import is_feature_column_v2
 from weft.feature_column.input_layer import InputLayer
@@ -165,64 +171,17 @@ class DNNClassifier(Estimator):
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
-class DNNRegressor(Estimator):
+class DNNRegressor(Regressor):
     """A network of dense layers that predicts `label_dimension` numbers."""
 
-    def __init__(
-        self,
-        hidden_units: Any,
-        feature_columns: Any,
-        model_dir: Any = None,
-        label_dimension: int = 1,
-        weight_column: Any = None,
-        optimizer: Any = "Adagrad",
-        activation_fn: Any = relu,
-        dropout: float | None = None,
-        input_layer_partitioner: Any = None,
-        config: Any = None,
-        warm_start_from: Any = None,
-        loss_reduction: str = Reduction.SUM,
-        batch_norm: bool = False,
-    ) -> None:
-        head = regression_head(label_dimension, weight_column, loss_reduction)
-        model_fn = model_fn_of(
-            head,
-            hidden_units,
-            feature_columns,
-            optimizer,
-            activation_fn,
-            dropout,
-            input_layer_partitioner,
-            batch_norm,
-        )
-        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+    @parameters_of_regressor(DNNClassifier)
+    def __init__(self, **given: Any) -> None:
+        super().__init__(model_fn_of, **given)
 
 
-class DNNEstimator(Estimator):
+class DNNEstimator(OfHead):
     """A network of dense layers under a head of the program's choice."""
 
-    def __init__(
-        self,
-        head: Any,
-        hidden_units: Any,
-        feature_columns: Any,
-        model_dir: Any = None,
-        optimizer: Any = "Adagrad",
-        activation_fn: Any = relu,
-        dropout: float | None = None,
-        input_layer_partitioner: Any = None,
-        config: Any = None,
-        warm_start_from: Any = None,
-        batch_norm: bool = False,
-    ) -> None:
-        model_fn = model_fn_of(
-            head,
-            hidden_units,
-            feature_columns,
-            optimizer,
-            activation_fn,
-            dropout,
-            input_layer_partitioner,
-            batch_norm,
-        )
-        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+    @parameters_with_head(DNNClassifier)
+    def __init__(self, **given: Any) -> None:
+        super().__init__(model_fn_of, **given)

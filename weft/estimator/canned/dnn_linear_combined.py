@@ -14,8 +14,14 @@ from weft.estimator.canned.dnn import (
 )
 from weft.estimator.canned.linear import linear_logit_fn_builder
 from weft.estimator.canned.optimizers import get_optimizer_instance
+from weft.estimator.canned.with_head import (
+    OfHead,
+    Regressor,
+    parameters_of_regressor,
+    parameters_with_head,
+)
 from weft.estimator.estimator import Estimator
-from weft.estimator.heads.canned import classification_head, regression_head
+from weft.estimator.heads.canned import classification_head
 from weft.estimator.spec import EstimatorSpec
 from weft.graph.graph import GraphKeys, control_dependencies, get_collection
 from weft.ops.control import group
@@ -42,13 +48,6 @@ def _trainer(optimizer: Any, learning_rate: float) -> Any:
     return made
 
 
-def _all_columns(linear_feature_columns: Any, dnn_feature_columns: Any) -> list[Any]:
-    columns = [*(linear_feature_columns or []), *(dnn_feature_columns or [])]
-    if not columns:
-        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
-    return columns
-
-
 def model_fn_of(
     head: Any,
     linear_feature_columns: Any = None,
@@ -63,6 +62,8 @@ def model_fn_of(
     linear_sparse_combiner: str = "sum",
 ) -> Callable[..., EstimatorSpec]:
     """The model function; each part is trained by an optimizer of its own."""
+    if not linear_feature_columns and not dnn_feature_columns:
+        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
 
     def deep(features: Any, mode: Any, servers: int, of_input: Any) -> tuple[Any, Any, str]:
         """(logits, optimizer, scope of the variables)"""
@@ -153,7 +154,6 @@ class DNNLinearCombinedClassifier(Estimator):
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
     ) -> None:
-        self._feature_columns = _all_columns(linear_feature_columns, dnn_feature_columns)
         model_fn = model_fn_of(
             classification_head(n_classes, weight_column, label_vocabulary, loss_reduction),
             linear_feature_columns,
@@ -170,74 +170,17 @@ class DNNLinearCombinedClassifier(Estimator):
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
-class DNNLinearCombinedRegressor(Estimator):
+class DNNLinearCombinedRegressor(Regressor):
     """A network and a linear model that predict `label_dimension` numbers together."""
 
-    def __init__(
-        self,
-        model_dir: Any = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
-        dnn_hidden_units: Any = None,
-        dnn_activation_fn: Any = relu,
-        dnn_dropout: float | None = None,
-        label_dimension: int = 1,
-        weight_column: Any = None,
-        input_layer_partitioner: Any = None,
-        config: Any = None,
-        warm_start_from: Any = None,
-        loss_reduction: str = Reduction.SUM,
-        batch_norm: bool = False,
-        linear_sparse_combiner: str = "sum",
-    ) -> None:
-        self._feature_columns = _all_columns(linear_feature_columns, dnn_feature_columns)
-        model_fn = model_fn_of(
-            regression_head(label_dimension, weight_column, loss_reduction),
-            linear_feature_columns,
-            linear_optimizer,
-            dnn_feature_columns,
-            dnn_optimizer,
-            dnn_hidden_units,
-            dnn_activation_fn,
-            dnn_dropout,
-            input_layer_partitioner,
-            batch_norm,
-            linear_sparse_combiner,
-        )
-        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+    @parameters_of_regressor(DNNLinearCombinedClassifier, after="dnn_dropout")
+    def __init__(self, **given: Any) -> None:
+        super().__init__(model_fn_of, **given)
 
 
-class DNNLinearCombinedEstimator(Estimator):
+class DNNLinearCombinedEstimator(OfHead):
     """A network and a linear model under a head of the program's choice."""
 
-    def __init__(
-        self,
-        head: Any,
-        model_dir: Any = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
-        dnn_hidden_units: Any = None,
-        dnn_activation_fn: Any = relu,
-        dnn_dropout: float | None = None,
-        input_layer_partitioner: Any = None,
-        config: Any = None,
-        linear_sparse_combiner: str = "sum",
-    ) -> None:
-        self._feature_columns = _all_columns(linear_feature_columns, dnn_feature_columns)
-        model_fn = model_fn_of(
-            head,
-            linear_feature_columns,
-            linear_optimizer,
-            dnn_feature_columns,
-            dnn_optimizer,
-            dnn_hidden_units,
-            dnn_activation_fn,
-            dnn_dropout,
-            input_layer_partitioner,
-            linear_sparse_combiner=linear_sparse_combiner,
-        )
-        super().__init__(model_fn, model_dir, config)
+    @parameters_with_head(DNNLinearCombinedClassifier, without=("warm_start_from", "batch_norm"))
+    def __init__(self, **given: Any) -> None:
+        super().__init__(model_fn_of, **given)

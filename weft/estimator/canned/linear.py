@@ -8,8 +8,14 @@ from typing import Any
 from weft.core import dtypes
 from weft.estimator.canned.dnn import INPUT_SLICE_BYTES, check_features
 from weft.estimator.canned.optimizers import get_optimizer_instance
+from weft.estimator.canned.with_head import (
+    OfHead,
+    Regressor,
+    parameters_of_regressor,
+    parameters_with_head,
+)
 from weft.estimator.estimator import Estimator
-from weft.estimator.heads.canned import classification_head, regression_head
+from weft.estimator.heads.canned import classification_head
 from weft.estimator.spec import EstimatorSpec
 from weft.feature_column.base import is_feature_column_v2
 from weft.feature_column.layers import LinearModel
@@ -112,39 +118,17 @@ class LinearClassifier(Estimator):
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
-class LinearRegressor(Estimator):
+class LinearRegressor(Regressor):
     """A linear model that predicts `label_dimension` numbers."""
 
-    def __init__(
-        self,
-        feature_columns: Any,
-        model_dir: Any = None,
-        label_dimension: int = 1,
-        weight_column: Any = None,
-        optimizer: Any = "Ftrl",
-        config: Any = None,
-        partitioner: Any = None,
-        warm_start_from: Any = None,
-        loss_reduction: str = Reduction.SUM,
-        sparse_combiner: str = "sum",
-    ) -> None:
-        head = regression_head(label_dimension, weight_column, loss_reduction)
-        model_fn = model_fn_of(head, feature_columns, optimizer, partitioner, sparse_combiner)
-        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+    @parameters_of_regressor(LinearClassifier)
+    def __init__(self, **given: Any) -> None:
+        super().__init__(model_fn_of, **given)
 
 
-class LinearEstimator(Estimator):
+class LinearEstimator(OfHead):
     """A linear model under a head of the program's choice."""
 
-    def __init__(
-        self,
-        head: Any,
-        feature_columns: Any,
-        model_dir: Any = None,
-        optimizer: Any = "Ftrl",
-        config: Any = None,
-        partitioner: Any = None,
-        sparse_combiner: str = "sum",
-    ) -> None:
-        model_fn = model_fn_of(head, feature_columns, optimizer, partitioner, sparse_combiner)
-        super().__init__(model_fn, model_dir, config)
+    @parameters_with_head(LinearClassifier, without=("warm_start_from",))
+    def __init__(self, **given: Any) -> None:
+        super().__init__(model_fn_of, **given)

@@ -109,16 +109,22 @@ class Losses(NamedTuple):
 
 
 def train_op_of(
-    loss: Any, optimizer: Any, variables: Any, train_op_fn: Callable[[Any], Any] | None
+    loss: Any,
+    optimizer: Any,
+    variables: Any,
+    train_op_fn: Callable[[Any], Any] | None,
+    update_ops: Any,
 ) -> Any:
-    """One step of training, by an optimizer or by a program's own function."""
+    """One step of training, by an optimizer or by a program's own function, with its updates."""
     if optimizer is not None and train_op_fn is not None:
         raise ValueError("train_op_fn and optimizer cannot both be set.")
     if optimizer is not None:
-        return optimizer.minimize(loss, global_step=get_global_step(), var_list=variables)
-    if train_op_fn is not None:
-        return train_op_fn(loss)
-    raise ValueError("train_op_fn and optimizer cannot both be None.")
+        train_op = optimizer.minimize(loss, global_step=get_global_step(), var_list=variables)
+    elif train_op_fn is not None:
+        train_op = train_op_fn(loss)
+    else:
+        raise ValueError("train_op_fn and optimizer cannot both be None.")
+    return group(train_op, *update_ops) if update_ops else train_op
 
 
 class StandardHead(Head):
@@ -275,9 +281,7 @@ class StandardHead(Head):
             if mode == ModeKeys.EVAL:
                 ops = self._eval_metric_ops(predictions, losses, regularization)
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=ops)
-            train_op = train_op_of(loss, optimizer, trainable_variables, train_op_fn)
-            if update_ops:
-                train_op = group(train_op, *update_ops)
+            train_op = train_op_of(loss, optimizer, trainable_variables, train_op_fn, update_ops)
             summaries = self._summaries(loss, losses, regularization)
         with name_scope(""):
             for key, value in summaries.items():

@@ -18,7 +18,7 @@ from weft.estimator.spec import EstimatorSpec, ModeKeys
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.tensor import Tensor
-from weft.ops.control import group, no_op
+from weft.ops.control import no_op
 from weft.ops.math import add_n
 from weft.summary import summary
 
@@ -78,21 +78,15 @@ class MultiHead(Head):
             return parts
 
     def _parts(self, logits: Any, labels: Any = None) -> dict[str, Tensor]:
+        """The logits of each head; labels, where given, must be there for each, too."""
+        if labels is not None and not isinstance(labels, dict):
+            raise ValueError(f"labels must be a dict. Given: {labels}")
         names = {head.name for head in self._heads}
-        if isinstance(logits, dict):
-            missing = list(names - set(logits))
+        for word, given in (("logits", logits), ("labels", labels)):
+            missing = list(names - set(given)) if isinstance(given, dict) else []
             if missing:
-                raise ValueError(f"logits has missing values for head(s): {missing}")
-            parts = logits
-        else:
-            parts = self._split(logits)
-        if labels is not None:
-            if not isinstance(labels, dict):
-                raise ValueError(f"labels must be a dict. Given: {labels}")
-            missing = list(names - set(labels))
-            if missing:
-                raise ValueError(f"labels has missing values for head(s): {missing}")
-        return parts
+                raise ValueError(f"{word} has missing values for head(s): {missing}")
+        return logits if isinstance(logits, dict) else self._split(logits)
 
     # ---- what a head does ----
 
@@ -180,9 +174,7 @@ class MultiHead(Head):
                 )
             if mode != ModeKeys.TRAIN:
                 raise ValueError(f"mode={mode} unrecognized")
-            train_op = train_op_of(loss, optimizer, trainable_variables, train_op_fn)
-            if update_ops:
-                train_op = group(train_op, *update_ops)
+            train_op = train_op_of(loss, optimizer, trainable_variables, train_op_fn, update_ops)
         self._add_summaries(features, parts, labels, loss, regularization_losses)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 

@@ -20,7 +20,14 @@ from weft.core import device_name, errors, nest
 from weft.graph import stacks
 from weft.graph.graph import Graph
 from weft.graph.random_seed import DEFAULT_GRAPH_SEED, set_random_seed
+from weft.graph.slices import (
+    IndexedSlices,
+    IndexedSlicesValue,
+    SparseTensor,
+    SparseTensorValue,
+)
 from weft.graph.tensor import Tensor
+from weft.ops.eager import executing_eagerly
 from weft.platform.testing import compare
 from weft.platform.testing.program import get_temp_dir
 from weft.platform.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER
@@ -146,6 +153,8 @@ class TestCase(absltest.TestCase):
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of a structure of tensors, in the default session or the test's own."""
+        if executing_eagerly():
+            return nest.map_structure(_eager_value, tensors)
         session = stacks.get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -410,7 +419,7 @@ class CapturedWrites:
         self._path = path
 
     def contents(self) -> str:
-        with open(self._path, encoding="utf-8", errors="replace") as file:
+        with open(self._path, encoding="utf-8", errors="replace", newline="") as file:
             return file.read()
 
 
@@ -471,6 +480,16 @@ def _devices(session: Session, use_gpu: bool, force_gpu: bool) -> Any:
 
         return session.graph.device(gpu_device_name() or "/device:GPU:0")
     return contextlib.nullcontext() if use_gpu else session.graph.device("/device:CPU:0")
+
+
+def _eager_value(value: Any) -> Any:
+    if isinstance(value, SparseTensor):
+        sparse = value.indices, value.values, value.dense_shape
+        return SparseTensorValue(*map(_eager_value, sparse))
+    if isinstance(value, IndexedSlices):
+        slices = value.values, value.indices, value.dense_shape
+        return IndexedSlicesValue(*map(_eager_value, slices))
+    return value.numpy() if hasattr(value, "numpy") else value
 
 
 def _is_symbolic(value: Any) -> bool:

@@ -1,0 +1,20 @@
+"""What every test of Keras gets: its own session, gone afterwards, and the default settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from weft.keras import backend as K
+
+
+@pytest.fixture(autouse=True)
+def fresh_keras() -> Iterator[None]:
+    K.clear_session()
+    yield
+    K.set_floatx("float32")
+    K.set_epsilon(1e-7)
+    K.set_image_data_format("channels_last")
+    K.manual_variable_initialization(False)
+    K.clear_session()

@@ -1,0 +1,166 @@
+"""Weights in checkpoints of objects: TensorFlow's are read, and ours have the same keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from tests.keras.record_saving import RECORDED, build, data
+from tests.keras.saving.test_hdf5 import keras
+from weft.keras import backend as K
+from weft.keras.engine.sequential import Sequential
+from weft.keras.engine.training import Model
+from weft.keras.layers.core import Dense
+from weft.keras.layers.dropout import Dropout
+from weft.train.checkpoint_utils import list_variables
+
+
+def small() -> Any:
+    model = Sequential([Dense(4, input_shape=(3,)), Dropout(0.5), Dense(2)])
+    model.compile("adam", "mse")
+    return model
+
+
+def test_a_checkpoint_of_tensorflow() -> None:
+    x, y = data()
+    model = build(keras())
+    status = model.load_weights(str(RECORDED / "objects"))
+    status.assert_existing_objects_matched()
+    with np.load(RECORDED / "values.npz") as recorded:
+        np.testing.assert_allclose(model.predict(x), recorded["predictions"], atol=1e-6)
+        model.train_on_batch(x, y)
+        np.testing.assert_allclose(model.predict(x), recorded["after a step"], atol=1e-6)
+
+
+def test_keys_are_those_of_tensorflow(tmp_path: Path) -> None:
+    model = build(keras())
+    model._make_train_function()
+    path = str(tmp_path / "objects")
+    model.save_weights(path)
+    ours, theirs = dict(list_variables(path)), dict(list_variables(str(RECORDED / "objects")))
+    # Later versions also keep metrics.
+    theirs = {key: shape for key, shape in theirs.items() if not key.startswith("keras_api")}
+    assert ours == theirs
+
+
+def test_weights_and_optimizer_come_back(tmp_path: Path) -> None:
+    x, y = np.random.rand(8, 3), np.random.rand(8, 2)
+    model, other = small(), small()
+    model.fit(x, y, epochs=2, verbose=0)
+    path = str(tmp_path / "w")
+    model.save_weights(path)
+    assert tf.train.latest_checkpoint(str(tmp_path)) == path
+    other.load_weights(path).assert_existing_objects_matched()
+    for mine, theirs in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    other._make_train_function()  # the state of the optimizer is set when there is room for it
+    values = [model.optimizer.get_weights(), other.optimizer.get_weights()]
+    for mine, theirs in zip(*values, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_layers_without_weights_may_come_and_go(tmp_path: Path) -> None:
+    model = small()
+    model.save_weights(str(tmp_path / "w"))
+    other = Sequential([Dense(4, input_shape=(3,)), Dense(2)])
+    other.load_weights(str(tmp_path / "w"))
+    np.testing.assert_array_equal(other.get_weights()[2], model.get_weights()[2])
+
+
+def test_a_class_of_ones_own(tmp_path: Path) -> None:
+    class Own(Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = Dense(3)
+            self.others = [Dense(2)]
+
+        def call(self, inputs: Any) -> Any:
+            return self.others[0](self.first(inputs))
+
+    model, other = Own(), Own()
+    x = np.ones((2, 4), np.float32)
+    for each in (model, other):
+        each.compile("sgd", "mse")
+        each.train_on_batch(x, x[:, :2])
+    path = str(tmp_path / "own")
+    model.save_weights(path)
+    keys = {key.partition("/.ATTR")[0] for key, _ in list_variables(path)}
+    assert {"first/kernel", "others/0/bias"} <= keys
+    other.load_weights(path)
+    np.testing.assert_array_equal(model.predict(x), other.predict(x))
+    unused = Own()
+    unused.load_weights(path)  # before there are variables
+    np.testing.assert_array_equal(model.predict(x), unused.predict(x))
+
+
+def test_weights_go_by_the_names_they_were_made_with(tmp_path: Path) -> None:
+    model = Model()
+    weight = model.add_weight(name="v", shape=[])
+    K.set_value(weight, 42.0)
+    model.save_weights(str(tmp_path / "w"))
+    K.set_value(weight, 43.0)
+    model.load_weights(str(tmp_path / "w"))
+    assert K.get_value(weight) == 42.0
+
+
+def test_in_a_checkpoint_with_other_objects(tmp_path: Path) -> None:
+    model = small()
+    step = tf.train.get_or_create_global_step()
+    checkpoint = tf.train.Checkpoint(model=model, step=step)
+    session = K.get_session()
+    session.run(step.initializer)
+    path = checkpoint.save(str(tmp_path / "all"), session=session)
+    before = model.get_weights()
+    model.set_weights([w * 0 for w in before])
+    checkpoint.restore(path).run_restore_ops(session)
+    np.testing.assert_array_equal(model.get_weights()[0], before[0])
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    model = small()
+    model.save_weights(str(tmp_path / "w"))
+    with pytest.raises(NotImplementedError, match="by_name=True"):
+        model.load_weights(str(tmp_path / "w"), by_name=True)
+    with pytest.raises(ValueError, match='Unknown format "other"'):
+        model.save_weights(str(tmp_path / "w"), save_format="other")
+    with pytest.raises(ValueError, match="looks like an HDF5 file"):
+        model.save_weights(str(tmp_path / "w.h5"), save_format="tf")
+    with pytest.raises(ValueError, match="have not yet been created"):
+        Sequential([Dense(2)]).save_weights(str(tmp_path / "x"))
+    (tmp_path / "no").write_text("no checkpoint")
+    with pytest.raises(OSError):
+        model.load_weights(str(tmp_path / "no"))
+    with pytest.raises(tf.errors.NotFoundError):
+        model.load_weights(str(tmp_path / "none"))
+
+
+def test_what_is_built_later_starts_from_the_checkpoint_in_any_session(tmp_path: Path) -> None:
+    class Two(tf.keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+
+        def call(self, inputs):
+            return self.second(self.first(inputs))
+
+    x = np.ones((2, 3), np.float32)
+    path = str(tmp_path / "weights")
+    saved = Two()
+    expected = saved.predict(x)
+    saved.save_weights(path)
+    tf.keras.backend.clear_session()
+    loaded = Two()
+    loaded.load_weights(path)
+    y = loaded(tf.constant(x))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(session.run(y), expected, rtol=1e-6)
+        # What was changed since stays so, whatever Keras makes later.
+        session.run(loaded.first.bias.assign([1.0, 1.0]))
+        tf.keras.layers.Dense(1)(y)
+        tf.keras.backend.get_session()
+        assert loaded.first.bias.eval().tolist() == [1.0, 1.0]

@@ -1,0 +1,223 @@
+"""tf.autograph: converting functions by hand, and for `tf.function`."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from weft.autograph.calls import convert_or_warn, converted_call, is_allowed
+from weft.autograph.compile import converted, converted_source, is_convertible
+from weft.autograph.context import ControlStatusCtx, Status, control_status_ctx
+from weft.autograph.errors import raise_told
+from weft.autograph.source import NoSource
+
+
+class Feature(enum.Enum):
+    """What conversions do on request only.
+
+    `EQUALITY_OPERATORS`: == and != of tensors compare values. `LISTS`: append, pop and item
+    assignment work on `tf.TensorArray`s and lists of tensors. The others are always on.
+    """
+
+    ALL = "ALL"
+    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
+    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
+    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
+    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
+    LISTS = "LISTS"
+    NAME_SCOPES = "NAME_SCOPES"
+
+    @classmethod
+    def all(cls) -> tuple[Feature, ...]:
+        """All of them."""
+        return tuple(cls.__members__.values())
+
+    @classmethod
+    def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
+        """All but those given."""
+        left_out = exclude if isinstance(exclude, (list, tuple, set)) else (exclude,)
+        return tuple(each for each in cls.all() if each not in {*left_out, cls.ALL})
+
+
+def features_of(asked: Any) -> frozenset[str]:
+    """Features as converted code is made with: their names."""
+    if asked is None:
+        return frozenset()
+    given = asked if isinstance(asked, (list, tuple, set, frozenset)) else (asked,)
+    return frozenset(each.value for each in given)
+
+
+def _inner(entity: Any) -> Any:
+    """The Python function of a function, a method or a `tf.function`."""
+    python_function = getattr(entity, "python_function", None)
+    if python_function is not None:
+        return _inner(python_function)
+    return entity
+
+
+def _convert(entity: Any, features: frozenset[str], strict: bool) -> Callable[..., Any]:
+    if inspect.ismethod(entity):
+        made = _convert(entity.__func__, features, strict)
+        return types.MethodType(made, entity.__self__)
+    if isinstance(entity, functools.partial):
+        inner = _convert(entity.func, features, strict)
+        return functools.partial(inner, *entity.args, **entity.keywords)
+    if strict:
+        return converted(entity, features)
+    if not is_convertible(entity) or getattr(entity, "ag_converted", False):
+        return entity  # type: ignore[no-any-return]
+    return convert_or_warn(entity, features)
+
+
+def _calling(
+    function: Callable[..., Any], features: frozenset[str], recursive: bool
+) -> Callable[..., Any]:
+    """`function`, with conversion on for what it calls, and errors told as of the user's code."""
+    status = Status.ENABLED if recursive else Status.DISABLED
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with ControlStatusCtx(status, features):
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                raise_told(error)
+                raise
+
+    try:
+        functools.update_wrapper(call, function)
+    except AttributeError:
+        pass
+    vars(call)["ag_converted"] = True
+    return call
+
+
+def convert_for_function(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
+    """What a `tf.function` traces in the place of its Python function."""
+    if getattr(function, "ag_do_not_convert", False):
+        return function
+    target = getattr(function, "__func__", function)
+    if not is_convertible(getattr(target, "func", target)) and callable(function):
+        call = getattr(type(function), "__call__", None)  # noqa: B004
+        if inspect.isfunction(call) and not isinstance(function, functools.partial):
+            function = types.MethodType(call, function)
+    features = features_of(options)
+    return _calling(_convert(function, features, False), features, True)
+
+
+def tf_convert(
+    function: Any, ctx: ControlStatusCtx, convert_by_default: bool = True,
+    user_requested: bool = False,
+) -> Any:  # fmt: skip
+    """`function` as it is to be called where `ctx` holds, by functions that take functions."""
+    if getattr(function, "ag_converted", False) or ctx.status is Status.DISABLED:
+        return function
+    if ctx.status is Status.UNSPECIFIED and not convert_by_default:
+        return function
+    target = getattr(function, "__func__", function)
+    if not is_convertible(target) or (is_allowed(target) and not user_requested):
+        return function
+    return _calling(_convert(function, ctx.features, False), ctx.features, True)
+
+
+# ---- public -------------------------------------------------------------------------------------
+
+
+def to_graph(
+    entity: Any,
+    recursive: bool = True,
+    arg_values: Any = None,
+    arg_types: Any = None,
+    experimental_optional_features: Any = None,
+) -> Any:
+    """A function like `entity` whose control flow becomes nodes where it depends on tensors."""
+    function, features = _inner(entity), features_of(experimental_optional_features)
+    if inspect.isclass(function):
+        raise NotImplementedError("Classes cannot be converted: convert their methods.")
+    try:
+        made = _convert(function, features, True)
+    except NoSource as error:
+        raise ValueError(f"Failed to convert {entity}: {error}") from None
+    return _calling(made, features, recursive)
+
+
+def to_code(
+    entity: Any,
+    recursive: bool = True,
+    arg_values: Any = None,
+    arg_types: Any = None,
+    indentation: str = "  ",
+    experimental_optional_features: Any = None,
+) -> str:
+    """The source of the function that `to_graph` makes."""
+    function = _inner(entity)
+    function = getattr(function, "__func__", function)
+    try:
+        text = converted_source(function, features_of(experimental_optional_features))
+    except (NoSource, AttributeError) as error:
+        raise ValueError(f"Failed to convert {entity}: {error}") from None
+    lines = text.splitlines()
+    depth = [(len(line) - len(line.lstrip())) // 4 for line in lines]
+    return "".join(
+        f"{indentation * n}{line.lstrip()}\n" for n, line in zip(depth, lines, strict=True)
+    )
+
+
+def do_not_convert(func: Any = None) -> Any:
+    """A decorator: the function and what it calls are left to Python."""
+    if func is None:
+        return do_not_convert
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with ControlStatusCtx(Status.DISABLED):
+            return func(*args, **kwargs)
+
+    if inspect.isfunction(func) or inspect.ismethod(func):
+        functools.update_wrapper(call, func)
+    vars(call)["ag_do_not_convert"] = True
+    return call
+
+
+def convert(
+    recursive: bool = False, optional_features: Any = None, user_requested: bool = True
+) -> Callable[[Any], Any]:
+    """A decorator: the function is converted when it is first called."""
+
+    def decorate(function: Any) -> Any:
+        made: list[Any] = []
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not made:
+                made.append(to_graph(function, recursive, None, None, optional_features))
+            return made[0](*args, **kwargs)
+
+        vars(call)["ag_converted"] = True
+        return call
+
+    return decorate
+
+
+_NOT_GIVEN = object()
+
+
+def set_loop_options(
+    parallel_iterations: Any = _NOT_GIVEN,
+    back_prop: Any = _NOT_GIVEN,
+    swap_memory: Any = _NOT_GIVEN,
+    maximum_iterations: Any = _NOT_GIVEN,
+    shape_invariants: Any = _NOT_GIVEN,
+) -> None:
+    """As the first statement of a loop: what `tf.while_loop` is given for it.
+
+    Conversion takes it out; elsewhere it means nothing.
+    """
+
+
+__all__ = [
+    "Feature", "control_status_ctx", "convert", "convert_for_function", "converted_call",
+    "do_not_convert", "set_loop_options", "tf_convert", "to_code", "to_graph",
+]  # fmt: skip

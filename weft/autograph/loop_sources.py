@@ -1,0 +1,155 @@
+"""What `for` loops of converted functions go over besides what Python knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.autograph.conditionals import Values, choose
+from weft.autograph.traced_loops import Options, State, Variables, complete, trace
+from weft.autograph.values import is_symbolic
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import get_default_graph
+from weft.graph.op_def import raw
+from weft.graph.tensor import Tensor
+from weft.ops.cond import cond as tf_cond
+from weft.ops.tensor_array import TensorArray
+
+
+def handler_of(values: Any) -> Callable[..., None] | None:
+    if is_symbolic(values):
+        values = convert_to_tensor(values)
+        return _over_range if values.op.type == "Range" else _over_tensor
+    if isinstance(values, TensorArray):
+        return _over_array
+    kinds = {base.__name__: base.__module__ for base in type(values).__mro__}
+    if kinds.get("RaggedTensor", "").startswith("weft.ragged"):
+        return _over_rows
+    for kind, handler in (("Dataset", _over_dataset), ("Iterator", _over_iterator)):
+        if kinds.get(kind, "").startswith("weft.data"):
+            return handler
+    return None
+
+
+def _and_more(test: Any, extra_test: Callable[[], Any] | None) -> Any:
+    if extra_test is None:
+        return test
+    return tf_cond(test, lambda: convert_to_tensor(extra_test()), lambda: convert_to_tensor(False))
+
+
+def _counting(
+    count: Any, item: Callable[[Tensor], Any], extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None], state: State, options: Options,
+) -> None:  # fmt: skip
+    """A loop over `item(0)`, `item(1)`, ..."""
+
+    def turn(i: Tensor) -> Tensor:
+        body(item(i))
+        return i + 1
+
+    start = convert_to_tensor(0, count.dtype)
+    trace(lambda i: _and_more(i < count, extra_test), turn, start, state, options)
+
+
+def _over_tensor(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
+    from weft.ops import array
+
+    values = convert_to_tensor(values)
+    if values.dims == ():
+        raise ValueError("Cannot iterate over a scalar tensor.")
+    count = array.shape(values)[0]
+    rows = TensorArray(values.dtype, size=count, infer_shape=True).unstack(values)
+    _counting(count, rows.read, extra_test, body, state, options)
+
+
+def _over_array(
+    values: TensorArray, extra_test: Any, body: Any, state: State, options: Options
+) -> None:
+    _counting(values.size(), values.read, extra_test, body, state, options)
+
+
+def _over_rows(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
+    _counting(values.nrows(), lambda i: values[i], extra_test, body, state, options)
+
+
+def _over_range(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
+    """Counts without making the range."""
+    start, limit, delta = values.op.inputs
+    step = constant_value(delta)
+
+    def test(i: Tensor) -> Any:
+        if step is not None:
+            more = i < limit if step >= 0 else i > limit
+        else:
+            up, down = raw.LogicalAnd(delta >= 0, i < limit), raw.LogicalAnd(delta < 0, i > limit)
+            more = raw.LogicalOr(up, down)
+        return _and_more(more, extra_test)
+
+    def turn(i: Tensor) -> Tensor:
+        body(i)
+        return i + delta
+
+    trace(test, turn, start, state, options)
+
+
+def _over_dataset(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
+    if get_default_graph().functional_control_flow:
+        _over_iterator(iterate(values), extra_test, body, state, options)
+        return
+    init = complete(lambda _: None, lambda own: own, (), state)
+    variables = Variables(init, state.names)
+    dummy = [convert_to_tensor(0)]
+
+    def turn(tensors: Any, item: Any) -> Any:
+        def run() -> list[Any]:
+            state.set(variables.values(list(tensors)[1:]))
+            body(item)
+            return [tensors[0], *variables.after(state.get())]
+
+        if extra_test is None:
+            return tuple(run())
+        state.set(variables.values(list(tensors)[1:]))
+        return tuple(tf_cond(extra_test(), run, lambda: list(map(raw.Identity, tensors)), True))
+
+    found = values.reduce(tuple([*dummy, *variables.tensors]), turn)
+    state.set(variables.values(list(found)[1:]))
+
+
+def iterate(dataset: Any) -> Any:
+    """An iterator that lives as long as a step."""
+    from weft.data.iterator import Iterator
+    from weft.data.structure import flat_tensor_shapes, flat_tensor_types
+
+    spec = dataset.element_spec
+    handle, _ = raw.AnonymousIteratorV2(
+        output_types=flat_tensor_types(spec), output_shapes=flat_tensor_shapes(spec)
+    )
+    start = raw.MakeIterator(dataset._apply_options()._variant_tensor, handle)
+    made = Iterator.__new__(Iterator)
+    made._iterator_resource, made._element_spec = handle, spec
+    made._initializer = start
+    return made
+
+
+def _over_iterator(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
+    """Takes an element in every turn; the last turn finds that there is none."""
+    from weft.data.iterator import get_next_as_optional
+
+    def turn(more: Tensor) -> Any:
+        found = get_next_as_optional(values)
+        there = found.has_value()
+        before = state.get()
+
+        def run() -> Values:
+            body(found.get_value())
+            return state.get()
+
+        def skip() -> Values:
+            state.set(before)
+            return before
+
+        state.set(choose(there, run, skip, state.names))
+        return there
+
+    trace(lambda more: _and_more(more, extra_test), turn, convert_to_tensor(True), state, options)

@@ -1,0 +1,3 @@
+"""tf.contrib.hooks"""
+
+from weft.train.hooks_saving import ProfilerHook as ProfilerHook

@@ -1,0 +1,1 @@
+"""tf.function: Python functions that become functions of the graph, one for each signature."""

@@ -1,0 +1,150 @@
+"""The session Keras computes with, and the values of variables in it.
+
+Variables that Keras made are initialized when a session is first asked for after they were made,
+in every session, unless the program says that it does so itself.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from weft.client.session import Session
+from weft.core import dtypes
+from weft.graph import stacks
+from weft.graph.graph import Graph, get_default_graph, init_scope
+from weft.graph.tensor_util import is_tensor
+from weft.keras.backend.graph_state import reset_uids, state_of, tracked_variables
+from weft.keras.backend.phase import learning_phase
+from weft.keras.backend.symbolic import eager_program
+from weft.ops import array
+from weft.ops.updates import is_variable_initialized
+from weft.ops.variable_lists import variables_initializer
+
+_state: dict[str, Any] = {"session": None, "manual": False}
+_own: weakref.WeakSet[Session] = weakref.WeakSet()  # sessions that the program did not make
+
+
+def get_session(op_input_list: Any = ()) -> Session:
+    """The default session, or Keras's own for the graph of `op_input_list` or the current one."""
+    session = stacks.get_default_session()
+    if session is None:
+        session = _own_session(_graph_of(op_input_list))
+    if not _state["manual"]:
+        initialize_variables(session)
+    return session
+
+
+def _graph_of(inputs: Any) -> Graph:
+    found = next((x.graph for x in inputs if hasattr(x, "graph")), None)
+    graph = get_default_graph() if found is None else found
+    if graph.outer_graph is not None:
+        raise RuntimeError("Cannot get session inside Tensorflow graph function.")
+    return graph
+
+
+def _own_session(graph: Graph) -> Session:
+    session = _state["session"]
+    if session is None or session.graph is not graph:
+        session = _state["session"] = Session(graph=graph)
+        _own.add(session)
+    return session
+
+
+def set_session(session: Any) -> None:
+    """Makes `session` the one that Keras uses."""
+    _state["session"] = session
+
+
+def clear_session() -> None:
+    """Forgets all models: a new default graph, a new session, names counted from the start."""
+    program = eager_program()
+    if program is None:
+        stacks.reset_default_graph()
+    else:
+        program.symbolic = state_of(program).learning_phase = None
+    reset_uids()
+    session, _state["session"] = _state["session"], None
+    if session in _own:
+        session.close()  # nobody else knows it
+    learning_phase()
+
+
+def manual_variable_initialization(value: bool) -> None:
+    """With True, the program initializes the variables that Keras makes."""
+    _state["manual"] = value
+
+
+def initialize_variables(session: Session) -> None:
+    """Initializes what Keras made since `session` was last asked for, and nobody initialized."""
+    variables = tracked_variables(session.graph)
+    seen = getattr(session, "_keras_seen", 0)
+    if seen == len(variables):
+        return
+    new = variables[seen:]
+    session._keras_seen = len(variables)  # type: ignore[attr-defined]
+    with session.graph.as_default():
+        flags = session.run([is_variable_initialized(v) for v in new])
+        missing = [v for v, done in zip(new, flags, strict=True) if not done]
+        if missing:
+            session.run(variables_initializer(missing))
+        for restore in list(state_of(session.graph).restores.values()):
+            restore(session)
+
+
+def get_value(x: Any) -> Any:
+    """The value of a variable or tensor; whatever else is given is returned."""
+    if not is_tensor(x):
+        return x
+    return x.numpy() if eager_program() is not None else x.eval(session=get_session((x,)))
+
+
+def eval(x: Any) -> Any:
+    """The value of `x`, dense even if it is sparse."""
+    from weft.keras.backend.variables import to_dense
+
+    return get_value(to_dense(x))
+
+
+def batch_get_value(tensors: Any) -> list[Any]:
+    """The values of several variables, in one step."""
+    if eager_program() is not None:
+        return [x.numpy() for x in tensors]
+    return get_session(tensors).run(list(tensors)) if tensors else []
+
+
+def set_value(x: Any, value: Any) -> None:
+    """Assigns `value` to the variable `x`."""
+    batch_set_value([(x, value)])
+
+
+def batch_set_value(tuples: Any) -> None:
+    """Assigns values to several variables, given as pairs (variable, value), in one step."""
+    pairs = [(x, np.asarray(value, dtype=_numpy_dtype(x))) for x, value in tuples]
+    if not pairs:
+        return
+    if eager_program() is not None:
+        with init_scope():
+            for x, value in pairs:
+                x.assign(value)
+        return
+    session = get_session([x for x, _ in pairs])
+    with session.graph.as_default():
+        assigned = [(_assignment(x, value.ndim), value) for x, value in pairs]
+        session.run([op for (_, op), _ in assigned], {fed: v for (fed, _), v in assigned})
+
+
+def _numpy_dtype(x: Any) -> Any:
+    return x.dtype.base_dtype.as_numpy_dtype
+
+
+def _assignment(variable: Any, ndim: int) -> tuple[Any, Any]:
+    """(placeholder, op that assigns it), made once for each variable."""
+    if not hasattr(variable, "_assign_placeholder"):
+        dtype = dtypes.as_dtype(variable.dtype).base_dtype
+        # Sizes are left open: some variables change theirs.
+        variable._assign_placeholder = array.placeholder(dtype, shape=[None] * ndim)
+        variable._assign_op = variable.assign(variable._assign_placeholder)
+    return variable._assign_placeholder, variable._assign_op

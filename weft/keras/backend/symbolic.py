@@ -1,0 +1,66 @@
+"""Where models are described: in the default graph or, in eager execution, in one beside it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from weft.client.eager import EagerExecution, symbolic_graph
+from weft.core import nest
+from weft.functions.polymorphic import _create
+from weft.graph.graph import get_default_graph
+from weft.graph.tensor import Tensor
+from weft.ops.eager import EagerTensor
+from weft.ops.variable_creators import last_creator_scope
+
+
+def runs_eagerly() -> bool:
+    """Whether what is made now is computed at once."""
+    return isinstance(get_default_graph(), EagerExecution)
+
+
+def eager_program() -> EagerExecution | None:
+    """Eager execution, if the program is in it, or describes a model while it is."""
+    graph = get_default_graph()
+    while graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph if isinstance(graph, EagerExecution) else None
+
+
+@contextmanager
+def model_graph() -> Iterator[None]:
+    """What is made in here is part of a graph, and variables are those of the program."""
+    if not runs_eagerly():
+        yield
+        return
+    make_outside = functools.partial(_create, [])
+    with symbolic_graph().as_default(), last_creator_scope(make_outside):
+        yield
+
+
+def in_model_graph(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function run in `model_graph()`."""
+
+    @functools.wraps(method)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with model_graph():
+            return method(*args, **kwargs)
+
+    return run
+
+
+def describes_a_model(inputs: Any) -> bool:
+    """Whether a program that runs eagerly passes tensors that have no values."""
+    return runs_eagerly() and any(
+        isinstance(x, Tensor) and not isinstance(x, EagerTensor)
+        for x in nest.flatten(inputs, expand_composites=True)
+    )
+
+
+def as_arrays(structure: Any) -> Any:
+    """`structure` with the values of eager tensors in their place."""
+    if not runs_eagerly():
+        return structure
+    return nest.map_structure(lambda x: x.numpy() if isinstance(x, EagerTensor) else x, structure)

@@ -1,0 +1,1 @@
+"""tf.keras.datasets: small data sets, downloaded once and kept in ~/.keras/datasets."""

@@ -1,0 +1,1 @@
+"""Layers, the graphs they form, and what trains models."""

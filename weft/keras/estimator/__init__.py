@@ -1,0 +1,1 @@
+"""tf.keras.estimator: Keras models as Estimators."""

@@ -1,0 +1,114 @@
+"""How batch normalization keeps its averages: what moves them, and renormalization by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, colocate_with, control_dependencies, name_scope
+from weft.keras.layers.decide import choose, known_value
+from weft.ops import array, math, nn_impl, updates
+
+
+class MovingStatistics:
+    """The part of the layer that changes its variables, in training only."""
+
+    momentum: Any
+    epsilon: float
+    renorm: bool
+    renorm_momentum: Any
+    renorm_clipping: dict[str, Any]
+    moving_mean: Any
+    moving_variance: Any
+    moving_stddev: Any
+    renorm_mean: Any
+    renorm_stddev: Any
+    add_update: Callable[..., None]
+
+    def _assign_moving_average(self, variable: Any, value: Any, momentum: Any) -> Any:
+        with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
+            decay = convert_to_tensor(1.0 - momentum, name="decay")
+            dtype = variable.dtype.base_dtype
+            if decay.dtype != dtype:
+                decay = math.cast(decay, dtype)
+            return updates.assign_sub(
+                variable, (variable - math.cast(value, dtype)) * decay, name=scope
+            )
+
+    def _assign_stddev(self, variance: Tensor, momentum: Any) -> Any:
+        """Moves the average of the standard deviation, and sets the variance to its square."""
+        stddev = self._assign_moving_average(
+            self.moving_stddev, math.sqrt(variance + self.epsilon), momentum
+        )
+        with name_scope("AssignNewValue") as scope, colocate_with(self.moving_variance):
+            # Rounding may give a little less than nothing.
+            value = nn_impl.relu(stddev * stddev - self.epsilon)
+            return updates.assign(self.moving_variance, value, name=scope)
+
+    def _update_fused(self, mean: Tensor, variance: Tensor, training: Any) -> None:
+        known = known_value(training)
+        if known is None:
+            # Outside of training the averages stay where they are.
+            momentum = choose(training, lambda: self.momentum, lambda: 1.0)
+        else:
+            momentum = convert_to_tensor(self.momentum)
+        if known is None or known:
+            self.add_update(self._assign_moving_average(self.moving_mean, mean, momentum))
+            self.add_update(self._assign_moving_average(self.moving_variance, variance, momentum))
+
+    def _add_updates(self, mean: Tensor, variance: Tensor, training: Any) -> None:
+        def move_variance() -> Any:
+            if self.renorm:
+                return self._assign_stddev(variance, self.momentum)
+            return self._assign_moving_average(self.moving_variance, variance, self.momentum)
+
+        self.add_update(
+            choose(
+                training,
+                lambda: self._assign_moving_average(self.moving_mean, mean, self.momentum),
+                lambda: self.moving_mean,
+            )
+        )
+        self.add_update(choose(training, move_variance, lambda: self.moving_variance))
+
+    # ---- renormalization ----
+
+    def _renorm_correction(
+        self, mean: Tensor, variance: Tensor, training: Any
+    ) -> tuple[Any, Any, Tensor, Tensor]:
+        """Scale and shift that make batch statistics act like the averages; then the updates."""
+        stddev = math.sqrt(variance + self.epsilon)
+        # Early in training the average may still be next to nothing.
+        average = math.maximum(self.renorm_stddev, math.sqrt(self.epsilon))
+        r = stddev / average
+        d = (mean - self.renorm_mean) / average
+        with control_dependencies([r, d]):
+            mean, stddev = array.identity(mean), array.identity(stddev)
+        r, d = self._clipped(r, d)
+        r = choose(training, lambda: r, lambda: array.ones_like(r))
+        d = choose(training, lambda: d, lambda: array.zeros_like(d))
+        moved = [
+            self._move_renorm(self.renorm_mean, mean, training),
+            self._move_renorm(self.renorm_stddev, stddev, training),
+        ]
+        with control_dependencies(moved):
+            return r, d, array.identity(mean), array.identity(variance)
+
+    def _clipped(self, r: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:
+        rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
+        if rmin is not None:
+            r = math.maximum(r, rmin)
+        if rmax is not None:
+            r = math.minimum(r, rmax)
+        if dmax is not None:
+            d = math.minimum(math.maximum(d, -dmax), dmax)
+        return r, d
+
+    def _move_renorm(self, variable: Any, value: Tensor, training: Any) -> Any:
+        value = array.identity(value)
+        return choose(
+            training,
+            lambda: self._assign_moving_average(variable, value, self.renorm_momentum),
+            lambda: array.identity(variable),
+        )

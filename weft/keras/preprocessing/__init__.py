@@ -1,0 +1,1 @@
+"""tf.keras.preprocessing: texts, sequences and images on their way to a model."""

@@ -1,0 +1,279 @@
+"""Data that is made while a model trains: sequences of batches, and workers that run ahead.
+
+An enqueuer asks for batches in threads or processes and keeps a bounded number of them ready;
+those of a `Sequence` come out in its order, those of a generator as they are made.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.pool
+import queue
+import random
+import threading
+import time
+import warnings
+import weakref
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+class Sequence:
+    """Batches by number: safe to share among workers, and the same in every epoch.
+
+    A subclass has `__len__`, the number of batches, and `__getitem__`, which makes one.
+    """
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Any:
+        raise NotImplementedError
+
+    @abstractmethod
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def on_epoch_end(self) -> None:
+        """Called when all batches have been taken."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+
+def is_generator_or_sequence(x: Any) -> bool:
+    import inspect
+
+    return inspect.isgenerator(x) or isinstance(x, Sequence)
+
+
+def iter_sequence_infinite(seq: Any) -> Iterator[Any]:
+    """The batches of a sequence, over and over."""
+    while True:
+        yield from seq
+
+
+# What workers take batches from, by the number of the enqueuer; forked processes inherit it.
+_shared: dict[int, Any] = {}
+_next_uid = iter(range(2**62))
+_pools: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def get_index(uid: int, i: int) -> Any:
+    """Batch `i` of a shared sequence."""
+    return _shared[uid][i]
+
+
+def next_sample(uid: int) -> Any:
+    """The next batch of a shared generator."""
+    return next(_shared[uid])
+
+
+def _start_worker(shared: dict[int, Any], random_seed: int | None) -> None:
+    global _shared
+    _shared = shared
+    process = multiprocessing.current_process()
+    process.name = f"Keras_worker_{process.name}"
+    if random_seed is not None:
+        np.random.seed(random_seed + (process.ident or 0))
+
+
+class SequenceEnqueuer:
+    """Keeps batches ready. `start`, then iterate over `get()`, then `stop`."""
+
+    def __init__(self, sequence: Any, use_multiprocessing: bool = False) -> None:
+        self.sequence = sequence
+        self.use_multiprocessing = use_multiprocessing
+        self.uid = next(_next_uid)
+        self.workers = 0
+        self.queue: Any = None
+        self.run_thread: threading.Thread | None = None
+        self.stop_signal: threading.Event | None = None
+
+    def is_running(self) -> bool:
+        return self.stop_signal is not None and not self.stop_signal.is_set()
+
+    def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
+        """Starts `workers` threads or processes."""
+        self.workers = workers
+        self.queue = queue.Queue(max_queue_size)
+        self.stop_signal = threading.Event()
+        _shared[self.uid] = self.sequence
+        self.run_thread = threading.Thread(target=self._run_to_the_end, daemon=True)
+        self.run_thread.start()
+
+    def stop(self, timeout: float | None = None) -> None:
+        """Ends the workers; what is in the queue is dropped."""
+        if self.stop_signal is None or self.run_thread is None:
+            return
+        self.stop_signal.set()
+        with self.queue.mutex:
+            self.queue.queue.clear()
+            self.queue.unfinished_tasks = 0
+            self.queue.not_full.notify_all()
+        self.run_thread.join(timeout)
+        _shared.pop(self.uid, None)
+
+    def __del__(self) -> None:
+        if self.is_running():
+            self.stop()
+
+    def _pool(self) -> Any:
+        if not self.use_multiprocessing:
+            return multiprocessing.pool.ThreadPool(self.workers)
+        context = multiprocessing.get_context("fork")
+        with warnings.catch_warnings():
+            # That threads of this process are not in the others is no news: they only make batches.
+            warnings.filterwarnings("ignore", ".*fork")
+            pool = context.Pool(self.workers, _start_worker, (_shared, self._random_seed()))
+        _pools.add(pool)
+        return pool
+
+    def _random_seed(self) -> int | None:
+        return None
+
+    def _run_to_the_end(self) -> None:
+        pool = self._pool()
+        try:
+            self._run(pool)
+        finally:
+            pool.terminate()
+            pool.join()
+
+    def _stopping(self) -> bool:
+        return not self.is_running()
+
+    def _put(self, promise: Any) -> None:
+        """Adds a batch that is being made, unless it is too late for it."""
+        while self.is_running():
+            try:
+                return self.queue.put(promise, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def _take(self) -> Any:
+        """The next batch; None when it was stopped meanwhile."""
+        while self.is_running():
+            try:
+                promise = self.queue.get(timeout=0.1)
+            except queue.Empty:
+                if self.run_thread is not None and not self.run_thread.is_alive():
+                    return None
+                continue
+            value = promise.get()
+            self.queue.task_done()
+            return value
+        return None
+
+    @abstractmethod
+    def _run(self, pool: Any) -> None:
+        """Hands work to the pool until it is stopped."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def get(self) -> Iterator[Any]:
+        """The batches."""
+        raise NotImplementedError
+
+
+class OrderedEnqueuer(SequenceEnqueuer):
+    """For a `Sequence`: epoch after epoch, in order, or in another order each with `shuffle`."""
+
+    def __init__(
+        self, sequence: Any, use_multiprocessing: bool = False, shuffle: bool = False
+    ) -> None:
+        super().__init__(sequence, use_multiprocessing)
+        self.shuffle = shuffle
+
+    def _run_to_the_end(self) -> None:
+        # Processes know the sequence as it was when they began: each epoch has new ones.
+        while self.is_running():
+            super()._run_to_the_end()
+            if self.is_running():
+                self.sequence.on_epoch_end()
+
+    def _run(self, pool: Any) -> None:
+        order = list(range(len(self.sequence)))
+        if self.shuffle:
+            random.shuffle(order)
+        for i in order:
+            if self._stopping():
+                return
+            self._put(pool.apply_async(get_index, (self.uid, i)))
+        self._wait_until_taken()
+
+    def _wait_until_taken(self) -> None:
+        while self.is_running() and self.queue.unfinished_tasks:
+            time.sleep(0.01)
+
+    def get(self) -> Iterator[Any]:
+        try:
+            while self.is_running():
+                inputs = self._take()
+                if inputs is not None:
+                    yield inputs
+        except Exception:
+            self.stop()
+            raise
+
+
+class GeneratorEnqueuer(SequenceEnqueuer):
+    """For a generator; with processes, each has a copy of it and a random seed of its own."""
+
+    def __init__(
+        self, sequence: Any, use_multiprocessing: bool = False, random_seed: int | None = None
+    ) -> None:
+        super().__init__(sequence, use_multiprocessing)
+        self.random_seed = random_seed
+
+    def _random_seed(self) -> int | None:
+        return self.random_seed
+
+    def _run(self, pool: Any) -> None:
+        while self.is_running():
+            self._put(pool.apply_async(next_sample, (self.uid,)))
+
+    def get(self) -> Iterator[Any]:
+        try:
+            while self.is_running():
+                inputs = self._take()
+                if inputs is not None:
+                    yield inputs
+        except StopIteration:
+            yield from self._rest()
+        except Exception as error:
+            self.stop()
+            if "generator already executing" in str(error):
+                raise RuntimeError(
+                    "Your generator is NOT thread-safe. Keras requires a thread-safe generator "
+                    "when `use_multiprocessing=False, workers > 1`. "
+                ) from error
+            raise
+
+    def _rest(self) -> Iterator[Any]:
+        """What other workers had begun when one found the end."""
+        promises = []
+        while self.queue.qsize() > 0:
+            promises.append(self.queue.get())
+        for promise in promises:
+            promise.wait(timeout=60)
+            if promise.ready() and promise.successful() and promise.get() is not None:
+                yield promise.get()
+        self.stop()
+
+
+def terminate_keras_multiprocessing_pools(
+    grace_period: float = 0.1, use_sigkill: bool = False
+) -> list[str]:
+    """Ends what worker processes are left; says which would not go."""
+    for pool in list(_pools):
+        pool.terminate()
+    left = []
+    for worker in multiprocessing.active_children():
+        if worker.name.startswith("Keras_worker_"):
+            (worker.kill if use_sigkill else worker.terminate)()
+            worker.join(grace_period)
+            if worker.is_alive():
+                left.append(f"worker still alive: {worker.name}, pid={worker.pid}")
+    return left

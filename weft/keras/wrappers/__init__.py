@@ -1,0 +1,1 @@
+"""tf.keras.wrappers: Keras models as other libraries want them."""
