@@ -169,4 +169,5 @@ def test_same_results_by_a_fused_kernel(monkeypatch, transposed: bool, masked: b
     assert asked
     plain = run(fetches, feeds, False)
     for ours, theirs in zip(compiled, plain, strict=True):
-        np.testing.assert_allclose(np.float32(ours), theirs, atol=0.05)
+        # A few units in the last place of a bfloat16, which are large for large numbers.
+        np.testing.assert_allclose(np.float32(ours), theirs, rtol=0.03, atol=0.05)
