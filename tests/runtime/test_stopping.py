@@ -16,10 +16,15 @@ TIMEOUT = tf.RunOptions(timeout_in_ms=300)
 
 
 def warm(sess, fetch, feeds):
-    """Runs a step until it is compiled; makes sure that it is."""
+    """Runs a step until it is compiled; makes sure that it is, and that it looks."""
     for _ in range(4):
         result = sess.run(fetch, feeds)
-    programs = [
+    assert any(program.watched for program in programs_of(sess))
+    return result
+
+
+def programs_of(sess):
+    return [
         entry.program
         for plan in sess._runner._plans.values()
         for part in getattr(plan, "plans", [plan])
@@ -28,8 +33,6 @@ def warm(sess, fetch, feeds):
         for entry in unit.entries.values()
         if entry.program is not None
     ]
-    assert any(program.watched for program in programs)
-    return result
 
 
 def halving(end):
@@ -167,5 +170,22 @@ def test_a_loop_of_known_length_does_not_look():
     outputs, _ = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
-        with pytest.raises(AssertionError):
-            warm(sess, outputs, {x: np.ones([4, 12, 3]), lengths: [1, 2, 3, 12]})
+        for _ in range(4):
+            sess.run(outputs, {x: np.ones([4, 12, 3]), lengths: [1, 2, 3, 12]})
+        programs = programs_of(sess)
+        assert programs and not any(program.watched for program in programs)
+
+
+def test_a_timeout_of_a_loop_that_does_not_look():
+    x = tf.placeholder(tf.float32, [256, 256])
+    body = lambda i, y: (i + 1, tf.matmul(y, y) * 1e-3)  # noqa: E731
+    y = tf.while_loop(lambda i, _: i < 900, body, [0, x])[1]
+    fed = {x: np.full([256, 256], 1e-3, np.float32)}
+    with tf.Session() as sess:
+        for _ in range(2):
+            sess.run(y, fed)
+        programs = programs_of(sess)
+        assert programs and not any(program.watched for program in programs)
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run(y, fed, options=tf.RunOptions(timeout_in_ms=20))
+        sess.run(y, fed)

@@ -127,7 +127,7 @@ class Region:
         if entry is None:
             entry = self._new_entry(key)
         step = entry.step
-        if self.has_loops and limits.deadline is not None and not self.can_be_stopped:
+        if limits.deadline is not None and self._must_be_interpreted(entry):
             self._to_host(values)
             run_nodes(self.nodes, values, self.store)
         elif step is not None:
@@ -142,6 +142,11 @@ class Region:
             self._interpret(entry, values)
         else:
             self._run_hot(entry, values)
+
+    def _must_be_interpreted(self, entry: _Entry) -> bool:
+        """Whether a program would go on beyond the end of a step: one whose loops do not look."""
+        watched = entry.program is None or entry.program.watched
+        return self.has_loops and not (self.can_be_stopped and watched)
 
     def can_be_direct(self, feed_slots: Sequence[int], fetch_slots: Sequence[int]) -> bool:
         """Whether what a step feeds is all this needs, and what it fetches all comes from here."""
