@@ -13,6 +13,7 @@ from weft.core import errors
 from weft.runtime.region import Region
 
 TIMEOUT = tf.RunOptions(timeout_in_ms=300)
+PLENTY = tf.RunOptions(timeout_in_ms=30_000)
 
 
 def warm(sess, fetch, feeds):
@@ -86,7 +87,7 @@ def test_a_timeout_leaves_session_and_variables_as_they_were(end):
         with pytest.raises(errors.DeadlineExceededError):
             sess.run(total, {end: -1.0}, options=TIMEOUT)
         assert sess.run(v) == before
-        assert sess.run(total, {end: 1e-3}, options=TIMEOUT) > before
+        assert sess.run(total, {end: 1e-3}, options=PLENTY) > before
 
 
 def test_inner_loops_conditionals_and_gradients(end):
@@ -111,7 +112,7 @@ def test_a_loop_in_a_branch(end):
         warm(sess, x, {end: 1e-3, p: True})
         with pytest.raises(errors.DeadlineExceededError):
             sess.run(x, {end: -1.0, p: True}, options=TIMEOUT)
-        assert sess.run(x, {end: -1.0, p: False}, options=TIMEOUT) == -1
+        assert sess.run(x, {end: -1.0, p: False}, options=PLENTY) == -1
 
 
 def test_one_step_of_many(end):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import re
 import threading
 import urllib.parse
 from collections.abc import Iterator
@@ -180,9 +181,9 @@ def test_progress_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
             bar.on_batch_end(batch, {"size": 2, "loss": 1.0})
         bar.on_epoch_end(epoch, {"val_loss": 0.5})
     out = capsys.readouterr().out
-    assert out == (
-        "Epoch 1/2\n4/4 - 0s - loss: 1.0000 - val_loss: 0.5000\n"
-        "Epoch 2/2\n4/4 - 0s - loss: 1.0000 - val_loss: 0.5000\n"
+    assert re.sub(r"\d+s ", "Ns ", out) == (
+        "Epoch 1/2\n4/4 - Ns - loss: 1.0000 - val_loss: 0.5000\n"
+        "Epoch 2/2\n4/4 - Ns - loss: 1.0000 - val_loss: 0.5000\n"
     )
 
 

@@ -14,8 +14,8 @@ def test_a_bar_fills(capsys: pytest.CaptureFixture[str]) -> None:
     bar.update(2, [("loss", 1.0)])
     bar.add(2, [("loss", 3.0)])
     first, second = re.split("\b*\r", capsys.readouterr().out)[1:]
-    assert re.match(r"2/4 \[===>\.\.\.\.\] - ETA: 0s - loss: 1\.0000$", first)
-    assert re.match(r"4/4 \[========\] - 0s \d+[um]s/step - loss: 2\.0000\s*\n$", second)
+    assert re.match(r"2/4 \[===>\.\.\.\.\] - ETA: \d+s - loss: 1\.0000$", first)
+    assert re.match(r"4/4 \[========\] - \d+s \d+[um]?s/step - loss: 2\.0000\s*\n$", second)
 
 
 def test_values_that_are_averages_are_shown_as_they_are(capsys: pytest.CaptureFixture) -> None:
@@ -23,13 +23,14 @@ def test_values_that_are_averages_are_shown_as_they_are(capsys: pytest.CaptureFi
     bar.update(5, [("acc", 0.5), ("loss", 1e-5)])
     assert capsys.readouterr().out == ""
     bar.update(10, [("acc", 0.75), ("loss", 3e-5)])
-    assert capsys.readouterr().out == "10/10 - 0s - acc: 0.7500 - loss: 2.0000e-05\n"
+    out = capsys.readouterr().out
+    assert re.fullmatch(r"10/10 - \d+s - acc: 0\.7500 - loss: 2\.0000e-05\n", out)
 
 
 def test_nobody_knows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     bar = Progbar(None, unit_name="sample")
     bar.update(7)
-    assert re.search(r"      7/Unknown - 0s \d+us/sample", capsys.readouterr().out)
+    assert re.search(r"      7/Unknown - \d+s \d+[um]?s/sample", capsys.readouterr().out)
 
 
 def test_often_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
