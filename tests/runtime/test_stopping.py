@@ -25,15 +25,16 @@ def warm(sess, fetch, feeds):
 
 
 def programs_of(sess):
-    return [
-        entry.program
+    regions = [
+        unit
         for plan in sess._runner._plans.values()
         for part in getattr(plan, "plans", [plan])
         for unit in part.units
         if isinstance(unit, Region)
-        for entry in unit.entries.values()
-        if entry.program is not None
     ]
+    assert not any(region.cannot_compile for region in regions)
+    entries = [entry for region in regions for entry in region.entries.values()]
+    return [entry.program for entry in entries if entry.program is not None]
 
 
 def halving(end):
@@ -169,18 +170,59 @@ def test_a_loop_of_known_length_does_not_look():
     lengths = tf.placeholder(tf.int32, [4])
     cell = tf.nn.rnn_cell.BasicRNNCell(5)
     outputs, _ = tf.nn.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(outputs))
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         for _ in range(4):
-            sess.run(outputs, {x: np.ones([4, 12, 3]), lengths: [1, 2, 3, 12]})
+            sess.run(train, {x: np.ones([4, 12, 3]), lengths: [1, 2, 3, 12]})
+        programs = programs_of(sess)
+        assert programs and not any(program.watched for program in programs)
+
+
+def products(x, count):
+    """A loop that is known to run `count` times."""
+    body = lambda i, y: (i + 1, tf.matmul(y, y) * 1e-3)  # noqa: E731
+    return tf.while_loop(lambda i, _: i < count, body, [0, x])[1]
+
+
+def nested(x):
+    body = lambda i, y: (i + 1, products(y, 20))  # noqa: E731
+    return tf.while_loop(lambda i, _: i < 10, body, [0, x])[1]
+
+
+def gradient(x):
+    return tf.gradients(products(x, 100), x)[0]
+
+
+@pytest.mark.on_host
+@pytest.mark.parametrize("loop", [lambda x: products(x, 200), nested, gradient])
+def test_few_iterations_that_take_long(loop):
+    x = tf.placeholder(tf.float32, [256, 256])
+    fed = {x: np.full([256, 256], 1e-3, np.float32)}
+    with tf.Session() as sess:
+        y = loop(x)
+        warm(sess, y, fed)
+        with pytest.raises(errors.DeadlineExceededError):
+            sess.run(y, fed, options=tf.RunOptions(timeout_in_ms=20))
+        sess.run(y, fed, options=PLENTY)
+
+
+def test_few_iterations_and_a_large_table_that_is_only_looked_up():
+    table = tf.Variable(tf.zeros([1 << 18, 16]))
+    body = lambda i, x: (i + 1, x + tf.gather(table, i))  # noqa: E731
+    x = tf.while_loop(lambda i, _: i < 1000, body, [0, tf.zeros([16])])[1]
+    update = table.assign_add(tf.zeros([1 << 18, 16]) + x)
+    with tf.Session() as sess:
+        sess.run(table.initializer)
+        for _ in range(4):
+            sess.run(update.op)
         programs = programs_of(sess)
         assert programs and not any(program.watched for program in programs)
 
 
 def test_a_timeout_of_a_loop_that_does_not_look():
     x = tf.placeholder(tf.float32, [256, 256])
-    body = lambda i, y: (i + 1, tf.matmul(y, y) * 1e-3)  # noqa: E731
-    y = tf.while_loop(lambda i, _: i < 900, body, [0, x])[1]
+    y = products(x, 50)
     fed = {x: np.full([256, 256], 1e-3, np.float32)}
     with tf.Session() as sess:
         for _ in range(2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections.abc import Sequence
@@ -66,12 +67,24 @@ def _einsum_shape(c: s.ShapeContext) -> s.Dims:
     return (*(sizes[a] for a in left), *middle, *(sizes[a] for a in right))
 
 
+def _flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
+    labels, _ = _split_equation(attrs["equation"], len(dims))
+    sizes: dict[str, int] = {}
+    for part, own in zip(labels, dims, strict=True):
+        left, right, covered = _spelled(part, own)
+        sizes.update(zip(left, own, strict=False))
+        sizes.update(zip(right, own[len(own) - len(right) :], strict=True))
+        sizes["..."] = max(sizes.get("...", 1), math.prod(covered))
+    return 2.0 * math.prod(sizes.values())
+
+
 @op(
     "Einsum",
     inputs="inputs: N * T",
     outputs="output: T",
     attrs="equation: string, N: int >= 1, T: type",
     shape=_einsum_shape,
+    flops=_flops,
 )
 def einsum_op(xp: Any, inputs: list[Array], *, equation: str) -> Array:
     labels, output = _split_equation(equation, len(inputs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ NOT_INVERTIBLE = "Input is not invertible."
 def matrix_op(name: str, batch: str = "", **declaration: Any) -> Callable[[Any], OpDef]:
     """`@op`, and the same kernel as `Batch<name>` for `batch` types, as graphs of 2016 call it."""
 
+    declaration.setdefault("flops", _flops)
+
     def declare(kernel: Any) -> OpDef:
         if batch:
             attrs = re.sub(r"\bT: \{[^}]*\}", f"T: {batch}", declaration["attrs"])
@@ -33,6 +35,12 @@ def matrix_op(name: str, batch: str = "", **declaration: Any) -> Callable[[Any],
         return op(name, **declaration)(kernel)
 
     return declare
+
+
+def _flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
+    """Of a decomposition, to order of magnitude."""
+    *batch, rows, columns = dims[0]
+    return 10.0 * float(np.prod(batch)) * rows * columns * min(rows, columns)
 
 
 # ---- shapes -----------------------------------------------------------------------------------

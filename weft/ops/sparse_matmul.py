@@ -42,6 +42,7 @@ def _adjoint(xp: Any, x: Any) -> Any:
     " adjoint_b: bool = false",
     shape=_product_dims,
     static="a_shape",
+    flops=lambda dims, attrs: 2.0 * dims[1][0] * dims[3][0 if attrs["adjoint_b"] else 1],
 )
 def sparse_tensor_dense_mat_mul(
     xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any, *, adjoint_a: bool,

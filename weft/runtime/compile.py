@@ -18,6 +18,7 @@ from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
 from weft.passes.cells import cell_key
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.devices import DeviceInfo, describe
 from weft.passes.regions import schedule
 from weft.passes.structure import subgraphs
 from weft.passes.structured_nodes import has_loops
@@ -122,7 +123,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     can reuse their memory. `device` is jax's, None for its default.
     """
     jax = load()
-    trace = Tracer(unit, cells, dict(spec.static), spec.factor)
+    info = describe(f"/device:{device.platform if device is not None else 'cpu'}:0")
+    trace = Tracer(unit, cells, dict(spec.static), spec.factor, info)
     trace.says_done = not unit.outputs and (device is None or device.platform == "cpu")
     written = list(unit.cells.values())
     sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
@@ -186,9 +188,15 @@ class Tracer:
     """Runs the region's nodes on tracers, once, to record the program."""
 
     def __init__(
-        self, unit: Unit, cells: list[Variable], static: dict[Edge, np.ndarray], factor: int = 1
+        self,
+        unit: Unit,
+        cells: list[Variable],
+        static: dict[Edge, np.ndarray],
+        factor: int,
+        device: DeviceInfo,
     ) -> None:
-        self.unit, self.variables, self.static, self.factor = unit, cells, static, factor
+        self.unit, self.variables, self.static = unit, cells, static
+        self.factor, self.device = factor, device
         self.dynamic = [edge for edge in unit.inputs if edge not in static]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.inner_random = inner_random(unit.nodes)
@@ -202,7 +210,7 @@ class Tracer:
     ) -> tuple[list[Any], list[Any], Any]:
         import jax.numpy as jnp
 
-        self.objects, self.parts = Objects(self.factor, switch), Parts()
+        self.objects, self.parts = Objects(self.factor, switch, self.device), Parts()
         cells = self._cells(donated, kept)
         self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
         before = [_shape_or_none(cell.state) for cell in cells.values()]
@@ -267,6 +275,8 @@ class Tracer:
                 if hasattr(value, "dtype") and hasattr(value, "astype")
                 else value
             )
+        if self.objects.bounds and not subgraphs(node):
+            self.objects.add_time(node, inputs, outputs)
         if node.type == "Minimum":
             note_limit(self.objects, inputs, values[node, 0])
 

@@ -76,8 +76,8 @@ class _Loop:
         count = node.attrs["vars"]
         self.tracer, self.objects, self.node = tracer, tracer.objects, node
         self.start, self.fixed = [_plain(v) for v in inputs[:count]], inputs[count:]
-        self.limits = counter_limits(node, inputs, bound)
-        self.is_long = self.objects.may_run_long(bound)
+        self.bound, self.limits = bound, counter_limits(node, inputs, bound)
+        self.is_long, self.time = self.objects.may_run_long(bound), 0.0
         self.lists = LoopLists(self.start, bound, self.objects)
         self.products = sums_of_products(node, bound)
         self.body = factors_only(node.attrs["body"], self.products)
@@ -86,9 +86,12 @@ class _Loop:
         """The loop variables after the loop; objects hold what it left in them."""
         from jax import lax
 
-        objects = self.objects
+        objects, time = self.objects, self.objects.time
         shapes = self.look()
         if self.lists.settle(self.start, shapes):
+            self.look()
+        if not self.is_long and objects.may_run_long(self.bound, self.time):
+            self.is_long = True
             self.look()
         self.products = [p for p in self.products if p.is_worth_it()]
         self.body = factors_only(self.node.attrs["body"], self.products)
@@ -101,6 +104,7 @@ class _Loop:
         del objects.items[known:]
         objects.restore(before)
         _put(objects, self.changed, states)
+        objects.time = time + self.time
         if self.is_long:
             objects.stopped.state = objects.stopped.state | ~objects.may_go_on()
         for product in self.products:
@@ -121,6 +125,7 @@ class _Loop:
         objects = self.objects
         known = {id(variables[i]): (variables[i], limit) for i, limit in self.limits.items()}
         before, objects.limits = objects.limits, objects.limits | known
+        time = objects.time
         if self.is_long:
             objects.look()
         try:
@@ -128,6 +133,7 @@ class _Loop:
             results = self.tracer.run_graph(self.body, [*entered, *self.fixed])
         finally:
             objects.limits = before
+        self.time = objects.time - time
         results = [_plain(v) for v in results]
         self.lists.leave(results)
         following = results[: len(self.start)]

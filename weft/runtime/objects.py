@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from weft.passes.client_graph import Node
+from weft.passes.cost import traced_time
+from weft.passes.devices import DeviceInfo
+
 SWITCH_SIZE = 16  # a power of two: a program looks at each element in turn
-# Loops that run no more often than this, all around them counted, end soon enough by themselves.
-_SHORT = 1024
+# A loop ends soon enough by itself if it runs no more often than this and takes no longer, in
+# microseconds; both with all loops around it.
+_FEW, _SHORT = 1024, 2.5e5
 
 
 class Cell:
@@ -30,10 +35,11 @@ class Objects:
     the program needed. If that is more than `factor`, its results are void.
 
     `switch` is the array by which the program can be stopped (see stopping.py), if it has one;
-    `watched` whether a loop looks at it.
+    `watched` whether a loop looks at it; `time` is what the loops take on `device`, estimated, in
+    microseconds.
     """
 
-    def __init__(self, factor: int = 1, switch: Any = None) -> None:
+    def __init__(self, factor: int, switch: Any, device: DeviceInfo) -> None:
         self.items: list[Any] = []
         self.bounds: list[int] = []
         self.guesses = 0  # how many of `bounds` are only guesses
@@ -41,6 +47,7 @@ class Objects:
         self.guessed = False
         self.excess = self.add(Cell(np.int32(0)))
         self.switch, self.watched = switch, False
+        self.device, self.time = device, 0.0
         self.looks = self.add(Cell(np.int32(0)))
         self.stopped = self.add(Cell(np.bool_(False)))
         # By identity, values that are known to stay below a number.
@@ -64,9 +71,16 @@ class Objects:
         needed = jnp.asarray(index, np.int32) // np.int32(max(1, rows // self.factor))
         self.excess.state = jnp.maximum(self.excess.state, needed + np.int32(1))
 
-    def may_run_long(self, bound: int | None) -> bool:
-        """Whether the loop around this point has to be stoppable."""
-        return self.switch is not None and (bound is None or math.prod(self.bounds) > _SHORT)
+    def add_time(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Called for each node inside a loop."""
+        if self.switch is not None:
+            time = traced_time(node, inputs, outputs, self.device)
+            self.time += time * math.prod(self.bounds)
+
+    def may_run_long(self, bound: int | None, time: float = 0.0) -> bool:
+        """Whether the loop around this point, which takes `time`, has to be stoppable."""
+        long = bound is None or math.prod(self.bounds) > _FEW or time > _SHORT
+        return self.switch is not None and long
 
     def look(self) -> None:
         """Once in every iteration of a loop that can be stopped."""
