@@ -203,7 +203,7 @@ def test_few_iterations_that_take_long(loop):
         y = loop(x)
         warm(sess, y, fed)
         with pytest.raises(errors.DeadlineExceededError):
-            sess.run(y, fed, options=tf.RunOptions(timeout_in_ms=20))
+            sess.run(y, fed, options=tf.RunOptions(timeout_in_ms=5))
         sess.run(y, fed, options=PLENTY)
 
 
@@ -220,15 +220,29 @@ def test_few_iterations_and_a_large_table_that_is_only_looked_up():
         assert programs and not any(program.watched for program in programs)
 
 
-def test_a_timeout_of_a_loop_that_does_not_look():
-    x = tf.placeholder(tf.float32, [256, 256])
-    y = products(x, 50)
-    fed = {x: np.full([256, 256], 1e-3, np.float32)}
+def test_a_timeout_does_not_count_what_compiling_takes(end, monkeypatch):
+    build = Region._build
+
+    def slowly(*args):
+        time.sleep(1.2)
+        return build(*args)
+
+    monkeypatch.setattr(Region, "_build", slowly)
+    x = halving(end)
     with tf.Session() as sess:
-        for _ in range(2):
-            sess.run(y, fed)
-        programs = programs_of(sess)
-        assert programs and not any(program.watched for program in programs)
-        with pytest.raises(errors.DeadlineExceededError):
-            sess.run(y, fed, options=tf.RunOptions(timeout_in_ms=20))
-        sess.run(y, fed)
+        sess.run(x, {end: 1e-3})
+        assert sess.run(x, {end: 1e-3}, options=tf.RunOptions(timeout_in_ms=1000)) <= 1e-3
+        assert any(program.watched for program in programs_of(sess))
+
+
+def test_a_short_loop_runs_compiled_with_a_timeout_too(monkeypatch):
+    x = tf.placeholder(tf.float32, [64, 64])
+    y = products(x, 50)
+    fed = {x: np.full([64, 64], 1e-3, np.float32)}
+    with tf.Session() as sess:
+        first, second = (sess.run(y, fed, options=PLENTY) for _ in range(2))
+        assert not any(program.watched for program in programs_of(sess))
+        monkeypatch.setattr("weft.runtime.region.run_nodes", None)
+        third = sess.run(y, fed, options=PLENTY)
+    for other in (second, third):
+        np.testing.assert_allclose(other, first, rtol=1e-5)

@@ -105,6 +105,7 @@ class Region:
         self.has_loops = has_loops(unit.nodes)
         device = store.device
         self.can_be_stopped = self.has_loops and can_overwrite(device)
+        self.is_unstoppable = self.has_loops and not self.can_be_stopped
         self.on_accelerator = device is not None and device.platform != "cpu"
         self.only_moves = not self.on_accelerator and all(n.type in MOVES for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
@@ -127,7 +128,7 @@ class Region:
         if entry is None:
             entry = self._new_entry(key)
         step = entry.step
-        if limits.deadline is not None and self._must_be_interpreted(entry):
+        if limits.deadline is not None and self.is_unstoppable:
             self._to_host(values)
             run_nodes(self.nodes, values, self.store)
         elif step is not None:
@@ -142,11 +143,6 @@ class Region:
             self._interpret(entry, values)
         else:
             self._run_hot(entry, values)
-
-    def _must_be_interpreted(self, entry: _Entry) -> bool:
-        """Whether a program would go on beyond the end of a step: one whose loops do not look."""
-        watched = entry.program is None or entry.program.watched
-        return self.has_loops and not (self.can_be_stopped and watched)
 
     def can_be_direct(self, feed_slots: Sequence[int], fetch_slots: Sequence[int]) -> bool:
         """Whether what a step feeds is all this needs, and what it fetches all comes from here."""
@@ -269,7 +265,8 @@ class Region:
         """Gives the signature a program with room for `factor` times what loops seem to need."""
         with self._lock:
             if entry.program is None or 0 < entry.program.factor < factor:
-                with report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes"):
+                timed = report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes")
+                with timed, limits.not_counted():
                     entry.program = self._build(values, factor)
                     entry.step = call_site(self, entry)
                     self.has_program = True

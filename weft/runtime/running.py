@@ -38,6 +38,16 @@ class _Limits(threading.local):
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise too_late()
 
+    @contextmanager
+    def not_counted(self) -> Iterator[None]:
+        """The time that a step may take does not pass inside."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            if self.deadline is not None:
+                self.deadline += time.monotonic() - start
+
 
 limits = _Limits()
 
