@@ -7,7 +7,8 @@ import pytest
 
 import weft as tf
 from weft.graph.op_def import raw
-from weft.runtime.plan import DataflowPlan, WaitingPlan
+from weft.runtime.dataflow_plan import DataflowPlan
+from weft.runtime.waiting_plan import WaitingPlan
 
 pytestmark = pytest.mark.on_host
 

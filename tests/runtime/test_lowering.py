@@ -5,7 +5,7 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.runtime import lower, plan, structured
+from weft.runtime import dataflow_plan, lower, structured
 from weft.runtime.products import sums_of_products
 
 
@@ -18,7 +18,7 @@ def only_compiled(monkeypatch):
             raise AssertionError("a loop is interpreted")
 
         monkeypatch.setattr(structured._While, "__call__", fail)
-        monkeypatch.setattr(plan.DataflowPlan, "run_observed", fail)
+        monkeypatch.setattr(dataflow_plan.DataflowPlan, "run_observed", fail)
 
     return forbid
 

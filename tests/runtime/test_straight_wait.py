@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.runtime import plan as plans
+from weft.runtime import waiting_plan as plans
 
 pytestmark = pytest.mark.on_host
 
@@ -34,7 +34,7 @@ def test_a_step_that_need_not_wait_becomes_one_function(sess, pipeline):
     for i in range(8):
         give(float(i))
         sess.run(move)
-        assert (_line(sess, move) is not None) == (i >= plans._WARM - 1)
+        assert (_line(sess, move) is not None) == (i >= plans.WARM - 1)
         assert sess.run(got) == i * i + 1
 
 

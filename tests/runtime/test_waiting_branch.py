@@ -8,9 +8,10 @@ import pytest
 
 import weft as tf
 from tests.runtime.test_waiting_loop import in_thread, queue_of, queue_waits, repeat
-from weft.runtime.plan import DataflowPlan, WaitingPlan
+from weft.runtime.dataflow_plan import DataflowPlan
 from weft.runtime.waiting_branch import WaitingBranch
 from weft.runtime.waiting_loop import WaitingLoop
+from weft.runtime.waiting_plan import WaitingPlan
 
 
 @pytest.fixture

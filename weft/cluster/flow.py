@@ -14,10 +14,10 @@ from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.runtime.inbox import Mailbox
 from weft.runtime.interpret import located
-from weft.runtime.plan import WaitingPlan
 from weft.runtime.promised import Finish
 from weft.runtime.running import RunningSteps
 from weft.runtime.tasks import Task
+from weft.runtime.waiting_plan import WaitingPlan
 
 ROOT = ";0:0"
 """The end of every key outside of loops."""

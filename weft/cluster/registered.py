@@ -22,9 +22,11 @@ from weft.passes.partition import Partition
 from weft.passes.pipeline import Options, prepare
 from weft.runtime import dump
 from weft.runtime.crew import Crew
+from weft.runtime.dataflow_plan import DataflowPlan
 from weft.runtime.interpret import Observer
 from weft.runtime.partitioned import PartitionedPlan
-from weft.runtime.plan import DataflowPlan, Plan, make_plan
+from weft.runtime.plan import Plan
+from weft.runtime.planning import make_plan
 from weft.runtime.promised import StepEnds
 from weft.runtime.region import Region
 from weft.runtime.resources import ResourceStore, Variable

@@ -23,7 +23,8 @@ from weft.passes.inline import inline
 from weft.passes.pipeline import ALL, finish
 from weft.passes.prune import prune
 from weft.passes.structured_nodes import nodes_inside
-from weft.runtime.plan import Plan, make_plan
+from weft.runtime.plan import Plan
+from weft.runtime.planning import make_plan
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps, among
 

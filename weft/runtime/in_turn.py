@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.runtime.interpret import located
-from weft.runtime.plan import WaitingPlan
 from weft.runtime.region import Region
 from weft.runtime.tasks import Task
+from weft.runtime.waiting_plan import WaitingPlan
 
 Values = list[list[Any]]  # the slots of every partition
 Place = tuple[int, Task]  # partition, task of its plan

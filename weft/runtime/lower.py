@@ -21,7 +21,7 @@ from weft.runtime.products import factors_only, sums_of_products
 from weft.runtime.trips import counter_limits, one_more_loop, trip_bound
 
 if TYPE_CHECKING:
-    from weft.runtime.compile import Tracer
+    from weft.runtime.tracer import Tracer
 
 
 # A loop that needs this many times the room it was given is taken to be endless.

@@ -21,7 +21,7 @@ from weft.runtime.crew import Crew, Job, Turns
 from weft.runtime.executor import Executor
 from weft.runtime.in_turn import InTurn
 from weft.runtime.interpret import Observer
-from weft.runtime.plan import make_plan
+from weft.runtime.planning import make_plan
 from weft.runtime.promised import NO_ENDS, Drive, Finish, StepEnds
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore

@@ -8,27 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from weft.core import errors
-from weft.core.deferred import Deferred
 from weft.graph.kernel_call import bind
 from weft.passes.beforehand import index_arithmetic
 from weft.passes.cells import is_cell
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.pieces import pieces
-from weft.passes.pipeline import has_frames
-from weft.passes.references import is_reference
 from weft.passes.regions import group
 from weft.passes.structured_nodes import has_loops, nodes_inside
 from weft.passes.units import Layout, Unit
 from weft.runtime.call_site import DirectStep
 from weft.runtime.compile import translate
-from weft.runtime.executor import Executor
-from weft.runtime.frames import DEAD
 from weft.runtime.interpret import (
     Context,
     HostNode,
@@ -38,20 +30,16 @@ from weft.runtime.interpret import (
     run_nodes,
     run_nodes_observed,
 )
-from weft.runtime.promised import NO_ENDS, Finish, StepEnds, promised
+from weft.runtime.promised import NO_ENDS, Finish, StepEnds
 from weft.runtime.region import Region
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps, among
 from weft.runtime.straight import Step, straight_line
-from weft.runtime.straight_wait import WaitingStep, waiting_step
-from weft.runtime.task_graphs import node_runner, node_tasks, unit_tasks
-from weft.runtime.tasks import Task, TaskGraph
+from weft.runtime.task_graphs import node_tasks
+from weft.runtime.tasks import TaskGraph
 
-_WARM = 3
-_ATTEMPTS = 8
-# A step of so few units is run in order, as long as nothing has to wait.
-_FEW = 256
+WARM = 3  # runs after which a function is made of what keeps coming back
 
 
 class HostUnit:
@@ -72,7 +60,7 @@ class HostUnit:
             return
         run_nodes(self.nodes, values, self.store)
         self.runs += 1
-        if self.runs == _WARM:
+        if self.runs == WARM:
             wanted = [i for item in self.nodes for i in item.outs]
             self.step = straight_line(self.nodes, wanted, self.store, hold_lock=False)
 
@@ -284,258 +272,3 @@ class Plan:
         for slot, value in zip(self.feed_slots, feeds, strict=True):
             values[slot] = value
         return values
-
-
-class WaitingPlan(Plan):
-    """A plan with operations that may wait: its units run as their inputs become ready."""
-
-    in_order = False
-    # How often the units ran to the end in order, and the function made of them.
-    runs, attempts = 0, 0
-    line: WaitingStep | None = None
-
-    def _settle(self) -> None:
-        super()._settle()
-        self.runs, self.attempts, self.line = 0, 0, None
-        home = {n: i for i, unit in enumerate(self.layout.units) for n in unit.nodes}
-        tasks = []
-        for i, (layout, unit) in enumerate(zip(self.layout.units, self.units, strict=True)):
-            node = None if layout.is_region else layout.nodes[0]
-            task = Task(i, "plain", node, node.name if node is not None else f"region {i}")
-            if node is not None:
-                item = self.nodes[node]
-                task.run, task.out_slots = node_runner(item, self.store), item.outs
-                task.outs, task.in_slots = [[] for _ in item.outs], item.ins
-                if task.kind == "recv":
-                    task.arrive = self.store.take_over
-            else:
-                task.run = unit.run
-            tasks.append(task)
-        for i, layout in enumerate(self.layout.units):
-            sources = {home[s] for n in layout.nodes for s in _sources(n) if s in home} - {i}
-            for source in sorted(sources):
-                tasks[source].control_outs.append(tasks[i])
-        self.tasks = TaskGraph(tasks, self.template)
-        self.tasks.release(self._reads(), set(self.fetch_slots))
-
-    def _reads(self) -> list[set[int]]:
-        """The slots that each unit reads of others: what nobody reads any more is let go."""
-        reads = []
-        for unit in self.layout.units:
-            mine = set(unit.nodes)
-            edges = {e for n in unit.nodes for e in n.inputs if e[0] not in mine}
-            reads.append({self.slots[e] for e in edges if self.template[self.slots[e]] is None})
-        return reads
-
-    def run(
-        self,
-        feeds: Sequence[Any],
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        self._follow_store()
-        with among(running) if self.has_loops else nullcontext():
-            if deadline is None and rendezvous is None and len(self.units) <= _FEW:
-                values = self._run_in_order(feeds, running)
-            else:
-                given = list(zip(self.feed_slots, feeds, strict=True))
-                values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
-        return [values[i] for i in self.fetch_slots]
-
-    def _follow_store(self) -> None:
-        """Resolves handles again when something was removed from the store."""
-        if self.generation != self.store.generation:
-            self._settle()
-
-    def _run_in_order(self, feeds: Sequence[Any], running: RunningSteps | None) -> list[Any]:
-        """Runs unit after unit. From the first that must wait on, it is up to the executor."""
-        if running is not None:
-            running.check()
-        values = self.begin(feeds)
-        stop = self.advance(values)
-        if stop is None:
-            return values
-        return Executor(self.tasks, [], None, running).run((values, *stop))
-
-    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
-        self._follow_store()
-        if ends is NO_ENDS or (ends.only_running() and len(self.units) <= _FEW):
-            if ends.running is not None:
-                ends.running.check()
-            values = self.begin(feeds)
-            stop = self.advance(values)
-            if stop is None:
-                return finish(self.results(values))
-            return self.start_at(values, *stop, finish, ends)
-        tasks = self.tasks if ends.observe is None else self._tasks_by_node()
-        executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
-        return promised(executor, lambda values: finish(self.results(values)))
-
-    def start_at(
-        self,
-        values: list[Any],
-        unit: int,
-        promise: Deferred | None,
-        finish: Finish,
-        ends: StepEnds = NO_ENDS,
-    ) -> Any:
-        """The same, of a run that has come up to a unit, or up to what that waits for."""
-        executor = ends.executor(self.tasks, [])
-        at = values, unit, promise
-        return promised(executor, lambda slots: finish(self.results(slots)), at)
-
-    def begin(self, feeds: Sequence[Any]) -> list[Any]:
-        """The slots of a run."""
-        values = self.template.copy()
-        for slot, value in zip(self.feed_slots, feeds, strict=True):
-            values[slot] = value
-        return values
-
-    def advance(self, values: list[Any], first: int = 0) -> tuple[int, Deferred] | None:
-        """Runs the units from `first` on, up to one that must wait: that, and what it waits for."""
-        deferred: Deferred | None
-        if first == 0 and self.line is not None:
-            stop = self.line(values)
-            if stop is None:
-                return None
-            first, deferred = stop
-            if deferred is not None:
-                return first, deferred
-            self.line = None  # it was made for less than what comes now
-        for i in range(first, len(self.tasks.tasks)):
-            deferred = self.run_unit(i, values)
-            if deferred is not None:
-                return i, deferred
-        self._straighten()
-        return None
-
-    def fill(self, values: list[Any], i: int, outputs: Sequence[Any]) -> None:
-        """Puts what unit `i` waited for into the slots."""
-        for slot, value in zip(self.tasks.tasks[i].out_slots, outputs, strict=True):
-            values[slot] = value
-
-    def results(self, values: list[Any]) -> list[Any]:
-        return [values[i] for i in self.fetch_slots]
-
-    def run_unit(self, i: int, values: list[Any]) -> Deferred | None:
-        task = self.tasks.tasks[i]
-        try:
-            return task.run(values)
-        except Exception as error:
-            raise (error if task.node is None else located(error, task.node)) from error
-
-    def _straighten(self) -> None:
-        """After some runs that had nothing to wait for, makes one function of the units."""
-        self.runs += 1
-        if self.runs >= _WARM and self.attempts < _ATTEMPTS:
-            self.runs, self.attempts = 0, self.attempts + 1
-            self.line = waiting_step(self)
-
-    def run_observed(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer,
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        self._follow_store()
-        given = list(zip(self.feed_slots, feeds, strict=True))
-        tasks = self._tasks_by_node()
-        values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
-        return [values[i] for i in self.fetch_slots]
-
-
-def _sources(node: Node) -> list[Node]:
-    return [source for source, _ in node.inputs] + node.controls
-
-
-class DataflowPlan(Plan):
-    """A plan whose loops and branches have no structure: the executor runs them piece by piece."""
-
-    in_order = False
-
-    def _group(self) -> Layout:
-        return pieces(self.graph, self.on_host)
-
-    def _on_device(self, edge: Edge, user: Node, home: dict[Node, Unit]) -> bool:
-        """Whether an edge may bring a host node a value that lies on a device, by detours even."""
-        source, i = edge
-        if is_cell(edge) or not is_numeric(source.dtypes[i]) or home.get(source) is home[user]:
-            return False
-        if is_reference(edge):
-            return False  # what it names is read on the host
-        if source.definition.control_flow is not None:
-            return True
-        return super()._on_device(edge, user, home)
-
-    def _settle(self) -> None:
-        super()._settle()
-        units = list(zip(self.layout.units, self.units, strict=True))
-        self.tasks = unit_tasks(self.graph, units, self.nodes, self.slots, self.template)
-
-    def is_tiny(self) -> bool:
-        return False
-
-    def run(
-        self,
-        feeds: Sequence[Any],
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        return self._run(feeds, None, deadline, running, rendezvous)
-
-    def run_observed(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer,
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        return self._run(feeds, observe, deadline, running, rendezvous)
-
-    def _run(
-        self, feeds: Sequence[Any], observe: Observer | None, deadline: float | None,
-        running: RunningSteps | None, rendezvous: Rendezvous | None,
-    ) -> list[Any]:  # fmt: skip
-        tasks = self._tasks_for(observe)
-        given = list(zip(self.feed_slots, feeds, strict=True))
-        return self.results(Executor(tasks, given, deadline, running, observe, rendezvous).run())
-
-    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
-        tasks = self._tasks_for(ends.observe)
-        executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
-        return promised(executor, lambda values: finish(self.results(values)))
-
-    def _tasks_for(self, observe: Observer | None) -> TaskGraph:
-        if self.generation != self.store.generation:
-            with self.store.lock:
-                self._settle()
-        if any(unit.cannot_compile for unit in self.units):
-            self._regroup()
-        if observe is None:
-            return self.tasks
-        self._show_constants(observe)
-        return self._tasks_by_node()
-
-    def results(self, values: list[Any]) -> list[Any]:
-        results = [values[slot] for slot in self.fetch_slots]
-        for edge, value in zip(self.graph.fetches, results, strict=True):
-            if value is DEAD:
-                raise errors.InvalidArgumentError(
-                    None, None, f"Retval[0] does not have value: {edge[0].name} was not computed"
-                )
-        return results
-
-
-def make_plan(
-    graph: ClientGraph, store: ResourceStore, nested: bool = False, may_wait: bool = False
-) -> Plan:
-    """`may_wait`: whether it is run as one that may have to wait in any case."""
-    if has_frames(graph) or any("_may_be_dead" in n.attrs for n in graph.nodes):
-        return DataflowPlan(graph, store, nested)
-    waits = may_wait or any(n.definition.blocking for n in graph.nodes)
-    return (WaitingPlan if waits else Plan)(graph, store, nested)

@@ -26,14 +26,7 @@ from weft.passes.structured_nodes import has_loops
 from weft.passes.units import Unit
 from weft.runtime import report
 from weft.runtime.call_site import DirectStep, call_site, direct_step
-from weft.runtime.compile import (
-    Program,
-    Spec,
-    compile_region,
-    inner_random,
-    load,
-    translate,
-)
+from weft.runtime.compile import Program, Spec, compile_region, load, translate
 from weft.runtime.device_memory import can_overwrite
 from weft.runtime.huge_pages import use_huge_pages
 from weft.runtime.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
@@ -42,6 +35,7 @@ from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.running import limits
 from weft.runtime.stopping import call_stoppably, take_switch
 from weft.runtime.straight import Step, straight_line
+from weft.runtime.tracer import inner_random
 
 MAX_PROGRAMS = 64
 FEW_SIGNATURES = 3  # so many are compiled without further ado

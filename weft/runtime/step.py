@@ -19,12 +19,14 @@ from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import Options, prepare
 from weft.runtime import dump, report
 from weft.runtime.crew import Crew
+from weft.runtime.dataflow_plan import DataflowPlan
 from weft.runtime.debug import NumericCheck
 from weft.runtime.device import device_set, local_devices
 from weft.runtime.interpret import located
 from weft.runtime.partitioned import PartitionedPlan
 from weft.runtime.placer import Placer
-from weft.runtime.plan import DataflowPlan, Plan, make_plan
+from weft.runtime.plan import Plan
+from weft.runtime.planning import make_plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.running import RunningSteps, until
 from weft.runtime.trace import StepTrace

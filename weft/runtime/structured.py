@@ -35,7 +35,7 @@ def runner(node: Node, store: ResourceStore) -> Call:
 
 
 def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> Any:
-    from weft.runtime.plan import make_plan
+    from weft.runtime.planning import make_plan
 
     return make_plan(graph, store, nested=True, may_wait=may_wait)
 

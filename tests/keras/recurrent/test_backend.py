@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from tests.keras.recurrent.cases import MASK, values
-from weft.runtime import plan, structured
+from weft.runtime import dataflow_plan, structured
 
 X = values([3, 4, 2], 1)
 
@@ -86,6 +86,6 @@ def test_training_on_any_batch_is_one_program(monkeypatch: Any) -> None:
             raise AssertionError("a loop is interpreted")
 
         monkeypatch.setattr(structured._While, "__call__", fail)
-        monkeypatch.setattr(plan.DataflowPlan, "run_observed", fail)
+        monkeypatch.setattr(dataflow_plan.DataflowPlan, "run_observed", fail)
         losses += [session.run([loss, train], {x: X})[0] for _ in range(2)]
     assert losses == sorted(losses, reverse=True) and losses[-1] < losses[0]
