@@ -10,7 +10,8 @@ from weft.core import errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
-from weft.ops.queue_objects import fits, invalid
+from weft.ops.kernels import invalid
+from weft.ops.queue_values import fits
 from weft.ops.waiting import DONE, WAIT, Monitor, Waiter
 
 

@@ -16,15 +16,9 @@ from weft.graph.constant_value import constant_value
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims
 from weft.graph.tensor import Tensor
-from weft.ops.queue_objects import (
-    HeapQueue,
-    invalid,
-    packed,
-    rows,
-    show_shapes,
-    show_types,
-    unpacked,
-)
+from weft.ops.kernels import invalid
+from weft.ops.queue_kinds import HeapQueue
+from weft.ops.queue_values import packed, rows, show_shapes, show_types, unpacked
 from weft.ops.queues import _as_shape_list, _as_type_list
 from weft.ops.resource_names import find_or_make
 

@@ -20,8 +20,8 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.control import group, tuple_
+from weft.ops.kernels import invalid
 from weft.ops.mutex import Lock, Mutex
-from weft.ops.queue_objects import invalid
 from weft.ops.resource_names import named_or_node
 
 CRITICAL_SECTIONS = "critical_sections"

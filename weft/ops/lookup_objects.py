@@ -15,7 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
 from weft.io import file_io
 from weft.ops.kernels import as_array, invalid
-from weft.ops.queue_objects import show_types
+from weft.ops.queue_values import show_types
 from weft.ops.string_numbers import number
 
 WHOLE_LINE, LINE_NUMBER = -2, -1

@@ -15,7 +15,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import array_to_proto, proto_to_array
 from weft.ops.kernels import as_array, invalid
 from weft.ops.parsing_wire import read_varint, varint
-from weft.ops.queue_objects import show_types
+from weft.ops.queue_values import show_types
 from weft.ops.string_arrays import mapped, string, strings
 
 _HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)

@@ -15,14 +15,10 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.ops.queue_objects import (
-    HeapQueue,
-    PaddingQueue,
-    Queue,
-    ShufflingQueue,
-    invalid,
-    show_types,
-)
+from weft.ops.kernels import invalid
+from weft.ops.queue_kinds import HeapQueue, PaddingQueue, ShufflingQueue
+from weft.ops.queue_objects import Queue
+from weft.ops.queue_values import show_types
 from weft.ops.resource_names import find_or_make
 
 _SHARED = 'capacity: int = -1, {}container: string = "", shared_name: string = ""'

@@ -16,8 +16,9 @@ from weft.core.deferred import Deferred
 from weft.io import lmdb
 from weft.io.file_io import open_binary
 from weft.io.tf_record import RecordReader, open_records
+from weft.ops.kernels import invalid
 from weft.ops.mutex import Lock, Mutex
-from weft.ops.queue_objects import Queue, invalid
+from weft.ops.queue_objects import Queue
 
 Record = tuple[bytes, bytes]
 

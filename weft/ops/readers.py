@@ -15,7 +15,8 @@ from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
 from weft.io import file_io
 from weft.io.tf_record import TFRecordOptions
-from weft.ops.queue_objects import Queue, invalid
+from weft.ops.kernels import invalid
+from weft.ops.queue_objects import Queue
 from weft.ops.reader_objects import (
     FixedLengthRecordReaderObject,
     IdentityReaderObject,

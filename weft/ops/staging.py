@@ -13,7 +13,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import colocate_with, get_default_graph, name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
-from weft.ops.queue_objects import invalid
+from weft.ops.kernels import invalid
 from weft.ops.resource_names import named_or_node
 from weft.ops.staging_objects import StagingList, StagingMap
 

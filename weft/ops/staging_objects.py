@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors
-from weft.ops.queue_objects import invalid, owned
+from weft.ops.kernels import invalid
+from weft.ops.queue_values import owned
 from weft.ops.waiting import DONE, WAIT, Monitor, Waiter
 
 

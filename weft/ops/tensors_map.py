@@ -16,7 +16,8 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
-from weft.ops.queue_objects import invalid, owned, show_types
+from weft.ops.kernels import invalid
+from weft.ops.queue_values import owned, show_types
 from weft.ops.resource_names import named_or_node
 
 Entry = tuple[np.ndarray, np.ndarray, np.ndarray]
