@@ -325,3 +325,36 @@ def test_a_step_in_several_calls_whose_branches_use_what_is_on_another_device():
         both = tf.cond(p, here.dequeue, first.dequeue)
         with pytest.raises(tf.errors.UnimplementedError, match=r"CPU:\d and .*CPU:\d"):
             sess.partial_run_setup([both], [p])
+
+
+def test_a_loop_over_devices_whose_compiled_parts_change_variables():
+    """The loop waits for its data, so its parts meet by tokens; variables enter it as handles."""
+    data = tf.data.Dataset.from_tensors(np.ones([64, 64], np.float32)).repeat()
+    iterator = data.make_initializable_iterator()
+    variables = []
+    for k in range(2):
+        with tf.device(f"/cpu:{k}"):
+            ones = tf.ones_initializer()
+            variables.append(tf.get_variable(f"v{k}", [64], initializer=ones, use_resource=True))
+
+    def body(i):
+        means, updates = [], []
+        for k, v in enumerate(variables):
+            with tf.device("/cpu:0"):
+                x = iterator.get_next()
+            with tf.device(f"/cpu:{k}"):
+                means.append(tf.reduce_mean(tf.matmul(x, x), 0))
+                updates.append(v.assign_sub((v - means[-1]) * 0.1, read_value=False))
+        with tf.device("/cpu:0"):
+            total = tf.add_n(means)
+        with tf.control_dependencies([*updates, total]):
+            return tf.identity(i) + 1
+
+    loop = tf.while_loop(lambda i: i < 3, body, [0], parallel_iterations=1)
+    with tf.Session(config=config(2)) as sess:
+        sess.run([tf.global_variables_initializer(), iterator.initializer])
+        for _ in range(6):
+            sess.run(loop)
+        expected = 64 - 63 * 0.9**18
+        for found in sess.run(variables):
+            np.testing.assert_allclose(found, expected, rtol=1e-5)

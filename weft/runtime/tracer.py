@@ -10,7 +10,7 @@ import numpy as np
 
 from weft.core import errors, flags
 from weft.graph.kernel_call import bind
-from weft.passes.cells import cell_key
+from weft.passes.cells import cell_key, is_cell
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.devices import DeviceInfo
 from weft.passes.regions import schedule
@@ -151,6 +151,8 @@ class Tracer:
         node = edge[0]
         if node.definition.is_handle:
             return self.cells[cell_key(node)]
+        if is_cell(edge):  # from a node outside of the region that only hands a variable on
+            return self._input(next(e for e in node.inputs if is_cell(e)), values)
         constant: Any = node.attrs["value"]
         return constant
 
