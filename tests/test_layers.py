@@ -30,6 +30,7 @@ ABOVE = {
 BUILT_ON_THE_API = (
     "train",
     "data",
+    "distribute",
     "functions",
     "autograph",
     "keras",
@@ -46,6 +47,7 @@ BUILT_ON_THE_API = (
     "serving",
     "contrib",
     "platform",
+    "profiler",
 )
 ABOVE |= {layer: ("client", "autodiff", *BUILT_ON_THE_API) for layer in BUILT_ON_THE_API}
 ABOVE |= {"api": ("client", "autodiff", *BUILT_ON_THE_API)}

@@ -793,11 +793,13 @@ if TYPE_CHECKING:
     from weft import autograph as autograph
     from weft import contrib as contrib
     from weft.api import data as data
+    from weft.api import distribute as distribute
     from weft.api import distributions as distributions
     from weft.api import estimator as estimator
     from weft import examples as examples
     from weft.api import feature_column as feature_column
     from weft.api import keras as keras
+    from weft.api import profiler as profiler
     from weft import python as python
     from weft.api import saved_model as saved_model
     from weft.data.optional import OptionalSpec as OptionalSpec
@@ -807,11 +809,13 @@ _LATER = {
     "autograph": "weft.autograph",
     "contrib": "weft.contrib",
     "data": "weft.api.data",
+    "distribute": "weft.api.distribute",
     "distributions": "weft.api.distributions",
     "estimator": "weft.api.estimator",
     "examples": "weft.examples",
     "feature_column": "weft.api.feature_column",
     "keras": "weft.api.keras",
+    "profiler": "weft.api.profiler",
     "python": "weft.python",
     "saved_model": "weft.api.saved_model",
 }
@@ -820,7 +824,15 @@ _LATER_NAMES = {
 }
 # A package that is imported takes its name in this module, where that is the public namespace's:
 # these are empty, and imported now.
-for _name in ("data", "estimator", "feature_column", "keras", "saved_model"):
+for _name in (
+    "data",
+    "distribute",
+    "estimator",
+    "feature_column",
+    "keras",
+    "profiler",
+    "saved_model",
+):
     importlib.import_module(f"weft.{_name}")
     del globals()[_name]
 

@@ -201,6 +201,51 @@ def test_helpers_without_a_public_name() -> None:
     assert tf_contextlib.contextmanager
 
 
+def test_walking_through_a_module() -> None:
+    import tensorflow as tf
+
+    assert vars(tf.contrib.rnn)["BasicLSTMCell"] is weft.contrib.rnn.BasicLSTMCell
+    assert tf.nn.__dict__["relu"] is weft.nn.relu
+
+
+def test_locating_a_name_by_its_path() -> None:
+    import pydoc
+
+    assert pydoc.locate("tensorflow.identity") is weft.identity
+    assert pydoc.locate("tensorflow.layers.dense") is weft.layers.dense
+
+
+def test_the_data_modules_of_slim() -> None:
+    from tensorflow.contrib.slim.python.slim.data import dataset, tfexample_decoder
+
+    slim = weft.contrib.slim
+    assert dataset.Dataset is slim.dataset.Dataset
+    assert tfexample_decoder.TFExampleDecoder is slim.tfexample_decoder.TFExampleDecoder
+
+
+def test_comparing_serialized_graphs() -> None:
+    from tensorflow.python import pywrap_tensorflow
+
+    with weft.Graph().as_default() as graph:
+        weft.constant(1.0, name="a")
+        one = graph.as_graph_def().SerializeToString()
+        weft.constant(2.0, name="b")
+        two = graph.as_graph_def().SerializeToString()
+    assert pywrap_tensorflow.EqualGraphDefWrapper(one, one) == b""
+    assert b"'b'" in pywrap_tensorflow.EqualGraphDefWrapper(two, one)
+
+
+def test_the_cost_of_a_node() -> None:
+    from tensorflow.python.framework import ops
+
+    with weft.Graph().as_default() as graph:
+        product = weft.matmul(weft.zeros([2, 3]), weft.zeros([3, 4]))
+        of = graph.as_graph_def().node
+        costs = {n.name: ops.get_stats_for_node_def(graph, n, "flops").value for n in of}
+    assert costs[product.op.name] == 2 * 2 * 3 * 4
+    assert costs["zeros"] is None
+
+
 def test_the_devices_of_a_config() -> None:
     import tensorflow as tf
     from tensorflow.python.client import device_lib

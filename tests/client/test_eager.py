@@ -250,6 +250,22 @@ def test_graphs_run_inside_of_it() -> None:
         assert session.run(tf.constant(1) + 1) == 2
 
 
+def test_a_graph_stays_a_graph_when_the_stack_is_reset_in_it() -> None:
+    waiting, stacks.graphs.items = stacks.graphs.items, []
+    try:
+        tf.enable_eager_execution()
+        with tf.Graph().as_default():
+            stacks.graphs.reset()  # as TestCase.setUp does
+            stacks.reset_default_graph()
+            assert not tf.executing_eagerly()
+            with tf.Graph().as_default() as inner:
+                assert tf.constant(1).graph is inner
+        assert tf.executing_eagerly()
+    finally:
+        tf.disable_eager_execution()
+        stacks.graphs.items = waiting
+
+
 def test_enabling() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="at program startup"):
         tf.enable_eager_execution()
@@ -261,3 +277,16 @@ def test_enabling() -> None:
     finally:
         tf.disable_eager_execution()
         stacks.graphs.items = waiting
+
+
+def test_assertions_and_slices_of_variables() -> None:
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.control_dependencies([tf.Assert(x[0, 1] > x[0, 0], [x])]):
+        assert x[1, 1].numpy() == 4.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+        tf.Assert(x[0, 1] < x[0, 0], [x])
+    x[0].assign([7.0, 8.0])
+    x[1, tf.constant(0)].assign(9.0)
+    np.testing.assert_array_equal(x.numpy(), [[7, 8], [9, 4]])
+    assert tf.global_variables_initializer() is not None
+    assert tf.variables_initializer([x]) is not None

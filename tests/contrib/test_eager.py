@@ -135,3 +135,23 @@ def test_functions_and_devices() -> None:
     assert float(tfe.defun(lambda x: x * 2)(tf.constant(2.0))) == 4.0
     assert tfe.num_gpus() >= 0
     assert any("CPU:0" in name for name in tfe.list_devices())
+
+
+def test_a_network_tracks_its_layers() -> None:
+    class Two(tf.contrib.eager.Network):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = self.track_layer(tf.layers.Dense(3, use_bias=False))
+            self.rest = [self.track_layer(tf.layers.Dense(1)) for _ in range(2)]
+
+        def call(self, x: tf.Tensor) -> tf.Tensor:
+            return self.rest[1](self.first(x)) + self.rest[0](self.first(x))
+
+    net = Two()
+    gradient = tf.contrib.eager.implicit_gradients(lambda x: tf.reduce_sum(net(x)))
+    found = gradient(tf.ones([2, 4]))
+    assert len(net.layers) == 3 and len(net.variables) == len(found) == 5
+    with pytest.raises(TypeError, match=r"not a tf\.layers\.Layer"):
+        net.track_layer("dense")
+    with pytest.raises(ValueError, match="Forward slashes"):
+        tf.contrib.eager.Network("a/b")

@@ -201,3 +201,10 @@ def test_compatibility():
     assert dtypes.float32_ref.is_compatible_with(dtypes.float32_ref)
     assert dtypes.float32.is_compatible_with(np.float32)
     assert not dtypes.float32.is_compatible_with("int32")
+
+
+def test_types_of_python_that_tensorflow_does_not_know_equal_none() -> None:
+    assert dtypes.float32 == float and dtypes.bool == bool  # noqa: E721
+    for kind in (int, str, bytes, complex, 2.1):
+        assert all(dtype != kind for dtype in dtypes.ALL_DTYPES)
+    assert dtypes.as_dtype(int) is dtypes.int32

@@ -190,3 +190,18 @@ def test_contrib_has_what_did_not_come_along(sess: Any) -> None:
     shaped = range_(4).batch(2).apply(data.assert_element_shape(tf.TensorShape([2])))
     assert shaped.output_shapes.as_list() == [2]
     assert len(elements(shaped, sess)) == 2
+
+
+def test_arrays_as_elements(sess: Any) -> None:
+    def counted(i: Any) -> Any:
+        n = tf.cast(i, tf.int32)
+        return tf.TensorArray(tf.int32, size=n, element_shape=[]).unstack(tf.range(n))
+
+    dataset = range_(4).map(counted)
+    assert isinstance(dataset.element_spec, tf.TensorArraySpec)
+    again = dataset.map(lambda array: array.identity())
+    for each in (dataset, again):
+        iterator = tf.data.make_one_shot_iterator(each)
+        array = iterator.get_next()
+        stacked = array.stack()
+        assert [sess.run(stacked).tolist() for _ in range(4)] == [[], [0], [0, 1], [0, 1, 2]]

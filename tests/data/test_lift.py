@@ -31,6 +31,11 @@ LIFTED: dict[str, Callable[[Any], Any]] = {
     "joins": lambda x: (tf.concat([x, x * 2], 1), tf.stack([x[0], x[3]], axis=1)),
     "types": lambda x: tf.one_hot(tf.cast(tf.abs(x[0]), tf.int32) % 4, 4, axis=0),
     "look up": lambda x: tf.gather(tf.range(20) * 3, tf.cast(tf.abs(x[:, 0]), tf.int32)),
+    "draws": lambda x: tf.squeeze(
+        tf.raw_ops.StatelessMultinomial(
+            logits=[[0.0, 1.0, 2.0, -1.0]], num_samples=1, seed=tf.cast(x[0, :2] * 100, tf.int64)
+        )
+    ),
     "image": _image,
     "strings": lambda x: tf.string_to_number(tf.constant("7")) + x,
 }

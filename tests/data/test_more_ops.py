@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_elements_go_to_devices_in_turn() -> None:
         devices=["/cpu:0", "/cpu:1"], shared_name="", container="", **ONE_NUMBER
     )
     start = ops.MultiDeviceIteratorInit(
-        dataset=variant(tf.data.Dataset.range(5)), multi_device_iterator=made, max_buffer_size=1
+        dataset=variant(tf.data.Dataset.range(5)), multi_device_iterator=made, max_buffer_size=2
     )
     name = ops.MultiDeviceIteratorToStringHandle(multi_device_iterator=made)
     again = ops.MultiDeviceIteratorFromStringHandle(string_handle=name)
@@ -139,6 +140,32 @@ def test_elements_go_to_devices_in_turn() -> None:
                 session.run(shards[1], given)
         with pytest.raises(errors.InvalidArgumentError, match="Invalid incarnation id"):
             session.run(shards[0], {incarnation: 7})
+
+
+def test_a_device_waits_when_too_much_is_kept_for_another() -> None:
+    made = ops.MultiDeviceIterator(
+        devices=["/cpu:0", "/cpu:1"], shared_name="", container="", **ONE_NUMBER
+    )
+    start = ops.MultiDeviceIteratorInit(
+        dataset=variant(tf.data.Dataset.range(6)), multi_device_iterator=made, max_buffer_size=1
+    )
+    incarnation = tf.placeholder(tf.int64, [])
+    first, second = (
+        ops.MultiDeviceIteratorGetNextFromShard(
+            multi_device_iterator=made, shard_num=i, incarnation_id=incarnation, **ONE_NUMBER
+        )[0]
+        for i in range(2)
+    )
+    with tf.Session() as session:
+        given = {incarnation: session.run(start)}
+        assert session.run(second, given) == 1  # 0 is kept, and 2 cannot be as well
+        with pytest.raises(errors.DeadlineExceededError):
+            session.run(second, given, tf.RunOptions(timeout_in_ms=50))
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(session.run, second, given)
+            taken = [session.run(first, given) for _ in range(2)]
+            assert (taken, waiting.result(timeout=60)) == ([0, 2], 3)
+        assert session.run([first, second], given) == [4, 5]
 
 
 def test_a_function_of_each_row() -> None:

@@ -236,3 +236,44 @@ def test_datasets_that_are_opened_one_after_the_other_do_not_pile_up() -> None:
         assert [int(session.run(element)) for _ in range(60)] == list(range(60))
         resource = next(each for _, kind, _, each in session._runner.store if kind == "iterator")
         assert len(resource.scope._members) < 15
+
+
+def test_results_come_as_they_are_ready_where_any_order_will_do() -> None:
+    gates = [threading.Event() for _ in range(6)]
+
+    def waits(i: Any) -> Any:
+        assert gates[i].wait(20)
+        return i
+
+    options = tf.data.Options()
+    options.experimental_deterministic = False
+    dataset = tf.data.Dataset.range(6).map(lambda i: tf.py_func(waits, [i], tf.int64), 3)
+    with tf.Session() as session:
+        element = started(dataset.with_options(options), session)
+        for i in (1, 0, 3, 4, 2, 5):
+            gates[i].set()
+            assert session.run(element) == i
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(element)
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_closing_the_session_ends_a_function_that_loops_for_ever(ahead: int) -> None:
+    def loops(x: Any) -> Any:
+        return tf.while_loop(lambda x: x > -1, lambda x: x * 1, [x])
+
+    session = tf.Session()
+    element = started(tf.data.Dataset.range(3).map(loops).prefetch(ahead), session)
+    found: list[str] = []
+
+    def run() -> None:
+        with pytest.raises(tf.errors.CancelledError):
+            session.run(element)
+        found.append("over")
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    time.sleep(0.3)
+    session.close()
+    thread.join(30)
+    assert found == ["over"]

@@ -69,6 +69,13 @@ def test_towers() -> None:
     assert number(r"at most ([0-9.e+-]+)", printed) < 1e-5
 
 
+def test_mirrored() -> None:
+    printed = run("examples/mirrored.py", "--steps", "40", "--devices", "cpu:0", "cpu:1")
+    assert number(r"step   39  loss ([0-9.]+)", printed) < 0.1
+    assert number(r"2 replicas, accuracy ([0-9.]+)", printed) > 0.9
+    assert "copies of hidden/kernel:0 are equal" in printed
+
+
 def test_pipelined_steps() -> None:
     printed = run("examples/pipelined_steps.py", "--batches", "40")
     times = [float(ms) for ms in re.findall(r"40 steps, ([0-9.]+) ms a batch", printed)]

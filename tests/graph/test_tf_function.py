@@ -6,6 +6,7 @@ import copy
 import functools
 import gc
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -595,6 +596,33 @@ def test_in_datasets(sess) -> None:
     data = tf.data.Dataset.range(4).map(squared).filter(lambda x: squared(x) > 0)
     following = tf.data.make_one_shot_iterator(data).get_next()
     assert [sess.run(following) for _ in range(3)] == [1, 4, 9]
+
+
+def test_vectorized_map_is_no_loop_where_it_need_not_be(sess) -> None:
+    x = tf.constant(np.arange(24, dtype=np.float32).reshape(4, 2, 3) / 7)
+    w = tf.constant(np.ones((3, 2), np.float32) * 2)
+
+    def products(row):
+        return tf.matmul(row, w) + tf.reduce_sum(row), {"top": tf.reduce_max(row, 0) * row}
+
+    rows = tf.vectorized_map(products, x)
+    assert rows[0].shape.as_list() == [4, 2, 2]
+    assert not any(op.type == "Enter" for op in tf.get_default_graph().get_operations())
+    gradients = tf.gradients(tf.reduce_sum(rows[0] ** 2), [x, w])
+    loop = tf.map_fn(products, x, dtype=(tf.float32, {"top": tf.float32}))
+    same = tf.gradients(tf.reduce_sum(loop[0] ** 2), [x, w])
+    found, wanted = sess.run([(rows, gradients), (loop, same)])
+    tf.nest.map_structure(partial(np.testing.assert_allclose, rtol=1e-5), found, wanted)
+    # An assignment is done once for each row.
+    v = tf.Variable(0.0, use_resource=True)
+
+    def counted(row):
+        with tf.control_dependencies([v.assign_add(1.0)]):
+            return row * 2.0
+
+    sess.run(v.initializer)
+    sess.run(tf.vectorized_map(counted, x))
+    assert sess.run(v) == 4.0
 
 
 def test_in_map_fn_and_vectorized_map(sess) -> None:

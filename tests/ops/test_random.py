@@ -141,6 +141,14 @@ def test_sessions_carry_streams_on() -> None:
         check(family, case, [step[i] for step in steps])
 
 
+def test_sizes_may_be_small_integers() -> None:
+    with Graph().as_default():
+        assert random.truncated_normal([np.uint8(3)]).dims == (3,)
+        assert random.random_uniform([2, np.int16(5)]).dims == (2, 5)
+        with pytest.raises(TypeError, match="uint8"):
+            random.random_normal(np.array([3], np.uint8))
+
+
 def test_sessions_start_anew() -> None:
     with Graph().as_default():
         drawn = random.random_uniform([3], seed=1)

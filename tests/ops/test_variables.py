@@ -119,7 +119,12 @@ def test_uninitialized(use_resource, sess):
     wanted = "resource variable v" if use_resource else "Attempting to use uninitialized value v"
     with pytest.raises(tf.errors.FailedPreconditionError, match=wanted):
         sess.run(v)
-    with pytest.raises(tf.errors.FailedPreconditionError, match="v"):
+    missing, text = (
+        (tf.errors.NotFoundError, "Resource localhost/v/.* does not exist")
+        if use_resource
+        else (tf.errors.FailedPreconditionError, "v")
+    )
+    with pytest.raises(missing, match=text):
         sess.run(v.assign_add(1.0))
     known = tf.is_variable_initialized(v)
     assert not sess.run(known)
@@ -127,6 +132,18 @@ def test_uninitialized(use_resource, sess):
     sess.run(tf.global_variables_initializer())
     assert sess.run(known)
     assert list(sess.run(tf.report_uninitialized_variables())) == []
+
+
+def test_a_reference_variable_of_nothing_is_initialized(sess):
+    words = tf.Variable([], dtype=tf.string, collections=[], use_resource=False)
+    longer = tf.assign(words, tf.concat([words, ["a"]], 0), validate_shape=False)
+    assert sess.run(tf.is_variable_initialized(words))
+    assert sess.run(words).shape == (0,)
+    sess.run(longer)
+    assert list(sess.run(words)) == [b"a"]
+    held = tf.Variable(tf.zeros([0, 3]), use_resource=True)
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        sess.run(held)
 
 
 def test_assigning_another_shape(sess):

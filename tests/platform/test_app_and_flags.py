@@ -79,6 +79,26 @@ def test_run_takes_a_function_and_arguments() -> None:
     assert done.returncode == 0
 
 
+def test_a_flag_that_absl_logging_has_too() -> None:
+    program = """
+tf.app.flags.DEFINE_string("log_dir", "logs", "where summaries go")
+tf.app.flags.DEFINE_integer("v", 3, "how much to tell")
+def main(argv):
+    print(tf.app.flags.FLAGS.log_dir, tf.app.flags.FLAGS.v)
+    tf.logging.set_verbosity(tf.logging.INFO)
+    tf.logging.info("still logs")
+tf.app.run()
+"""
+    done = run(program, "--log_dir=x")
+    assert done.stdout == "x 3\n", done.stderr
+    assert "still logs" in done.stderr
+
+
+def test_a_flag_is_still_defined_once() -> None:
+    done = run(DEFINED + 'tf.flags.DEFINE_string("name", "", "again")')
+    assert "DuplicateFlagError" in done.stderr
+
+
 def test_a_required_flag() -> None:
     program = DEFINED + (
         "tf.flags.DEFINE_string('data', None, 'where')\n"

@@ -3,6 +3,7 @@
 from weft.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from weft.estimator.canned.kmeans import KMeans as KMeans
 from weft.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from weft.estimator.canned.sdca import LinearSDCA as LinearSDCA
 from weft.estimator.early_stopping import (
     make_early_stopping_hook as make_early_stopping_hook,
     stop_if_higher_hook as stop_if_higher_hook,

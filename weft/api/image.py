@@ -65,6 +65,9 @@ from weft.ops.image_nms import (
     non_max_suppression_with_scores as non_max_suppression_with_scores,
 )
 from weft.ops.image_nms_combined import combined_non_max_suppression as combined_non_max_suppression
+from weft.ops.image_proposals import (
+    generate_bounding_box_proposals as generate_bounding_box_proposals,
+)
 from weft.ops.image_quality import (
     image_gradients as image_gradients,
     psnr as psnr,

@@ -16,8 +16,10 @@ from weft.saved_model.files import (
     contains_saved_model as contains_saved_model,
     maybe_saved_model_directory as maybe_saved_model_directory,
 )
+from weft.saved_model.load import load_v2 as load_v2
 from weft.saved_model.loader import load as load
 from weft.saved_model.main_op import main_op_with_restore as main_op_with_restore
+from weft.saved_model.save import save as save
 from weft.saved_model.signature_constants import (
     CLASSIFY_INPUTS as CLASSIFY_INPUTS,
     CLASSIFY_METHOD_NAME as CLASSIFY_METHOD_NAME,
@@ -51,6 +53,7 @@ from weft.saved_model.tensor_info import (
 )
 from weft.api import saved_model_builder as builder
 from weft.api import saved_model_constants as constants
+from weft.api import saved_model_experimental as experimental
 from weft.api import saved_model_loader as loader
 from weft.api import saved_model_main_op as main_op
 from weft.api import saved_model_signature_constants as signature_constants

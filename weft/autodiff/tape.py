@@ -154,11 +154,11 @@ class GradientTape:
         self, targets: list[Any], sources: list[Any], weights: Any, unconnected: Any
     ) -> list[Any]:
         recorded = self._operations()
-        watched = {id(v) for v in [*self._watched.values(), *self.watched_variables()]}
-        mine = [s for s in sources if id(s) in watched or _is_in(recorded, s)]
+        watched = {_identity(v) for v in [*self._watched.values(), *self.watched_variables()]}
+        mine = [s for s in sources if _identity(s) in watched or _is_in(recorded, s)]
         edges = {t for op in recorded for t in op.inputs if t.op not in recorded}
         constant = [t for t in edges if not any(t in self._inside(s) for s in [*mine, *sources])]
-        known = [y for y in targets if y.op in recorded or id(y) in watched]
+        known = [y for y in targets if y.op in recorded or _identity(y) in watched]
         made: dict[int, Any] = {}
         if mine and known:
             if weights is not None:
@@ -274,9 +274,18 @@ class GradientTape:
         return [next(made) if is_there else None for is_there in there]
 
 
+def _identity(source: Any) -> int:
+    """Several objects may stand for one variable; it has one handle."""
+    handle = getattr(source, "handle", None)
+    return id(source if handle is None else handle)
+
+
 def _trainable(graph: Graph) -> list[Any]:
-    if isinstance(graph, EagerGraph) and hasattr(graph, "trainable"):
-        return list(graph.trainable.values())
+    outermost = graph
+    while outermost.outer_graph is not None:
+        outermost = outermost.outer_graph
+    if isinstance(outermost, EagerGraph) and hasattr(outermost, "trainable"):
+        return list(outermost.trainable.values())
     return graph.get_collection("trainable_variables")
 
 

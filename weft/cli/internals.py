@@ -28,6 +28,19 @@ class tf2:
         return False
 
 
+class pywrap:
+    @staticmethod
+    def EqualGraphDefWrapper(actual: bytes, expected: bytes) -> bytes:
+        """How two serialized graphs differ; nothing when they do not."""
+        try:
+            tf.test.assert_equal_graph_def(
+                tf.GraphDef.FromString(actual), tf.GraphDef.FromString(expected)
+            )
+        except AssertionError as difference:
+            return str(difference).encode()
+        return b""
+
+
 class device_lib:
     @staticmethod
     def list_local_devices(session_config: Any = None) -> list[Any]:
@@ -49,6 +62,15 @@ class ops:
     register_proto_function = staticmethod(collection_def.register_proto_function)
     strip_name_scope = staticmethod(collection_def.strip_name_scope)
     prepend_name_scope = staticmethod(collection_def.prepend_name_scope)
+
+    @staticmethod
+    def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> Any:
+        """How many floating-point operations ("flops") a node takes."""
+        from weft.profiler.flops import flops_of
+
+        counted = statistic_type == "flops"
+        found = flops_of(graph.get_operation_by_name(node.name)) if counted else 0
+        return types.SimpleNamespace(statistic_type=statistic_type, value=found or None)
 
     @staticmethod
     def uid() -> int:

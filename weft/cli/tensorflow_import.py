@@ -57,7 +57,13 @@ class View(ModuleType):
 
     def __init__(self, name: str, places: tuple[str, ...]):
         super().__init__(name, f"{name}, as weft has it")
-        self.__dict__["_places"] = places
+        _own(self)["_places"] = places
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """A copy with every name, for programs that walk through a module: `vars(tf.nn)`."""
+        public = [name for name in dir(self) if not name.startswith("_")]
+        return {name: getattr(self, name) for name in public} | _own(self)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -84,16 +90,22 @@ class View(ModuleType):
 
     def __delattr__(self, name: str) -> None:
         place = _holder(self._places, name)
-        if place is None or name in self.__dict__:
+        if place is None or name in _own(self):
             super().__delattr__(name)
         else:
             delattr(place, name)
 
     def __dir__(self) -> list[str]:
-        names = set(super().__dir__())
+        names = set(_own(self))
         for place in _present(self._places):
             names.update(each for each in dir(place) if _has(place, each))
         return sorted(names)
+
+
+def _own(module: ModuleType) -> dict[str, Any]:
+    """The attributes that a module really has."""
+    found: dict[str, Any] = vars(ModuleType)["__dict__"].__get__(module)
+    return found
 
 
 class Finder(MetaPathFinder, Loader):
@@ -112,8 +124,7 @@ class Finder(MetaPathFinder, Loader):
             return ModuleSpec(fullname, self, loader_state=places, is_package=True)
         spec = _in_the_programs_tree(fullname, path)
         if spec is None:
-            # With `name` set, `from tensorflow.x import y` would replace this message by its own.
-            raise ModuleNotFoundError(_not_here(fullname))
+            raise _no_module(fullname)
         return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -237,6 +248,14 @@ def _in_the_programs_tree(fullname: str, path: Sequence[str] | None) -> ModuleSp
         return None
     roots = [os.path.join(entry or ".", *parts) for entry in (*sys.path, os.getcwd())]
     return PathFinder.find_spec(fullname, [*(path or ()), *roots])
+
+
+def _no_module(fullname: str) -> ModuleNotFoundError:
+    parent, _, name = fullname.rpartition(".")
+    if hasattr(sys.modules.get(parent), name):  # `pydoc.locate` tries whether a function is one
+        return ModuleNotFoundError(f"{fullname} is not a module", name=fullname)
+    # With `name` set, `from tensorflow.x import y` would replace this message by its own.
+    return ModuleNotFoundError(_not_here(fullname))
 
 
 def _below_root(fullname: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 # say "places: modules", and go on one indent deeper.
 _TABLE = """
 python
-    tf.train tf.errors tf weft.io.events: pywrap_tensorflow
+    tf.train tf.errors tf weft.io.events weft.cli.internals.pywrap: pywrap_tensorflow
     weft.cli.internals.tf2: tf2
     tf.test: _pywrap_util_port
 python.client
@@ -45,6 +45,15 @@ python.debug.wrappers
     weft.train.debug.watching: framework
 python.distribute
     weft.cli.internals.summary_op_util: summary_op_util
+    weft.distribute.context: distribution_strategy_context
+    weft.distribute.cross_device_ops: cross_device_ops
+    weft.distribute.device_util: device_util
+    weft.distribute.mirrored: mirrored_strategy
+    weft.distribute.one_device: one_device_strategy
+    weft.distribute.parameter_server: central_storage_strategy parameter_server_strategy
+    weft.distribute.reduce_op: reduce_util
+    weft.distribute.values weft.distribute.variables: values
+    tf.distribute: distribute_lib
 python.distribute.cluster_resolver: tf.contrib.cluster_resolver
     tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver
 python.eager
@@ -290,7 +299,11 @@ contrib.crf.python.ops
     tf.contrib.crf: crf
 contrib.distributions.python
 contrib.distributions.python.ops
-    tf.contrib.distributions: bijectors distribution
+    tf.contrib.distributions: bernoulli beta bijectors binomial categorical chi2 deterministic
+        dirichlet dirichlet_multinomial distribution exponential gamma geometric independent
+        inverse_gamma kullback_leibler kumaraswamy laplace logistic mixture mixture_same_family
+        multinomial mvn_diag mvn_full_covariance mvn_tril normal onehot_categorical poisson
+        relaxed_bernoulli relaxed_onehot_categorical student_t transformed_distribution uniform
 contrib.cluster_resolver.python
     tf.contrib.cluster_resolver: training
 contrib.eager.python
@@ -335,6 +348,8 @@ contrib.legacy_seq2seq.python.ops
 contrib.losses.python: tf.contrib.losses
 contrib.losses.python.losses: tf.contrib.losses
     tf.contrib.losses: loss_ops
+contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
+    tf.contrib.losses.metric_learning: metric_loss_ops
 contrib.metrics.python
 contrib.metrics.python.ops
     tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
@@ -358,9 +373,13 @@ contrib.slim.python.slim: tf.contrib.slim
     tf.contrib.slim.queues: queues
     tf.contrib.slim.summaries: summaries
 contrib.slim.python.slim.data
-    tf.contrib.slim tf.contrib.slim.data: data_decoder data_provider dataset
-        dataset_data_provider prefetch_queue tfexample_decoder
-    tf.contrib.slim.parallel_reader tf.contrib.slim: parallel_reader
+    tf.contrib.slim.data_decoder: data_decoder
+    tf.contrib.slim.data_provider: data_provider
+    tf.contrib.slim.dataset: dataset
+    tf.contrib.slim.dataset_data_provider: dataset_data_provider
+    tf.contrib.slim.parallel_reader: parallel_reader
+    tf.contrib.slim.prefetch_queue: prefetch_queue
+    tf.contrib.slim.tfexample_decoder: tfexample_decoder
 contrib.slim.python.slim.nets: tf.contrib.slim.nets
     tf.contrib.slim.nets.alexnet: alexnet
     tf.contrib.slim.nets.inception: inception inception_v1 inception_v2 inception_v3
@@ -474,6 +493,7 @@ RENAMED = {
     "python.ops.string_ops.string_length": "tf.strings.length",
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
+    "python.training.monitored_session._HookedSession": "weft.train.wrapped_session.HookedSession",
     "python.training.evaluation._StopAfterNEvalsHook": (
         "weft.contrib.training.evaluation.StopAfterNEvalsHook"
     ),

@@ -92,6 +92,11 @@ class EagerExecution(EagerGraph):
         """Before a variable is used for the first time: by then its owner knows it."""
         is_use = inputs and inputs[0].dtype is dtypes.resource
         if is_use and definition.name not in ("AssignVariableOp", "MakeIterator"):
+            self.restore_new_variables()
+
+    def restore_new_variables(self) -> None:
+        """Gives variables that were made since then what checkpoints have for them."""
+        if self._has_new_variables:
             self._has_new_variables = False
             for checkpoint in list(self.restoring):
                 checkpoint._restore_new_variables()

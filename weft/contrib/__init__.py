@@ -46,6 +46,7 @@ PARTS = (
     "summary",
     "tensor_forest",
     "tensorboard",
+    "tfprof",
     "tpu",
     "training",
     "util",

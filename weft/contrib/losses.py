@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.contrib import metric_learning as metric_learning
 from weft.contrib.framework.arg_scope import add_arg_scope
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor

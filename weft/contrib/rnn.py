@@ -21,6 +21,9 @@ from weft.rnn.gated_cells import HighwayWrapper as HighwayWrapper
 from weft.rnn.gated_cells import IntersectionRNNCell as IntersectionRNNCell
 from weft.rnn.gated_cells import SRUCell as SRUCell
 from weft.rnn.gated_cells import UGRNNCell as UGRNNCell
+from weft.rnn.grid_cells import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
+from weft.rnn.grid_cells import GridLSTMCell as GridLSTMCell
+from weft.rnn.grid_cells import TimeFreqLSTMCell as TimeFreqLSTMCell
 from weft.rnn.independent_cells import IndRNNCell as IndRNNCell
 from weft.rnn.independent_cells import IndyGRUCell as IndyGRUCell
 from weft.rnn.independent_cells import IndyLSTMCell as IndyLSTMCell

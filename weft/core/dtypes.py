@@ -159,7 +159,7 @@ class DType:
         if other is None or isinstance(other, DType):
             return False
         try:
-            return as_dtype(other) is self
+            return as_dtype(other) is self and other not in _LENIENT
         except TypeError:
             return False
 
@@ -269,7 +269,9 @@ _FROM.update({"double": float64, "double_ref": float64_ref})
 _FROM.update((d.as_numpy_dtype, d) for d in ALL_DTYPES if d.is_numpy_compatible and d is not string)
 _FROM.update({np.object_: string, np.bytes_: string, np.str_: string})
 _FROM.update({builtins.float: float32, builtins.bool: bool, object: string})
-_FROM.update({int: int32, complex: complex128, str: string, bytes: string})
+# Types that TensorFlow does not take, and that therefore equal none of these.
+_LENIENT: dict[Any, DType] = {int: int32, complex: complex128, str: string, bytes: string}
+_FROM.update(_LENIENT)
 # On some platforms `long` and `long long` are distinct scalar types of one width.
 for _alias in (np.intc, np.uintc, np.int_, np.uint, np.longlong, np.ulonglong):
     _FROM.setdefault(_alias, _FROM[np.dtype(np.dtype(_alias).str).type])

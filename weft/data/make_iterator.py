@@ -26,6 +26,9 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
             "dataset.make_initializable_iterator is not supported when eager execution is enabled."
             " Use `for element in dataset` instead."
         )
+    if not isinstance(dataset, Dataset):  # one that replicas share knows itself
+        made: Iterator = dataset.make_initializable_iterator(shared_name)
+        return made
     _warn_of_other_graphs(dataset)
     applied = dataset._apply_options()
     with device(dataset._variant_tensor.device):

@@ -64,7 +64,7 @@ def sample_from_datasets(
 
     if isinstance(weights, Dataset):
         logits = weights.map(lambda *p: raw.Log(convert_to_tensor(p), name="logits"))
-        seeds = RandomDataset(seed).batch(2)
+        seeds = RandomDataset(seed).batch(2, drop_remainder=True)
         return _directed(zip_((logits, seeds)).map(chosen), datasets)
     if weights is None:
         known = convert_to_tensor([[1.0] * count])
@@ -74,7 +74,9 @@ def sample_from_datasets(
         known = raw.ExpandDims(raw.Log(weights, name="logits"), 0)
     if count == 1:
         return datasets[0]
-    return _directed(RandomDataset(seed).batch(2).map(lambda seed: chosen(known, seed)), datasets)
+    # Two each time, as is known in advance: choices are made for many elements at once.
+    seeds = RandomDataset(seed).batch(2, drop_remainder=True)
+    return _directed(seeds.map(lambda seed: chosen(known, seed)), datasets)
 
 
 def _check_weights(weights: Tensor, count: int) -> None:

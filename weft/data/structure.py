@@ -248,7 +248,28 @@ def _to_tensors(spec: Any, value: Any) -> list[Tensor]:
         ]
     if isinstance(spec, DataSpec) or _is_ragged(spec):
         return spec._to_tensor_list(value)
-    return list(nest.flatten(spec._to_components(value)))
+    return [_as_list(value)] if _is_array(spec) else list(nest.flatten(spec._to_components(value)))
+
+
+def _as_list(array: Any) -> Tensor:
+    """A TensorArray as a list of tensors, which is a value."""
+    if array.flow.dtype == dtypes.variant:
+        return array.flow
+    with name_scope("convert_tensor_array"):
+        shape = array.element_shape
+        known = -1 if shape.ndims is None else [-1 if d is None else d for d in shape.as_list()]
+        return raw.TensorListFromTensor(
+            array.stack(), convert_to_tensor(known, dtype=dtypes.int32, name="element_shape")
+        )
+
+
+def _from_list(spec: Any, tensor: Tensor) -> Any:
+    from weft.ops.tensor_list_array import ListTensorArray
+
+    return ListTensorArray(
+        spec._dtype, flow=_with_shape(tensor, TensorShape([])), dynamic_size=spec._dynamic_size,
+        infer_shape=spec._infer_shape, element_shape=spec._element_shape,
+    )  # fmt: skip
 
 
 def to_batched_tensor_list(spec: Any, element: Any) -> list[Tensor]:
@@ -295,7 +316,7 @@ def _from_tensors(spec: Any, tensors: list[Tensor]) -> Any:
         return spec._from_tensors(tensors)
     if _is_ragged(spec):
         return spec._from_compatible_tensor_list(tensors)
-    return spec._from_components(tensors)
+    return _from_list(spec, tensors[0]) if _is_array(spec) else spec._from_components(tensors)
 
 
 def _with_shape(tensor: Tensor, shape: TensorShape) -> Tensor:

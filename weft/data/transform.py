@@ -135,6 +135,8 @@ def apply_options(dataset: Dataset) -> Dataset:
     if threading is not None and threading.private_threadpool_size is not None:
         count = int64(threading.private_threadpool_size, "num_threads")
         dataset = unary(raw.PrivateThreadPoolDataset, dataset, count)
+    if options.experimental_deterministic is False:
+        dataset = unary(raw.OptimizeDataset, dataset, ["make_sloppy"])
     tuning = options.experimental_optimization
     if tuning is None or tuning.autotune is not False:
         budget = (tuning.autotune_cpu_budget if tuning is not None else None) or 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 from weft.contrib.training.evaluation import StopAfterNEvalsHook, evaluate_once
-from weft.estimator import eval_results, exporting, training_loop
+from weft.estimator import distributed, eval_results, exporting, training_loop
 from weft.estimator.arguments import (
     check_positive,
     check_trained,
@@ -154,6 +155,9 @@ class Estimator(ModelCalls):
         return [StopAtStepHook(steps, max_steps)] if wanted else []
 
     def _train_model(self, input_fn: Any, hooks: list[Any], saving_listeners: list[Any]) -> Any:
+        strategy = self._config.train_distribute
+        if strategy is not None:
+            return distributed.train(self, strategy, input_fn, hooks, saving_listeners)
         with Graph().as_default() as graph, graph.device(self._device_fn):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
@@ -190,7 +194,8 @@ class Estimator(ModelCalls):
         if steps is not None:
             hooks.append(StopAfterNEvalsHook(steps))
         checkpoint_path = checkpoint_path or self._latest_or_fresh("evaluate")
-        with Graph().as_default():
+        strategy = self._config.eval_distribute
+        with Graph().as_default(), nullcontext() if strategy is None else strategy.scope():
             built = self._evaluate_build_graph(input_fn, hooks, checkpoint_path)
             return self._evaluate_run(checkpoint_path, *built, output_dir=self.eval_dir(name))
 
@@ -209,12 +214,12 @@ class Estimator(ModelCalls):
         """(scaffold, operation that updates the metrics, metrics by name, hooks)"""
         set_random_seed(self._config.tf_random_seed)
         self._create_and_assert_global_step(get_default_graph())
-        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
-            input_fn, ModeKeys.EVAL
-        )
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        metrics = eval_results.add_loss_metric(spec.eval_metric_ops, spec.loss)
-        update_op, values = eval_results.split_metrics(metrics)
+        strategy = self._config.eval_distribute
+        if strategy is None:
+            scaffold, update_op, values, own_hooks = self._build_eval(input_fn)
+        else:
+            built = distributed.build_eval(self, strategy, input_fn)
+            scaffold, update_op, values, own_hooks = built
         self._maybe_warm_start(checkpoint_path)
         if GraphKeys.GLOBAL_STEP in values:
             raise ValueError(
@@ -222,8 +227,16 @@ class Estimator(ModelCalls):
                 "a default metric with the same name."
             )
         values[GraphKeys.GLOBAL_STEP] = get_global_step(get_default_graph())
-        all_hooks = [*input_hooks, *(hooks or ()), *spec.evaluation_hooks]
-        return with_local_init(spec.scaffold), update_op, values, all_hooks
+        return with_local_init(scaffold), update_op, values, [*own_hooks, *(hooks or ())]
+
+    def _build_eval(self, input_fn: Any) -> tuple[Any, Any, dict[str, Any], list[Any]]:
+        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
+            input_fn, ModeKeys.EVAL
+        )
+        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+        metrics = eval_results.add_loss_metric(spec.eval_metric_ops, spec.loss)
+        update_op, values = eval_results.split_metrics(metrics)
+        return spec.scaffold, update_op, values, [*input_hooks, *spec.evaluation_hooks]
 
     def _evaluate_run(
         self,

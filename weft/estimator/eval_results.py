@@ -19,13 +19,18 @@ from weft.summary.writer import FileWriterCache
 
 def add_loss_metric(eval_metric_ops: dict[str, Any], loss: Any) -> dict[str, Any]:
     """The metrics, and the mean of the loss over all batches."""
+    check_no_loss_metric(eval_metric_ops)
+    eval_metric_ops[LOSS_METRIC_KEY] = mean(loss)
+    return eval_metric_ops
+
+
+def check_no_loss_metric(eval_metric_ops: dict[str, Any]) -> None:
+    """ValueError if a model has a metric by the name of the loss."""
     if LOSS_METRIC_KEY in eval_metric_ops:
         raise ValueError(
             f'Metric with name "{LOSS_METRIC_KEY}" is not allowed, because Estimator already '
             "defines a default metric with the same name."
         )
-    eval_metric_ops[LOSS_METRIC_KEY] = mean(loss)
-    return eval_metric_ops
 
 
 def split_metrics(eval_metric_ops: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 from weft.estimator.functions import accepted, fn_args
 from weft.estimator.input_results import ends, parse_input_fn_result
 from weft.estimator.run_config import RunConfig
-from weft.estimator.spec import EstimatorSpec, ModeKeys
+from weft.estimator.spec import EstimatorSpec
 from weft.graph.graph import device
 from weft.platform import tf_logging as logging
 from weft.train.training_util import create_global_step, get_global_step
@@ -40,8 +39,13 @@ class ModelCalls:
         assert step.dtype.is_integer
         return step
 
-    def _call_input_fn(self, input_fn: Callable[..., Any], mode: Any) -> Any:
-        offered = accepted(input_fn, mode=mode, params=self.params, config=self.config)
+    def _call_input_fn(
+        self, input_fn: Callable[..., Any], mode: Any, input_context: Any = None
+    ) -> Any:
+        offered = accepted(
+            input_fn, mode=mode, params=self.params, config=self.config,
+            **({} if input_context is None else {"input_context": input_context}),
+        )  # fmt: skip
         with device("/cpu:0"):
             return input_fn(**offered)
 
@@ -60,11 +64,6 @@ class ModelCalls:
                 "predict yields forever. This is probably a mistake."
             )
 
-    def _strategy_scope(self, mode: Any) -> Any:
-        table = {ModeKeys.TRAIN: "train_distribute", ModeKeys.EVAL: "eval_distribute"}
-        strategy = getattr(self.config, table[mode]) if mode in table else None
-        return nullcontext() if strategy is None else strategy.scope()
-
     def _call_model_fn(self, features: Any, labels: Any, mode: Any, config: Any) -> EstimatorSpec:
         if labels is not None and "labels" not in fn_args(self._model_fn):
             raise ValueError("model_fn does not take labels, but input_fn returns labels.")
@@ -72,8 +71,7 @@ class ModelCalls:
             self._model_fn, labels=labels, mode=mode, params=self.params, config=config
         )
         logging.info("Calling model_fn.")
-        with self._strategy_scope(mode):
-            spec = self._model_fn(features=features, **offered)
+        spec = self._model_fn(features=features, **offered)
         logging.info("Done calling model_fn.")
         if not isinstance(spec, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")

@@ -11,10 +11,11 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto, GraphOptions
 from tensorboard.compat.proto.rewriter_config_pb2 import RewriterConfig
 
 from weft.core.properties import stored
+from weft.distribute.step_fn import DistributeConfig
+from weft.distribute.strategy import Strategy
 from weft.estimator.functions import fn_args
 from weft.estimator.task import TaskType, task_of, tf_config
 from weft.platform import tf_logging as logging
-from weft.train.one_replica import Strategy
 
 USE_DEFAULT = object()
 
@@ -51,6 +52,23 @@ def _session_config(**fields: Any) -> ConfigProto:
 def get_default_session_config() -> ConfigProto:
     """How sessions run unless the program says otherwise."""
     return _session_config()
+
+
+def _strategies(train: Any, evaluate: Any, both: Any) -> tuple[Any, Any]:
+    """The strategies of training and evaluation, each given by itself or in a DistributeConfig."""
+    together = DistributeConfig() if both is None else both
+    found = []
+    for name, alone, inside in (
+        ("train_distribute", train, together.train_distribute),
+        ("eval_distribute", evaluate, together.eval_distribute),
+    ):
+        if alone is not None and inside is not None:
+            raise ValueError(f"Either `{name}` or `experimental_distribute.{name}` can be set.")
+        strategy = inside if alone is None else alone
+        if strategy is not None and not isinstance(strategy, Strategy):
+            raise ValueError(f"`{name}` is not a tf.distribute.Strategy: {strategy!r}")
+        found.append(strategy)
+    return found[0], found[1]
 
 
 def _distributed_session_config(task_type: str, task_id: int) -> ConfigProto | None:
@@ -185,13 +203,9 @@ class RunConfig:
             save_checkpoints_steps = None
         elif save_checkpoints_steps is not None and save_checkpoints_secs is not None:
             raise ValueError(_BOTH)
-        for strategy in (train_distribute, eval_distribute, experimental_distribute):
-            if strategy is not None and not isinstance(strategy, Strategy):
-                raise ValueError(
-                    "weft has distribution strategies of one replica only. To train on several "
-                    "tasks, describe the cluster in TF_CONFIG and call "
-                    "tf.estimator.train_and_evaluate."
-                )
+        train_distribute, eval_distribute = _strategies(
+            train_distribute, eval_distribute, experimental_distribute
+        )
         environment = tf_config()
         given = locals()
         values = {name: given[name] for name in REPLACEABLE}
@@ -246,8 +260,8 @@ class RunConfig:
     log_step_count_steps = stored("log_step_count_steps", "Steps between lines in the log.")
     model_dir = stored("model_dir", "Where checkpoints and summaries go.")
     service = stored("service", "What TF_CONFIG says of the service it runs in.")
-    train_distribute = stored("train_distribute", "The strategy of training; of one replica.")
-    eval_distribute = stored("eval_distribute", "The strategy of evaluation; of one replica.")
+    train_distribute = stored("train_distribute", "The strategy of training.")
+    eval_distribute = stored("eval_distribute", "The strategy of evaluation.")
     protocol = stored("protocol", "The protocol of servers.")
 
     def replace(self, **kwargs: Any) -> RunConfig:

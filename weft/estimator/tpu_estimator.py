@@ -139,7 +139,9 @@ class TPUEstimator(Estimator):
     def _on_tpu(self, mode: str) -> bool:
         return self._use_tpu and (mode != ModeKeys.EVAL or self._eval_on_tpu)
 
-    def _call_input_fn(self, input_fn: Callable[..., Any], mode: Any) -> Any:
+    def _call_input_fn(
+        self, input_fn: Callable[..., Any], mode: Any, input_context: Any = None
+    ) -> Any:
         if "params" not in fn_args(input_fn):
             raise ValueError(
                 f"input_fn ({input_fn}) does not include params argument, required by "

@@ -29,6 +29,8 @@ from weft.ops import variable_scope as vs
 class ColumnsLayer(Layer):
     """A layer that is called on a dictionary of features."""
 
+    _is_feature_layer = True
+
     def __init__(
         self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any
     ) -> None:

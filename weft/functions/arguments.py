@@ -18,7 +18,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
-from weft.graph.type_spec import TensorSpec, TypeSpec
+from weft.graph.type_spec import TensorSpec, TypeSpec, type_spec_from_value
 from weft.ops.tensor_array import TensorArray, build_ta_with_new_flow
 from weft.ops.variables import Variable
 
@@ -57,6 +57,15 @@ class Arguments:
         made = nest.pack_sequence_as((self.args, self.kwargs), leaves, expand_composites=True)
         return Arguments(made[0], made[1], self.names)
 
+    def as_specs(self) -> Arguments | None:
+        """A spec for each tensor and array; None if there is anything else than plain values."""
+        flat = nest.flatten((self.args, self.kwargs))
+        specs = [_spec_of(leaf) for leaf in flat]
+        if any(spec is _Same for spec in specs):
+            return None
+        made = nest.pack_sequence_as((self.args, self.kwargs), specs)
+        return Arguments(made[0], made[1], self.names)
+
     def leaf_names(self) -> list[str]:
         """A name for each leaf: that of the argument it is in."""
         count = [len(nest.flatten(arg, expand_composites=True)) for arg in self.args]
@@ -64,6 +73,28 @@ class Arguments:
         for name in sorted(self.kwargs):
             found += [name] * len(nest.flatten(self.kwargs[name], expand_composites=True))
         return found
+
+
+def _spec_of(leaf: Any) -> Any:
+    """What is to be known of an argument to trace for it; `_Same` if that is the object itself."""
+    if isinstance(leaf, (Tensor, np.ndarray, np.generic)):
+        return TensorSpec(leaf.shape, leaf.dtype)
+    if leaf is None or isinstance(leaf, (bool, int, float, str, TypeSpec)):
+        return leaf
+    return type_spec_from_value(leaf) if hasattr(leaf, "_composite_components") else _Same
+
+
+def quick_key(args: tuple[Any, ...]) -> Hashable:
+    """Equal for calls that differ by nothing a trace depends on; None where that takes a look."""
+    found: list[Hashable] = []
+    for arg in args:
+        if isinstance(arg, Tensor):
+            found.append((arg.dtype, arg.dims))
+        elif arg is None or type(arg) in (bool, int, float, str):
+            found.append((type(arg), arg))
+        else:
+            return None
+    return tuple(found)
 
 
 def key_of(leaf: Any) -> Hashable:
@@ -261,8 +292,7 @@ def _specs_of_leaves(given: Arguments, signature: tuple[Any, ...] | None) -> lis
     """What the signature says of each leaf; None where it says nothing."""
     if signature is None:
         return [None] * len(given.leaves)
-    parts = nest.flatten(signature)
-    flat = [each for spec in parts for each in spec._flat_tensor_specs]
+    flat = [each for spec in nest.flatten(signature) for each in component_specs(spec)]
     return [*flat, *[None] * (len(given.leaves) - len(flat))]
 
 
@@ -283,8 +313,24 @@ def _composite(leaf: Any) -> Any:
     """A spec of a value of several tensors becomes such a value."""
     if not isinstance(leaf, TypeSpec) or isinstance(leaf, TensorSpec):
         return leaf
-    parts = [_placeholder(None, spec, "component") for spec in leaf._flat_tensor_specs]
-    return leaf._from_tensor_list(parts)
+    return from_components(leaf, lambda spec: _placeholder(None, spec, "component"))
+
+
+def component_specs(spec: Any) -> list[Any]:
+    """The specs of the tensors that a value consists of, in the order in which calls take them."""
+    if not isinstance(spec, TypeSpec) or isinstance(spec, TensorSpec):
+        return [spec]
+    return [each for part in nest.flatten(spec._component_specs) for each in component_specs(part)]
+
+
+def from_components(spec: Any, tensor: Callable[[TensorSpec], Any]) -> Any:
+    """A value of this type; `tensor` gives the tensors that it consists of, one by one."""
+    if not isinstance(spec, TypeSpec):
+        return spec
+    if isinstance(spec, TensorSpec):
+        return tensor(spec)
+    parts = nest.map_structure(lambda part: from_components(part, tensor), spec._component_specs)
+    return spec._from_components(parts)
 
 
 def relaxed(a: Arguments, b: Arguments) -> Arguments:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.core import dtypes, nest
 from weft.functions.arguments import Arguments, placeholders
+from weft.functions.eager_calls import run_body
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
+from weft.graph.function_def import Body
 from weft.graph.graph import Graph, get_default_graph
 from weft.graph.op_def import FuncRef, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec, type_spec_from_value
+from weft.ops.eager import EagerTensor, executing_eagerly
 from weft.ops.func_graph import share_functions
 from weft.ops.get_variable import get_variable_scope
 from weft.ops.tensor_array import TensorArray, flow_of, with_flows
@@ -31,6 +34,10 @@ class ConcreteFunction:
 
     `graph` is its body, `captured_inputs` are what a call takes besides its arguments.
     """
+
+    # How a signature may be called, where that is not by its own arguments.
+    _allowed_positional: int | None = None
+    _keywords: list[str] | None = None
 
     def __init__(
         self, graph: TracedGraph, given: Arguments, result: Any, attrs: dict[str, Any] | None = None
@@ -73,6 +80,24 @@ class ConcreteFunction:
         return list(self.graph.extra_inputs)
 
     @property
+    def argument_names(self) -> list[str]:
+        """The names by which a call may pass its arguments."""
+        if self._keywords is not None:
+            return self._keywords
+        return [tensor.op.name for tensor in self._own_inputs]
+
+    @property
+    def positional(self) -> int:
+        """How many arguments may be passed by position: all, unless it is a signature."""
+        own = self._allowed_positional
+        return len(self.argument_names) if own is None else own
+
+    @property
+    def body(self) -> Body:
+        """What a call does."""
+        return self._function.body({}, self.graph._functions)
+
+    @property
     def variables(self) -> list[Any]:
         """The variables that it uses."""
         return self._variables("variables")
@@ -84,6 +109,7 @@ class ConcreteFunction:
     def _variables(self, key: str) -> list[Any]:
         used = set(self.graph.extra_inputs)
         found = self.graph.get_collection(key) + self.graph.get_collection("local_variables")
+        found += list(getattr(self.graph.outer_graph, "trainable", {}).values())  # eager ones
         chosen = [v for v in found if getattr(v, "handle", None) in used]
         if key == "trainable_variables":
             chosen = [v for v in chosen if v.trainable]
@@ -109,11 +135,11 @@ class ConcreteFunction:
     # ---- calling ----
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        names = [tensor.op.name for tensor in self._own_inputs]
-        if len(args) > len(names):
+        names = self.argument_names
+        if len(args) > self.positional:
             raise TypeError(
-                f"Expected at most {len(names)} positional arguments (and the rest keywords, of"
-                f" {names}), got {args}. When calling a concrete function, positional arguments"
+                f"Expected at most {self.positional} positional arguments (and the rest keywords,"
+                f" of {names}), got {args}. When calling a concrete function, positional arguments"
                 " may not be bound to Tensors within nested structures."
             )
         wanted = names[len(args) :]
@@ -129,20 +155,35 @@ class ConcreteFunction:
         unknown = [name for name in kwargs if name not in names]
         if unknown:
             raise TypeError(f"Keyword arguments {unknown} unknown. Expected {names}.")
-        return self.call_flat([*args, *(kwargs[name] for name in wanted)])
+        given = [*args, *(kwargs[name] for name in wanted)]
+        return self.call_flat([part for value in given for part in _parts(value)])
 
     def call_flat(self, args: Sequence[Any]) -> Any:
         """Adds a node that calls the function with these tensors."""
         inputs = [
             self._checked(value, like) for value, like in zip(args, self._own_inputs, strict=True)
         ]
+        return self.call_with_captured(inputs, self.captured_inputs)
+
+    def call_with_captured(self, inputs: list[Tensor], captured: list[Tensor]) -> Any:
+        """As `call_flat`, with other tensors in the place of those that it captured."""
+        return self._packed(self._called([*inputs, *captured]))
+
+    def _called(self, inputs: list[Tensor]) -> Any:
+        """The results for arguments and captured tensors: from a new node, or at once."""
+        if executing_eagerly():
+            return run_body(self.body, inputs)
         graph = get_default_graph()
         self.add_to_graph(graph)
         types = [tensor.dtype.base_dtype for tensor in self.outputs]
         make = raw.StatefulPartitionedCall if self._stateful else raw.PartitionedCall
-        with graph.control_dependencies(list(self.graph.awaited)):
-            found = make([*inputs, *self.graph.extra_inputs], types, FuncRef(self.name))
-        return self._packed(found)
+        with graph.control_dependencies(list(self._awaited)):
+            return make(inputs, types, FuncRef(self.name))
+
+    @property
+    def _awaited(self) -> Iterable[Operation]:
+        """What a call has to wait for, outside."""
+        return self.graph.awaited
 
     def _checked(self, value: Any, like: Tensor) -> Tensor:
         value = convert_to_tensor(flow_of(value), dtype_hint=like.dtype.base_dtype)
@@ -163,12 +204,20 @@ class ConcreteFunction:
             tensors: list[Tensor] = []
         else:
             tensors = list(found)
-        for tensor, inner in zip(tensors, self.outputs, strict=True):
-            tensor.dims = inner.dims
+        self._set_shapes(tensors)
         values = iter(tensors)
         flat = [None if leaf is None else next(values) for leaf in self._leaves]
         there = with_flows(self._leaves, flat)
         return nest.pack_sequence_as(self.structured_outputs, there, expand_composites=True)
+
+    def packed_inside(self) -> Any:
+        """The results as they are inside, in the structure in which calls return them."""
+        return self._packed(self.outputs) if self.outputs else None
+
+    def _set_shapes(self, tensors: Sequence[Tensor]) -> None:
+        for tensor, inner in zip(tensors, self.outputs, strict=True):
+            if not isinstance(tensor, EagerTensor):
+                tensor.dims = inner.dims
 
     def add_to_graph(self, g: Graph | None = None) -> None:
         """Adds the function and those it calls to a graph's library."""
@@ -221,6 +270,12 @@ def trace(
 
     result = graph.trace(call)
     return ConcreteFunction(graph, specs, result, attrs)
+
+
+def _parts(value: Any) -> list[Any]:
+    """The tensors that a sparse or ragged one consists of; any other value is one."""
+    composite = hasattr(value, "_composite_components")
+    return nest.flatten(value, expand_composites=True) if composite else [value]
 
 
 def _spec(leaf: Any) -> Any:

@@ -15,17 +15,19 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from weft.functions.arguments import Arguments, FunctionSpec, bound_to, key_of, relaxed
+from weft.functions.arguments import Arguments, FunctionSpec, bound_to, key_of, quick_key, relaxed
 from weft.functions.concrete import ConcreteFunction, trace
 from weft.functions.lift import lifted
 from weft.graph.graph import Graph, get_default_graph, init_scope
 from weft.graph.tensor import Tensor
 from weft.graph.type_spec import TensorSpec
 from weft.ops.eager import executing_eagerly
+from weft.ops.replicas import replica_number
 from weft.ops.resource_variable import ResourceVariable
 from weft.ops.variable_creators import last_creator_scope
 
 _NOT_FIRST = "tf.function-decorated function tried to create variables on non-first call."
+_NOTED = 64  # signatures of eager calls that are kept
 _run_eagerly = False
 
 
@@ -33,6 +35,11 @@ def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
     """Whether calls of `tf.function`s are calls of their Python functions, from now on."""
     global _run_eagerly
     _run_eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether `experimental_run_functions_eagerly` said so."""
+    return _run_eagerly
 
 
 class Function:
@@ -58,6 +65,8 @@ class Function:
             experimental_relax_shapes, attributes, variables,
         )  # fmt: skip
         self._seen: dict[Hashable, Arguments] = {}
+        self._called: dict[Hashable, Arguments] = {}
+        self._noted: set[Hashable] = set()
         self._created: list[Any] | None = None
         self._lock = threading.RLock()
 
@@ -98,6 +107,7 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _run_eagerly or executing_eagerly():
+            self._note_call(args, kwargs)
             return self._python_function(*args, **kwargs)
         given = self._spec.bind(args, kwargs)
         return self._trace_for(given).call_flat(given.tensors)
@@ -105,6 +115,25 @@ class Function:
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for arguments like these; `tf.TensorSpec`s may stand for tensors."""
         return self._trace_for(self._spec.bind_specs(args, kwargs))
+
+    def traces(self) -> list[ConcreteFunction]:
+        """All traces in the current graph; in eager execution, made of what it was called with."""
+        if self.input_signature is not None:
+            self.get_concrete_function()
+        for given in list(self._called.values()) if executing_eagerly() else ():
+            self._trace_for(given)
+        return list(_traces_of(_outermost()).get(self, {}).values())
+
+    def _note_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Eager calls make no traces; what they would be of is kept, to save the function."""
+        if self.input_signature is not None or len(self._called) >= _NOTED or _run_eagerly:
+            return
+        quick = None if kwargs else quick_key(args)
+        if quick is None or quick not in self._noted:
+            given = self._spec.bind_specs(args, kwargs).as_specs()
+            if given is not None:
+                self._called.setdefault(given.key(), given)
+                self._noted.add(quick)
 
     def _trace_for(self, given: Arguments) -> ConcreteFunction:
         with self._lock:
@@ -119,10 +148,15 @@ class Function:
 
     def _key(self, given: Arguments) -> Hashable:
         signature = self.input_signature
+        key: Hashable
         if signature is None:
-            return given.key()
-        covered = Arguments(given.args[len(signature) :], given.kwargs, [])
-        return "signature", covered.key()
+            key = given.key()
+        else:
+            covered = Arguments(given.args[len(signature) :], given.kwargs, [])
+            key = "signature", covered.key()
+        # Each replica of a strategy has variables of its own, and so a trace.
+        number = replica_number()
+        return (number, key) if number else key
 
     # ---- tracing ----
 

@@ -24,8 +24,8 @@ class WrappedFunction(ConcreteFunction):
         self, feeds: Any, fetches: Any, name: str = "pruned", input_signature: Any = None
     ) -> WrappedFunction:
         """The part of it that computes `fetches` from `feeds`, both tensors or names of them."""
-        feeds = [self._element(feed) for feed in nest.flatten(feeds)]
-        fetches = nest.map_structure(self._element, fetches)
+        feeds = [self._element(feed) for feed in nest.flatten(feeds, expand_composites=True)]
+        fetches = nest.map_structure(self._element, fetches, expand_composites=True)
         for feed in feeds:
             if not isinstance(feed, Tensor):
                 raise ValueError(
@@ -58,7 +58,8 @@ def _pruned(
     whole: WrappedFunction, feeds: list[Tensor], fetches: Any, name: str
 ) -> WrappedFunction:
     source = whole.graph
-    wanted = [x.op if isinstance(x, Tensor) else x for x in nest.flatten(fetches)]
+    flat = nest.flatten(fetches, expand_composites=True)
+    wanted = [x.op if isinstance(x, Tensor) else x for x in flat]
     kept = _needed(wanted, {feed.op for feed in feeds})
     graph = _Cut(name, source, kept)
     captured = [i for i, arg in enumerate(source.extra_args) if arg.op in kept]

@@ -170,6 +170,7 @@ class _Importer:
                 raise ValueError(error.message) from None
         self._check_ops()
         self._check_colocations()
+        self._take_versions()
         if not self.outside:
             self.taken = _names_and_scopes(self.graph)
         with self.graph._without_scopes():
@@ -181,6 +182,9 @@ class _Importer:
         self._rename_colocations()
         self._place()
         self._join_scopes()
+
+    def _take_versions(self) -> None:
+        """The graph is as old as the oldest of its parts, which shape rules may ask for."""
         graph, versions = self.graph, self.versions
         graph._producer = min(graph._producer, versions.producer)
         graph._min_consumer = max(graph._min_consumer, versions.min_consumer)

@@ -18,6 +18,7 @@ class DefaultStack(threading.local):
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.enforce_nesting = True
+        self.dropped = 0  # entries that `reset` took out while their scopes were open
 
     def top(self) -> Any:
         return self.items[-1] if self.items else None
@@ -26,6 +27,8 @@ class DefaultStack(threading.local):
         return DefaultScope(self, item)
 
     def reset(self) -> None:
+        """Takes all entries out; the scopes that are open may still be left."""
+        self.dropped += len(self.items)
         self.items = []
 
 
@@ -44,7 +47,9 @@ class DefaultScope:
 
     def __exit__(self, *exc: Any) -> None:
         items = self.stack.items
-        if self.enforce_nesting:
+        if self.stack.dropped and not items:
+            self.stack.dropped -= 1
+        elif self.enforce_nesting:
             if not items or items[-1] is not self.item:
                 raise AssertionError(
                     f"Nesting violated for default stack of {type(self.item)} objects"
@@ -74,7 +79,8 @@ def get_default_graph() -> Graph:
     if graphs.items:
         top: Graph = graphs.items[-1]
         return top
-    if shared_default is not None:
+    # Where a graph was entered, a reset of the stack does not bring eager execution back.
+    if shared_default is not None and not graphs.dropped:
         return shared_default
     if graphs.fallback is None:
         from weft.graph.graph import Graph

@@ -187,4 +187,6 @@ def Assert(
 
         from weft.ops.cond import cond
 
-        return cond(condition, no_op, fail, name="AssertGuard").op
+        guarded = cond(condition, no_op, fail, name="AssertGuard")
+        # Eager execution has run one of the two, and gives what it gave.
+        return guarded if isinstance(guarded, Operation) else guarded.op

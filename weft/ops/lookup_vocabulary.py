@@ -8,7 +8,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import name_scope
+from weft.graph.graph import init_scope, name_scope
 from weft.graph.tensor import Tensor
 from weft.ops import array, casts, math
 from weft.ops.lookup import FastHashSpec, IdTableWithHashBuckets, StaticHashTable
@@ -86,7 +86,8 @@ def index_table_from_tensor(
         raise ValueError("vocabulary_list must be specified.")
     dtype = dtypes.as_dtype(dtype)
     _check_keys(num_oov_buckets, dtype)
-    with name_scope(name, "string_to_index"):
+    # The table lies outside of functions, and so does all that fills it.
+    with name_scope(name, "string_to_index"), init_scope():
         keys = convert_to_tensor(vocabulary_list)
         if keys.dtype.is_integer != dtype.is_integer:
             kind = "integer" if dtype.is_integer else "non-integer"

@@ -22,6 +22,7 @@ from weft.ops import math as math_ops
 from weft.ops.cond import cond
 from weft.ops.metrics_base import Metric, metric_variable, published
 from weft.ops.nn_impl import top_k
+from weft.ops.replicas import across_replicas
 from weft.ops.updates import assign_add
 from weft.ops.weights import assert_broadcastable, broadcast_weights
 
@@ -135,7 +136,9 @@ def _at_top_k(what: str, doc: str) -> Callable[..., Metric]:
                 misses, missed = _per_row(_not_in(labelled, predicted), weights), "false_negative"
             hit, new_hit = _streaming_count(_at_k_name("true_positive", k, class_id), hits)
             miss, new_miss = _streaming_count(_at_k_name(missed, k, class_id), misses)
-            value = math_ops.div(hit, math_ops.add(hit, miss), name=scope)
+            value = across_replicas(
+                lambda a, b: math_ops.div(a, math_ops.add(a, b), name=scope), hit, miss
+            )
             return value, math_ops.div(new_hit, math_ops.add(new_hit, new_miss), name="update")
 
     return published(part, f"{what}_at_top_k", doc)
@@ -205,7 +208,7 @@ def average_precision_at_k(
             total = metric_variable([], dtypes.float64, name=inner)
             batch = math_ops.reduce_sum(precision, name="batch_total")
             new_total = assign_add(total, batch, name="update")
-        value = math_ops.div_no_nan(total, most, name="mean")
+        value = across_replicas(lambda a, b: math_ops.div_no_nan(a, b, name="mean"), total, most)
         update = math_ops.div_no_nan(new_total, new_most, name=scope)
         return value, update
 

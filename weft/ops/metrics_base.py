@@ -16,6 +16,7 @@ from weft.ops import array
 from weft.ops import math as math_ops
 from weft.ops.cond import cond
 from weft.ops.confusion_matrix import remove_squeezable_dimensions
+from weft.ops.replicas import replica_number
 from weft.ops.variables import Variable, VariableAggregation, VariableSynchronization
 
 Metric = tuple[Tensor, Tensor]
@@ -41,7 +42,7 @@ def _publish(
 ) -> Metric:
     """Puts the two tensors of a metric where they were asked for, and returns them."""
     value, update = metric
-    if metrics_collections:
+    if metrics_collections and replica_number() == 0:
         add_to_collections(metrics_collections, value)
     if updates_collections:
         add_to_collections(updates_collections, update)

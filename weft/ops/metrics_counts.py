@@ -11,6 +11,7 @@ from weft.graph.tensor import Tensor
 from weft.ops import array, check
 from weft.ops import math as math_ops
 from weft.ops.metrics_base import Metric, aligned, metric_variable, published
+from weft.ops.replicas import across_replicas
 from weft.ops.select import where
 from weft.ops.updates import assign_add
 from weft.ops.variable_scope import variable_scope
@@ -34,7 +35,7 @@ def _count(function: str, label: bool, prediction: bool, doc: str) -> Callable[.
                 with control_dependencies((fits,)):
                     values = math_ops.multiply(values, math_ops.cast(weights, dtypes.float32))
             update = assign_add(total, math_ops.reduce_sum(values))
-            return array.identity(total), update
+            return across_replicas(array.identity, total), update
 
     return published(count, function, doc)
 
@@ -66,7 +67,8 @@ def _part(function: str, others: Callable[..., Metric], doc: str) -> Callable[..
             predictions, labels, weights = _as_bools(predictions, labels, weights)
             right, new_right = true_positives(labels, predictions, weights)
             wrong, new_wrong = others(labels, predictions, weights)
-            return ratio(right, wrong, "value"), ratio(new_right, new_wrong, "update_op")
+            value = across_replicas(lambda a, b: ratio(a, b, "value"), right, wrong)
+            return value, ratio(new_right, new_wrong, "update_op")
 
     return published(part, function, doc)
 

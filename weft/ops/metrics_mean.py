@@ -13,6 +13,7 @@ from weft.ops import math as math_ops
 from weft.ops.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
 from weft.ops.diag import diag_part
 from weft.ops.metrics_base import Metric, aligned, metric_variable, published
+from weft.ops.replicas import across_replicas
 from weft.ops.select import where
 from weft.ops.updates import assign_add, scatter_add
 from weft.ops.variable_scope import variable_scope
@@ -34,13 +35,18 @@ def mean(values: Any, weights: Any = None, name: str | None = None) -> Metric:
         new_total = assign_add(total, math_ops.reduce_sum(values))
         with control_dependencies([values]):
             new_count = assign_add(count, number)
-        return _ratio(total, count, "value"), _ratio(new_total, new_count, "update_op")
+        value = across_replicas(lambda a, b: _ratio(a, b, "value"), total, count)
+        return value, _ratio(new_total, new_count, "update_op")
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
     values, _, weights = aligned(values, None, weights)
     weights = broadcast_weights(math_ops.cast(weights, dtypes.float32), values)
     return math_ops.multiply(values, weights), weights
+
+
+def _mean_ratio(total: Any, count: Any) -> Tensor:
+    return math_ops.reduce_mean(_ratio(total, count, None), name="mean_accuracy")
 
 
 def _ratio(total: Any, count: Any, name: str | None) -> Tensor:
@@ -61,7 +67,8 @@ def mean_tensor(values: Any, weights: Any = None, name: str | None = None) -> Me
         new_total = assign_add(total, values)
         with control_dependencies([values]):
             new_count = assign_add(count, number)
-        return _ratio(total, count, "value"), _ratio(new_total, new_count, "update_op")
+        value = across_replicas(lambda a, b: _ratio(a, b, "value"), total, count)
+        return value, _ratio(new_total, new_count, "update_op")
 
 
 @published
@@ -103,7 +110,7 @@ def root_mean_squared_error(
     predictions, labels, weights = aligned(predictions, labels, weights)
     name = name or "root_mean_squared_error"
     value, update = mean_squared_error(labels, predictions, weights, name=name)
-    return math_ops.sqrt(value), math_ops.sqrt(update)
+    return across_replicas(math_ops.sqrt, value), math_ops.sqrt(update)
 
 
 @published
@@ -131,7 +138,8 @@ def mean_cosine_distance(
     products = math_ops.multiply(predictions, labels)
     products = math_ops.reduce_sum(products, axis=[dim], keepdims=True)
     value, update = mean(products, weights, name=name or "mean_cosine_distance")
-    return math_ops.subtract(1.0, value), math_ops.subtract(1.0, update)
+    value = across_replicas(lambda mean: math_ops.subtract(1.0, mean), value)
+    return value, math_ops.subtract(1.0, update)
 
 
 @published
@@ -171,7 +179,7 @@ def mean_per_class_accuracy(
             correct, ones = correct * weights, ones * weights
         new_total = scatter_add(total, labels, ones)
         new_count = scatter_add(count, labels, correct)
-        value = math_ops.reduce_mean(_ratio(count, total, None), name="mean_accuracy")
+        value = across_replicas(_mean_ratio, count, total)
         update = _ratio(new_count, new_total, "update_op")
         return value, update
 
@@ -195,7 +203,7 @@ def mean_iou(
             dtype=dtypes.float64,
         )
         update = assign_add(matrix, current)
-        value = _intersection_over_union(matrix)
+        value = across_replicas(_intersection_over_union, matrix)
         return value, update
 
 

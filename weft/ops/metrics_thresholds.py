@@ -13,6 +13,7 @@ from weft.graph.tensor import Tensor
 from weft.ops import array, check
 from weft.ops import math as math_ops
 from weft.ops.metrics_base import Metric, aligned, metric_variable, published
+from weft.ops.replicas import across_replicas
 from weft.ops.select import where
 from weft.ops.updates import assign_add
 from weft.ops.variable_scope import variable_scope
@@ -86,7 +87,7 @@ def _at_thresholds(key: str, doc: str) -> Callable[..., Metric]:
     ) -> Metric:
         with variable_scope(name, counted, (predictions, labels, weights)):
             values, updates = _count(labels, predictions, thresholds, weights, (key,))
-            return array.identity(values[key]), updates[key]
+            return across_replicas(array.identity, values[key]), updates[key]
 
     return published(count, f"{counted}_at_thresholds", doc)
 
@@ -131,7 +132,11 @@ def _value_and_update(
     function: Callable[[Counts, str], Tensor], counts: tuple[Counts, Counts]
 ) -> Metric:
     values, updates = counts
-    return function(values, "value"), function(updates, "update_op")
+    value = across_replicas(
+        lambda *counted: function(dict(zip(values, counted, strict=True)), "value"),
+        *values.values(),
+    )
+    return value, function(updates, "update_op")
 
 
 precision_at_thresholds = _part_at_thresholds(

@@ -43,6 +43,10 @@ def initial_state(seed: int, seed2: int) -> np.ndarray:
 
 def advance(state: np.ndarray, blocks: int) -> np.ndarray:
     """The generator `blocks` blocks further on."""
+    if (moved_on := int(state[2]) + blocks) <= _LOW:  # nothing is carried
+        state = np.array(state, np.uint32)
+        state[2] = moved_on
+        return state
     state = np.asarray(state, "<u4")
     counter = int.from_bytes(state[2:].tobytes(), "little") + blocks
     moved = state[:2].tobytes() + (counter % 2**128).to_bytes(16, "little")
@@ -71,6 +75,16 @@ def stateless_state(xp: Any, seed: Array) -> Array:
     mixed = [word[0] for word in blocks(xp, scramble, 1)]
     zero = xp.zeros((), np.uint32)
     return xp.stack([mixed[0], mixed[1], zero, zero, mixed[2], mixed[3]])
+
+
+def first_of_seeds(seeds: np.ndarray) -> np.ndarray:
+    """For each row of two integers, the first float64 that is drawn from its generator."""
+    low, high = (np.ascontiguousarray(column).view(np.uint64) for column in seeds.T)
+    mixed, words = (np.empty((4, len(seeds)), np.uint32) for _ in range(2))
+    _rounds_numpy(np.array(_SCRAMBLE, np.uint64), low, high, mixed)
+    counter = mixed[2] | mixed[3].astype(np.uint64) << _HALF
+    _rounds_numpy(mixed[:2], np.zeros_like(low), counter, words)
+    return np.asarray(unit_double(words[0], words[1]))
 
 
 def _counter(rng: Array) -> tuple[Array, Array]:
@@ -130,7 +144,7 @@ def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) ->
     words = np.empty((4, position.size), np.uint32)
     for start in range(0, low.size, _CHUNK):
         part = slice(start, start + _CHUNK)
-        _rounds_numpy(rng, low[part], high[part], words[:, part])
+        _rounds_numpy(rng[:2], low[part], high[part], words[:, part])
     return tuple(words.reshape(4, *position.shape))
 
 
@@ -156,26 +170,35 @@ def _blocks_plain(rng: np.ndarray, lows: list[int], highs: list[int]) -> np.ndar
 def _rounds_plain(k0: int, k1: int, low: int, high: int) -> tuple[int, int, int, int]:
     """The ten rounds of one block."""
     c0, c1, c2, c3 = low & _LOW, low >> 32, high & _LOW, high >> 32
+    (m0, m1), (s0, s1), mask = _MULTIPLIERS, _KEY_STEPS, _LOW
     for _ in range(_ROUNDS):
-        p0, p1 = c0 * _MULTIPLIERS[0], c2 * _MULTIPLIERS[1]
-        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & _LOW, (p0 >> 32) ^ c3 ^ k1, p0 & _LOW
-        k0, k1 = (k0 + _KEY_STEPS[0]) & _LOW, (k1 + _KEY_STEPS[1]) & _LOW
+        p0, p1 = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 & mask, (p0 >> 32) ^ c3 ^ k1, p0 & mask
+        k0, k1 = (k0 + s0) & mask, (k1 + s1) & mask
     return c0, c1, c2, c3
+
+
+def one_block(rng: np.ndarray) -> tuple[int, int, int, int]:
+    """The words of the first block."""
+    k0, k1, c0, c1, c2, c3 = rng.tolist()
+    return _rounds_plain(k0, k1, c0 | c1 << 32, c2 | c3 << 32)
 
 
 # As arrays: NumPy takes half as long to call with them as with Python integers.
 _M0, _M1, _MASK, _HALF = (np.array(n, np.uint64) for n in (*_MULTIPLIERS, _LOW, 32))
 
 
-def _rounds_numpy(rng: np.ndarray, low: np.ndarray, high: np.ndarray, words: np.ndarray) -> None:
-    """The ten rounds on 64-bit lanes, so that a product's halves are a shift and a mask away."""
+def _rounds_numpy(key: np.ndarray, low: np.ndarray, high: np.ndarray, words: np.ndarray) -> None:
+    """The ten rounds on 64-bit lanes, so that a product's halves are a shift and a mask away.
+
+    `key` is two numbers, or two for each lane.
+    """
     multiply, shift, mask, xor = np.multiply, np.right_shift, np.bitwise_and, np.bitwise_xor
     c0, c1, c2, c3 = low & _MASK, low >> _HALF, high & _MASK, high >> _HALF
     p0, p1 = np.empty_like(low), np.empty_like(low)
-    counts = np.arange(_ROUNDS, dtype=np.uint64)
-    keys = [
-        (int(k) + counts * np.uint64(s)) & _MASK for k, s in zip(rng[:2], _KEY_STEPS, strict=True)
-    ]
+    counts = np.arange(_ROUNDS, dtype=np.uint64).reshape(-1, *[1] * (key.ndim - 1))
+    wide = key.astype(np.uint64)
+    keys = [(k + counts * np.uint64(s)) & _MASK for k, s in zip(wide, _KEY_STEPS, strict=True)]
     for k0, k1 in zip(*keys, strict=True):
         multiply(c0, _M0, p0)
         multiply(c2, _M1, p1)
@@ -251,7 +274,26 @@ def _unit(dtype: Any) -> tuple[Callable[..., tuple[Array]], int]:
 
 def uniform(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Uniform floats in [0, 1)."""
+    if xp is np and (small := _PER_BLOCK.get(dtype)) is not None and math.prod(shape) <= small[0]:
+        found = small[1](*one_block(rng))[: math.prod(shape)]
+        return np.array(found, dtype).reshape(shape)
     return draw(xp, rng, shape, *_unit(dtype))
+
+
+def _four(*words: int) -> list[float]:
+    return [(word & 0x7FFFFF) * 2.0**-23 for word in words]
+
+
+def _two(a: int, b: int, c: int, d: int) -> list[float]:
+    return [((a & 0xFFFFF) << 32 | b) * 2.0**-52, ((c & 0xFFFFF) << 32 | d) * 2.0**-52]
+
+
+# Of one block, with Python's numbers: how many values it gives, and which.
+_PER_BLOCK: dict[Any, tuple[int, Callable[..., list[float]]]] = {
+    kind: found
+    for scalar, found in ((np.float32, (4, _four)), (np.float64, (2, _two)))
+    for kind in (scalar, np.dtype(scalar))
+}
 
 
 def uniform_lanes(words: Words, dtype: Any) -> tuple[Array, ...]:

@@ -6,7 +6,6 @@ rows have a list of splits, outermost first. Results depend on values, so all ru
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.ops.kernels import invalid
+from weft.ops.ragged_copy import gathered_rows
 
 _SPLITS = "Tsplits: {int32, int64} = int64"
 
@@ -116,23 +116,6 @@ def _gather_dims(c: ShapeContext) -> list[Dims]:
     return [*splits, None if values is None else (None, *values[1:])]
 
 
-# So many rows are handled at a time: what is computed for them stays in the processor's cache.
-_BLOCK = 1 << 14
-
-
-def _gathered_rows(values: np.ndarray, starts: np.ndarray, splits: np.ndarray) -> np.ndarray:
-    """From each start on, as many values as the row of the result has."""
-    found = np.empty((int(splits[-1]), *values.shape[1:]), values.dtype)
-    lengths = splits[1:] - splits[:-1]
-    edges = [*splits[:-1:_BLOCK].tolist(), int(splits[-1])]
-    numbers = np.arange(max((high - low for low, high in pairwise(edges)), default=0))
-    for i, (low, high) in enumerate(pairwise(edges)):
-        block = slice(i * _BLOCK, (i + 1) * _BLOCK)
-        at = np.repeat(starts[block] - splits[:-1][block] + low, lengths[block])
-        values.take(at + numbers[: high - low], axis=0, out=found[low:high], mode="clip")
-    return found
-
-
 def _check_splits(nested: list[np.ndarray], size: int) -> None:
     for i, splits in enumerate(nested):
         limit = len(nested[i + 1]) - 1 if i + 1 < len(nested) else size
@@ -167,9 +150,9 @@ def ragged_gather_(
         starts, limits = splits.take(rows), splits[1:].take(rows)
         found.append(splits_of(limits - starts, splits.dtype))
         rows = ranges(starts, limits)
-    starts = inner.take(rows)
-    found.append(splits_of(inner[1:].take(rows) - starts, inner.dtype))
-    values = _gathered_rows(params_dense_values, starts, found[-1])
+    lengths = inner[1:] - inner[:-1]
+    found.append(splits_of(lengths.take(rows), inner.dtype))
+    values = gathered_rows(params_dense_values, inner, rows, found[-1])
     if not np.ndim(indices):
         del found[0]  # of one row
     return [*found, values]

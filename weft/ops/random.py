@@ -21,11 +21,18 @@ _UNIFORM_DTYPES = (
 )  # fmt: skip
 
 
+def _plain_size(size: Any) -> Any:
+    # `labels.max() + 1` of small integers was an int64 before NumPy 2, and is a uint8 now.
+    if isinstance(size, np.integer) and size.dtype.itemsize < 4:
+        return int(size)
+    return size.value if isinstance(size, Dimension) else size
+
+
 def _shape_tensor(shape: Any) -> Tensor:
     """A shape given in any form as a vector named "shape"."""
     dtype = None
     if isinstance(shape, tuple | list):
-        shape = tuple(d.value if isinstance(d, Dimension) else d for d in shape)
+        shape = tuple(map(_plain_size, shape))
         dtype = None if shape else dtypes.int32
     return convert_to_tensor(shape, dtype=dtype, name="shape")
 

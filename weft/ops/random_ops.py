@@ -9,7 +9,9 @@ threads when outputs are large; here, as with one thread, they are drawn in one 
 from __future__ import annotations
 
 import math as _math
+from bisect import bisect_right
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -282,12 +284,36 @@ def categories(
     if classes <= 0:
         raise invalid(f"num_classes should be positive, got {classes}")
     logits = logits.astype(np.float64)
+    if xp is np and batch == samples == 1:
+        return np.array([[_category(rng, logits[0])]], output_dtype.as_numpy_dtype)
     finite = xp.isfinite(logits)
     top = xp.max(xp.where(finite, logits, np.finfo(np.float64).min), axis=1, keepdims=True)
     weights = xp.where(finite, xp.exp(logits - top), 0.0)
     cumulative = xp.cumsum(weights, axis=1)
     drawn = philox.uniform(xp, rng, (batch, samples), np.float64) * cumulative[:, -1:]
     return _insertion_points(xp, cumulative, drawn).astype(output_dtype.as_numpy_dtype)
+
+
+def _category(rng: np.ndarray, logits: np.ndarray) -> int:
+    """One draw of one row: the same numbers, without arrays of one element."""
+    cumulative = list(accumulate(_weights(logits).tolist()))
+    drawn = philox.uniform(np, rng, (), np.float64)
+    return bisect_right(cumulative, float(drawn) * cumulative[-1])
+
+
+def category_of_seeds(logits: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """As a draw of one row with each of the seeds."""
+    cumulative = np.cumsum(_weights(logits.astype(np.float64)))
+    drawn = philox.first_of_seeds(seeds.astype(np.int64)) * cumulative[-1]
+    return np.searchsorted(cumulative, drawn, side="right")
+
+
+def _weights(logits: np.ndarray) -> np.ndarray:
+    finite = np.isfinite(logits)
+    if finite.all():
+        return np.exp(logits - logits.max())
+    top = np.where(finite, logits, np.finfo(np.float64).min).max()
+    return np.where(finite, np.exp(logits - top), 0.0)
 
 
 def _insertion_points(xp: Any, rows: Array, values: Array) -> Array:

@@ -25,7 +25,8 @@ STATE_SIZE = 3
 _PER_NUMBER = 256
 
 
-def _checked_state(xp: Any, cell: Any, algorithm: Any) -> Array:
+def checked_state(xp: Any, cell: Any, algorithm: Any) -> Array:
+    """The state, if it is one of the algorithm."""
     if int(algorithm) != PHILOX:
         raise invalid(f"Unsupported algorithm id: {int(algorithm)}")
     state = cell.read()
@@ -39,7 +40,7 @@ def _checked_state(xp: Any, cell: Any, algorithm: Any) -> Array:
     return state
 
 
-def _generator(xp: Any, state: Array) -> Array:
+def generator_words(xp: Any, state: Array) -> Array:
     """The state as the words of a generator: the key, then the counter."""
     unsigned = state.astype(np.uint64)
     words = [unsigned[2], unsigned[0], unsigned[1]]
@@ -47,7 +48,7 @@ def _generator(xp: Any, state: Array) -> Array:
     return xp.stack(halves).astype(np.uint32)
 
 
-def _moved(xp: Any, state: Array, blocks: Any) -> Array:
+def moved_on(xp: Any, state: Array, blocks: Any) -> Array:
     """The state with its counter moved on."""
     unsigned = state.astype(np.uint64)
     low, high = unsigned[:1], unsigned[1:2]
@@ -56,7 +57,8 @@ def _moved(xp: Any, state: Array, blocks: Any) -> Array:
     return xp.concatenate([on, carried, unsigned[2:]]).astype(np.int64)
 
 
-def _drawn_shape(c: s.ShapeContext) -> s.Dims:
+def drawn_shape(c: s.ShapeContext) -> s.Dims:
+    """The shape that input 2 asks for."""
     s.with_rank(c.dims(1), 0)
     s.with_rank(c.dims(2), 1)
     return c.partial(2)
@@ -65,10 +67,10 @@ def _drawn_shape(c: s.ShapeContext) -> s.Dims:
 def _draw(
     xp: Any, cell: Any, algorithm: Any, shape: np.ndarray, draw: Callable[..., Array], dtype: DType
 ) -> Array:
-    state, dims = _checked_state(xp, cell, algorithm), dims_of(shape)
-    found = draw(xp, _generator(xp, state), dims, dtype.as_numpy_dtype)
+    state, dims = checked_state(xp, cell, algorithm), dims_of(shape)
+    found = draw(xp, generator_words(xp, state), dims, dtype.as_numpy_dtype)
     size = int(np.prod(dims, dtype=np.int64))
-    cell.write(_moved(xp, state, size * _PER_NUMBER))
+    cell.write(moved_on(xp, state, size * _PER_NUMBER))
     return found
 
 
@@ -79,7 +81,7 @@ def _declare(name: str, draw: Callable[..., Array], default: str) -> OpDef:
     return op(
         name, inputs="resource: resource, algorithm: int64, shape: shape_dtype",
         outputs="output: dtype", attrs=f"dtype: type = {default}, shape_dtype: type = int64",
-        shape=_drawn_shape, static="algorithm, shape", stateful=True, differentiable=False,
+        shape=drawn_shape, static="algorithm, shape", stateful=True, differentiable=False,
     )(kernel)  # fmt: skip
 
 
@@ -102,7 +104,7 @@ stateful_uniform_full_int_ = _declare("StatefulUniformFullInt", _full_int, "uint
     "StatefulUniformInt",
     inputs="resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype",
     outputs="output: dtype", attrs="dtype: type = int64, shape_dtype: type = int64",
-    shape=_drawn_shape, static="algorithm, shape", stateful=True, differentiable=False,
+    shape=drawn_shape, static="algorithm, shape", stateful=True, differentiable=False,
 )  # fmt: skip
 def stateful_uniform_int_(
     xp: Any, resource: Any, algorithm: Any, shape: np.ndarray, minval: Array, maxval: Array, *,
@@ -123,8 +125,8 @@ def stateful_uniform_int_(
     shape=s.none, static="algorithm", stateful=True, differentiable=False,
 )  # fmt: skip
 def rng_skip_(xp: Any, resource: Any, algorithm: Any, delta: Array) -> None:
-    state = _checked_state(xp, resource, algorithm)
-    resource.write(_moved(xp, state, delta * _PER_NUMBER))
+    state = checked_state(xp, resource, algorithm)
+    resource.write(moved_on(xp, state, delta * _PER_NUMBER))
 
 
 @op(

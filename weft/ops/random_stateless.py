@@ -15,6 +15,7 @@ from weft.ops.kernels import invalid
 from weft.ops.philox import Array
 from weft.ops.random_ops import (
     categories,
+    category_of_seeds,
     check_bounds,
     dims_of,
     given_shape,
@@ -106,3 +107,18 @@ def stateless_multinomial_(
 ) -> Array:
     rng = _stateless_rng(xp, seed)
     return categories(xp, rng, logits, num_samples, output_dtype=output_dtype)
+
+
+@op(
+    "_StatelessCategories",
+    inputs="logits: T, seeds: Tseed",
+    outputs="output: output_dtype",
+    attrs="T: realnumbertype, Tseed: indextype = int64, output_dtype: indextype = int64",
+    shape=lambda c: (s.with_rank(c.dims(1), 2)[0], 1, 1),
+    runs_on="host",
+    differentiable=False,
+)
+def stateless_categories_(xp: Any, logits: Array, seeds: Array, *, output_dtype: DType) -> Array:
+    """`StatelessMultinomial` of one draw of one row, with many seeds: what datasets choose by."""
+    found = category_of_seeds(np.asarray(logits)[0], np.asarray(seeds))
+    return found.astype(output_dtype.as_numpy_dtype).reshape(-1, 1, 1)

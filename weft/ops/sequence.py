@@ -67,7 +67,7 @@ def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -
     if start.dtype.kind in "iu":
         # Short ranges stay NumPy arrays, so that they can be axes; long ones bloat the program.
         numbers = (np if count <= _MANY else xp).arange(count, dtype=start.dtype)
-        return start + numbers * delta
+        return numbers if start == 0 and delta == 1 else start + numbers * delta
     # Floats are added up one by one, with the rounding errors that programs expect.
     steps = np.full(count, delta, start.dtype)
     steps[:1] = start

@@ -244,12 +244,14 @@ def triangular(
     if 0 in rhs.shape:
         return xp.zeros(rhs.shape, rhs.dtype)
     if xp is np:
-        from scipy.linalg import solve_triangular
+        from scipy.linalg import get_blas_funcs
 
-        trans = "C" if adjoint else "N"
+        # Not `solve_triangular`: it has threads wake up for the smallest of matrices.
+        (trsm,) = get_blas_funcs(("trsm",), (matrix, rhs))
+        trans = 2 if adjoint else 0
 
         def solve(a: Array, b: Array) -> Array:
-            return solve_triangular(a, b, trans=trans, lower=lower, check_finite=False)
+            return trsm(1.0, a, b, lower=lower, trans_a=trans)
 
         return each_matrix(solve, matrix, rhs)
     from jax.lax import linalg

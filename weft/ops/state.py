@@ -286,6 +286,13 @@ def assign_variable_op(xp: Any, resource: Cell, value: Array) -> None:
     resource.write(value)
 
 
+def not_found(cell: Any) -> errors.NotFoundError:
+    """What an update says of a resource that nobody has made."""
+    known = getattr(cell, "cell", cell)  # behind the stand-in of a trace
+    where = f"{known.container}/{known.name}"
+    return errors.NotFoundError(None, None, f"Resource {where}/N10tensorflow3VarE does not exist.")
+
+
 def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tuple[OpDef, OpDef]:
     """`name` on reference variables and `nameVariableOp` on resources."""
 
@@ -301,7 +308,10 @@ def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tupl
         return ref
 
     def update_resource(xp: Any, resource: Cell, value: Array) -> None:
-        old = resource.read()
+        try:
+            old = resource.read()
+        except errors.FailedPreconditionError:  # only reads call it that
+            raise not_found(resource) from None
         if old.shape != value.shape:
             raise invalid(
                 f"Cannot update variable with shape {shape_text(old)} using a Tensor with shape "

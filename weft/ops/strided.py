@@ -15,6 +15,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops import array
+from weft.ops.eager import executing_eagerly
 from weft.ops.kernels import as_array, blank, invalid, is_concrete, shape_argument
 from weft.ops.strided_plan import (
     MASK_ATTRS,
@@ -224,7 +225,7 @@ def strided_slice(
         "shrink_axis_mask": shrink_axis_mask,
     }
     result = strided_slice_(input_, begin, end, strides, **masks, name=name)
-    if var is not None:
+    if var is not None and not executing_eagerly():
         from weft.ops.variable_slice import VariableSlice
 
         result.__class__ = VariableSlice

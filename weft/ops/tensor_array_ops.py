@@ -378,6 +378,8 @@ def _element_dims(c: s.ShapeContext) -> s.Dims:
             before += more[0]
         elif made.type not in _HANDED_ON:
             return None
+        if not made.inputs:  # in eager execution, nobody keeps them
+            return None
         handle = made.inputs[0]
     return None
 

@@ -13,6 +13,7 @@ from weft.graph.type_spec import (
     type_spec_from_value,
 )
 from weft.ops.tensor_array import TensorArray
+from weft.ops.tensor_list_array import ListTensorArray
 
 
 class TensorArraySpec(TypeSpec):
@@ -81,4 +82,5 @@ class TensorArraySpec(TypeSpec):
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
 
 
-register_type_spec_from_value_converter(TensorArray, TensorArraySpec.from_value)
+for _kind in (TensorArray, ListTensorArray):
+    register_type_spec_from_value_converter(_kind, TensorArraySpec.from_value)

@@ -57,11 +57,10 @@ class TracedGraph(FuncGraph):
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[Any]:
         """What lies outside is waited for by the call as a whole."""
         if control_inputs is not None:
-            ours = [item for item in control_inputs if _graph_of(item) is self]
-            self.awaited |= dict.fromkeys(
-                _operation(item) for item in control_inputs if _graph_of(item) is not self
-            )
-            control_inputs = ours
+            # What assigning gives has the graph of its variable, but an operation of its own.
+            ops = [_operation(item) for item in control_inputs]
+            self.awaited |= dict.fromkeys(op for op in ops if op.graph is not self)
+            control_inputs = [op for op in ops if op.graph is self]
         with super().control_dependencies(control_inputs):
             yield
 
@@ -112,10 +111,6 @@ class TracedGraph(FuncGraph):
 
 def _label(graph: Graph) -> str:
     return f"FuncGraph(name={graph.name})" if isinstance(graph, FuncGraph) else "the outer graph"
-
-
-def _graph_of(item: Any) -> Any:
-    return getattr(item, "graph", None)
 
 
 def _operation(item: Any) -> Operation:

@@ -14,7 +14,6 @@ from weft.ops.declare import Kernel, binary, conj, is_integer, literal, no_gradi
 from weft.ops.elementwise import (
     FLOATS,
     FLOATS_COMPLEX,
-    FLOATS_INTS,
     FLOATS_INTS_COMPLEX,
     INTS,
     truncated_quotient,
@@ -26,7 +25,7 @@ Array = Any
 
 unary(
     "Abs",
-    FLOATS_INTS,
+    "{bfloat16, half, float, double, int8, int16, int32, int64}",
     lambda xp, x: xp.abs(x),
     gradient=lambda op, grad: grad * raw.Sign(op.inputs[0]),
 )

@@ -55,6 +55,22 @@ def share_creators(graph: Graph, outer: Graph) -> None:
     _creators.of[graph] = list(_creators.of.get(outer, ()))
 
 
+def creators_in_force(graph: Graph) -> list[Any]:
+    """The creators of a graph on this thread, for another thread to go on with."""
+    return list(_creators.of.get(graph, ()))
+
+
+@contextmanager
+def holding_creators(graph: Graph, creators: list[Any]) -> Iterator[None]:
+    """The creators of a graph on this thread are these."""
+    before = _creators.of.get(graph, [])
+    _creators.of[graph] = list(creators)
+    try:
+        yield
+    finally:
+        _creators.of[graph] = before
+
+
 def create_variable(
     initial_value: Any = None,
     trainable: bool | None = None,

@@ -51,12 +51,14 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
 
 
 def variables_initializer(var_list: Any, name: str = "init") -> Any:
-    """One operation that initializes every variable of `var_list`."""
+    """One operation that initializes every variable of `var_list`.
+
+    Those of eager execution have no initializer: they have their values already.
+    """
     from weft.ops import control
 
-    if var_list:
-        return control.group(*[v.initializer for v in var_list], name=name)
-    return control.no_op(name=name)
+    found = [v.initializer for v in var_list or () if v.initializer is not None]
+    return control.group(*found, name=name) if found else control.no_op(name=name)
 
 
 def initialize_variables(var_list: Any, name: str = "init") -> Any:

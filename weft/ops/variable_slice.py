@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.graph.graph import Tensor
+from weft.ops.eager import EagerTensor
 from weft.ops.getitem import getitem
 
 _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
@@ -25,11 +28,33 @@ class VariableSlice(Tensor):
         )
 
 
+class EagerVariableSlice(EagerTensor):
+    """The same in eager execution, where nothing but the value is kept of the operation."""
+
+    _extra: dict[str, Any] | None = None
+
+    def assign(self, value: Any, name: str | None = None) -> Any:
+        """Sets this part of the variable to `value`, and gives the whole variable's new value."""
+        assert self._extra is not None
+        variable, spec = self._extra["variable"], self._extra["slice_spec"]
+        whole = variable.numpy()
+        whole[_as_numbers(spec)] = np.asarray(value)
+        return variable.assign(whole, name=name)
+
+
+def _as_numbers(spec: Any) -> Any:
+    if isinstance(spec, tuple):
+        return tuple(_as_numbers(each) for each in spec)
+    if isinstance(spec, slice):
+        return slice(*(_as_numbers(each) for each in (spec.start, spec.stop, spec.step)))
+    return spec.numpy() if hasattr(spec, "numpy") else spec
+
+
 def slice_variable(variable: Any, slice_spec: Any) -> Tensor:
     """`variable[slice_spec]`."""
     part = getitem(variable.value(), slice_spec)
     if part.op.type == "StridedSlice":
         # The op made a plain tensor; this one alone has more to offer.
-        part.__class__ = VariableSlice
-        part.__dict__["_extra"] = {"variable": variable}
+        part.__class__ = EagerVariableSlice if isinstance(part, EagerTensor) else VariableSlice
+        part.__dict__["_extra"] = {"variable": variable, "slice_spec": slice_spec}
     return part

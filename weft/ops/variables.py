@@ -103,6 +103,8 @@ class Variable(metaclass=_VariableType):
     # NumPy must leave `array * variable` to Variable.__rmul__.
     __array_priority__ = 100
 
+    # The strategy in whose scope the variable was made.
+    _distribute_strategy: Any = None
     _trainable: bool
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation

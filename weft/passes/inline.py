@@ -136,6 +136,8 @@ class Inliner:
             each.controls = [c for c in each.controls if c not in args]
             self.nodes.append(each)
         outputs = [args.get(source, (source, i)) for source, i in inner.fetches]
+        # A call inside that does nothing may have left its argument as what to wait for.
+        inner.targets = [target for target in inner.targets if target not in args]
         effects = _sure_effects(inner)
         self.targets += [target for target in inner.targets if target not in effects]
         if effects:

@@ -41,8 +41,26 @@ def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[N
         _horizon = saved
 
 
+class _SavedModel2:
+    """tf.compat.v2.saved_model: objects instead of graphs and sessions."""
+
+    @property
+    def load(self) -> Any:
+        from weft.saved_model.load import load
+
+        return load
+
+    @property
+    def save(self) -> Any:
+        from weft.saved_model.save import save
+
+        return save
+
+
 class _Version2:
-    """tf.compat.v2: weft has TensorFlow 1 only, and says so."""
+    """tf.compat.v2: weft has TensorFlow 1 only, and says so, but for SavedModels of objects."""
+
+    saved_model = _SavedModel2()
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(

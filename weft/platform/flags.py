@@ -19,9 +19,17 @@ _RENAMED = {"flag_name": "name", "default_value": "default", "docstring": "help"
 def _absl() -> Any:
     """absl.flags, told that flags belong to the module that calls us, not to this one."""
     import absl.flags
+    import absl.logging  # defines flags of its own, which must be there before the program's
 
     absl.flags.disclaim_key_flags()
     return absl.flags
+
+
+def _make_room(name: Any) -> None:
+    """Programs older than absl have a `log_dir` or a `v` of their own: theirs is what counts."""
+    values = _absl().FLAGS
+    if name in values and values.find_module_defining_flag(name) == "absl.logging":
+        delattr(values, name)
 
 
 def _define(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -33,6 +41,7 @@ def _define(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             "The flag arguments flag_name, default_value and docstring are deprecated: use name,"
             " default and help."
         )
+    _make_room(args[0] if args else renamed.get("name"))
     return getattr(_absl(), kind)(*args, **renamed)
 
 

@@ -19,6 +19,8 @@ class Module:
     lists, tuples and dictionaries, when `variables` or `submodules` is read.
     """
 
+    _tracks_attributes = True  # checkpoints hold what they own
+
     def __init__(self, name: str | None = None) -> None:
         if name is None:
             name = _snake_case(type(self).__name__)

@@ -104,7 +104,7 @@ class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
 
     def _gates(self, inputs: Tensor, m: Tensor) -> list[Tensor]:
         shape = [known_width(inputs) + self.output_size, 3 * self._num_units]
-        kernel = _in_shards("W", shape, inputs.dtype, self._num_unit_shards)
+        kernel = in_shards("W", shape, inputs.dtype, self._num_unit_shards)
         bias = vs.get_variable(
             "B", shape=shape[1:], initializer=zeros_initializer(), dtype=inputs.dtype
         )
@@ -124,13 +124,13 @@ class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
         if self._num_proj is None:
             return m
         shape = [self._num_units, self._num_proj]
-        m = matmul.matmul(m, _in_shards("W_P", shape, m.dtype, self._num_proj_shards))
+        m = matmul.matmul(m, in_shards("W_P", shape, m.dtype, self._num_proj_shards))
         if self._proj_clip is None:
             return m
         return clip.clip_by_value(m, -self._proj_clip, self._proj_clip)
 
 
-def _in_shards(name: str, shape: list[int], dtype: Any, count: int) -> Any:
+def in_shards(name: str, shape: list[int], dtype: Any, count: int) -> Any:
     """A variable of `shape` as `count` variables, put together; the first ones are longer."""
     if count > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={count}")

@@ -112,6 +112,8 @@ class Instance:
         self.is_stateful = any(n.definition.stateful and not _makes_variant(n) for n in inner)
         self.graph, self._store, self._running = graph, store, RunningSteps()
         self._plan: Plan = make_plan(graph, store)
+        self._may_end = self.may_wait or self._plan.has_loops
+        self._under_way: list[None] = []  # one for each call
         self.is_closed = False
         self._dtypes = [node.dtypes[i] for node, i in graph.fetches]
         self._reads = [i for i, dtype in enumerate(self._dtypes) if dtype._is_ref_dtype]
@@ -123,11 +125,7 @@ class Instance:
 
     def __call__(self, args: Sequence[Any]) -> list[Any]:
         """The results of a call, on the host."""
-        if self.may_wait:
-            with among(self._running):
-                values = self._plan.run(args, None, self._running)
-        else:
-            values = self._plan.run(args)
+        values = self._run(args) if self._may_end else self._plan.run(args)
         for i in self._reads:
             values[i] = values[i].read()
         if self._plain:
@@ -136,6 +134,20 @@ class Instance:
             value if dtype in _OBJECTS else np.asarray(value)
             for value, dtype in zip(values, self._dtypes, strict=True)
         ]
+
+    def _run(self, args: Sequence[Any]) -> list[Any]:
+        """As the plan does, until `cancel`."""
+        self._under_way.append(None)
+        try:
+            with among(self._running):
+                return self._plan.run(args, None, self._running)
+        finally:
+            self._under_way.pop()
+
+    @property
+    def is_looping(self) -> bool:
+        """Whether a call is under way that need not end by itself."""
+        return self._plan.has_loops and bool(self._under_way)
 
     def cancel(self) -> None:
         """Ends calls that wait; there can be no further ones."""

@@ -149,6 +149,9 @@ class ResourceStore:
         def make() -> Variable:
             cell = Variable(self, name, dtype, dims)
             cell.is_reference, cell.container = reference, container or DEFAULT_CONTAINER
+            if reference and dims is not None and 0 in dims and None not in dims:
+                # Nothing is missing where there is nothing: TensorFlow takes it for initialized.
+                cell.value = np.zeros(dims, dtype.as_numpy_dtype)
             return cell
 
         cell: Variable = self.get_or_make(container, "variable", name, make)

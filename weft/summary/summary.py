@@ -6,8 +6,9 @@ TensorBoard groups by it.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +20,7 @@ from weft.graph.graph import add_to_collection, get_collection, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
+from weft.ops.replicas import replica_number
 from weft.platform import tf_logging as logging
 
 _NOT_IN_NAMES = re.compile(r"[^-/\w\.]")
@@ -39,6 +41,16 @@ def collect(value: Tensor, collections: Any, default_collections: Any) -> None:
         add_to_collection(key, value)
 
 
+def of_first_replica(summary: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`summary`, which in other replicas of a strategy is an empty string: one is enough."""
+
+    @functools.wraps(summary)
+    def in_replica(*args: Any, **kwargs: Any) -> Tensor:
+        return convert_to_tensor("") if replica_number() else summary(*args, **kwargs)
+
+    return in_replica
+
+
 @contextmanager
 def summary_scope(
     name: str | None, family: str | None = None, default_name: str | None = None, values: Any = None
@@ -52,6 +64,7 @@ def summary_scope(
         yield (full if family is None else f"{family}/{full}"), scope
 
 
+@of_first_replica
 def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Tensor:
     """A summary of one number."""
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
@@ -60,6 +73,7 @@ def scalar(name: str, tensor: Any, collections: Any = None, family: str | None =
     return value
 
 
+@of_first_replica
 def image(
     name: str,
     tensor: Any,
@@ -77,6 +91,7 @@ def image(
     return value
 
 
+@of_first_replica
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Tensor:
     """A summary of how the elements of a tensor are distributed."""
     with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
@@ -85,6 +100,7 @@ def histogram(name: str, values: Any, collections: Any = None, family: str | Non
     return value
 
 
+@of_first_replica
 def audio(
     name: str,
     tensor: Any,
@@ -112,6 +128,7 @@ def text(name: str, tensor: Tensor, collections: Any = None) -> Tensor:
     return tensor_summary(name, tensor, summary_metadata=metadata, collections=collections)
 
 
+@of_first_replica
 def tensor_summary(
     name: str,
     tensor: Any,

@@ -155,10 +155,14 @@ class ObjectSaver:
         self._restore_prefix: Any = None
         self._restores: dict[tuple[str, Any], Any] = {}
 
+    def _objects(self) -> ObjectGraph:
+        """What is saved."""
+        return ObjectGraph(self.root)
+
     def save(self, file_prefix: str, session: Any) -> str:
         if directory := os.path.dirname(file_prefix):
             file_io.makedirs(directory)
-        message, saveables = ObjectGraph(self.root).serialize()
+        message, saveables = self._objects().serialize()
         if self._prefix is None:
             with device("/cpu:0"):
                 self._graph_text = constant("", dtype=dtypes.string)
@@ -172,7 +176,7 @@ class ObjectSaver:
     def save_eagerly(self, file_prefix: str) -> str:
         if directory := os.path.dirname(file_prefix):
             file_io.makedirs(directory)
-        message, saveables = ObjectGraph(self.root).serialize()
+        message, saveables = self._objects().serialize()
         self._prefix = constant(file_prefix)
         text = constant(message.SerializeToString(), dtype=dtypes.string)
         self._save_nodes([*saveables, _GraphText(text)])

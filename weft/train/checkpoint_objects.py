@@ -52,7 +52,15 @@ def is_trackable(value: Any) -> bool:
         return any(is_trackable(each) for each in value)
     if isinstance(value, dict):
         return any(is_trackable(each) for each in value.values())
-    return _is_layer(value) or hasattr(value, "_gather_saveables_for_checkpoint")
+    if _is_layer(value) or tracks_attributes(value):
+        return True
+    return hasattr(value, "_gather_saveables_for_checkpoint")
+
+
+def tracks_attributes(value: Any) -> bool:
+    """Whether an object depends on all that its attributes own: a module, if it is no layer."""
+    own = isinstance(value, AutoTrackable) or getattr(type(value), "_tracks_attributes", False)
+    return own and not _is_layer(value)
 
 
 def _is_layer(value: Any) -> bool:
@@ -87,8 +95,10 @@ def children(value: Any) -> Children:
     elif isinstance(value, dict):
         named = ((str(key), each) for key, each in value.items())
     else:
-        attributes = getattr(value, "__dict__", {})
-        named = [*own_weights(value), *((k, v) for k, v in attributes.items() if k[0] != "_")]
+        attributes = getattr(value, "__dict__", {}).items()
+        if not tracks_attributes(value):
+            attributes = [(key, each) for key, each in attributes if key[0] != "_"]
+        named = [*own_weights(value), *attributes]
     return [(name, each) for name, each in named if is_trackable(each)]
 
 
@@ -127,6 +137,10 @@ class ObjectGraph:
         for optimizer in [each for each in self.objects if has_slots(each)]:
             self._add_slots(optimizer, len(self.objects))
 
+    def children(self, value: Any) -> Children:
+        """The names by which an object knows those below it, and these."""
+        return children(value)
+
     def _add(self, value: Any, path: str) -> int:
         self._ids[id(value)] = len(self.objects)
         self._paths[id(value)] = path
@@ -139,7 +153,7 @@ class ObjectGraph:
         while waiting:
             value, path = waiting.popleft()
             self._add(value, path)
-            for name, child in children(value):
+            for name, child in self.children(value):
                 if id(child) not in seen:
                     seen.add(id(child))
                     below = f"{path}/{escaped(name)}" if path else escaped(name)
@@ -169,7 +183,7 @@ class ObjectGraph:
         saveables: list[SaveableObject] = []
         for value in self.objects:
             node = message.nodes.add()
-            for name, child in children(value):
+            for name, child in self.children(value):
                 node.children.add(node_id=self._ids[id(child)], local_name=name)
             for slot_name, variable, slot in self.slots.get(id(value), ()):
                 node.slot_variables.add(

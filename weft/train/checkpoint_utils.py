@@ -9,6 +9,7 @@ from typing import Any
 from weft.graph.graph import device
 from weft.graph.op_def import raw
 from weft.io import file_io
+from weft.ops.replicas import across_replicas
 from weft.ops.variable_scope import _get_default_variable_store
 from weft.ops.variables import Variable
 from weft.platform import tf_logging as logging
@@ -104,6 +105,11 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: dict[str, Any]) 
     `assignment_map` goes from names in the checkpoint to variables, lists of the parts of one, or
     names of variables; or from a scope to a scope ("old/" to "new/", "/" is the root).
     """
+    # In replicas, once for all of them.
+    across_replicas(lambda: _init_from_checkpoint(ckpt_dir_or_file, assignment_map))
+
+
+def _init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: dict[str, Any]) -> None:
     path = _get_checkpoint_filename(ckpt_dir_or_file)
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
     existing = _get_default_variable_store()._vars

@@ -12,6 +12,7 @@ from weft.graph.slices import IndexedSlices
 from weft.ops import control, math
 from weft.ops.cond import cond
 from weft.ops.variables import Variable
+from weft.train.checkpoint_objects import Children, Trackable
 
 
 def all_finite(grads: Any) -> Tensor:
@@ -20,7 +21,7 @@ def all_finite(grads: Any) -> Tensor:
     return math.reduce_all([math.reduce_all(math.is_finite(v)) for v in values])
 
 
-class LossScale(abc.ABC):
+class LossScale(Trackable, abc.ABC):
     """A factor for the loss, and how it changes with the gradients that come of it."""
 
     def __init__(self) -> None:
@@ -50,6 +51,11 @@ class LossScale(abc.ABC):
             initial_value, name=name, dtype=dtype, trainable=False, use_resource=True
         )
         return self._weights[key]
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        here = get_default_graph()
+        return [(name, each) for (name, graph), each in self._weights.items() if graph is here]
 
 
 class FixedLossScale(LossScale):

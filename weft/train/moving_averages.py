@@ -17,6 +17,7 @@ from weft.graph.graph import (
 )
 from weft.ops import control, math
 from weft.ops.initializers import Zeros
+from weft.ops.replicas import replica_in_force, strategy_in_force
 from weft.ops.updates import assign, assign_sub
 from weft.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from weft.ops.variables import (
@@ -36,13 +37,31 @@ def assign_moving_average(
     `zero_debias` corrects for a variable that started at zero and not at the first value.
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
-        rate = convert_to_tensor(1.0 - decay, name="decay")
-        if rate.dtype != variable.dtype.base_dtype:
-            rate = math.cast(rate, variable.dtype.base_dtype)
-        if zero_debias:
-            return _assign_debiased(variable, value, rate)
-        with colocate_with(variable.op):
-            return _assign_sub(variable, (variable - value) * rate, scope)
+        if strategy_in_force() is None:
+            return _assign(variable, value, decay, zero_debias, scope)
+
+        def update(strategy: Any, whole: Any, values: Any) -> Any:
+            given = (values, decay, zero_debias, scope)
+            return strategy.extended.update(whole, _assign, given)
+
+        def merge(strategy: Any, whole: Any, values: Any) -> Any:
+            mean = strategy.extended.reduce_to("MEAN", values, whole)
+            return update(strategy, whole, mean)
+
+        replica = replica_in_force()
+        if replica is None:
+            return update(strategy_in_force(), variable, value)
+        return replica.merge_call(merge, (variable, value))
+
+
+def _assign(variable: Any, value: Any, decay: Any, zero_debias: bool, scope: str) -> Any:
+    rate = convert_to_tensor(1.0 - decay, name="decay")
+    if rate.dtype != variable.dtype.base_dtype:
+        rate = math.cast(rate, variable.dtype.base_dtype)
+    if zero_debias:
+        return _assign_debiased(variable, value, rate)
+    with colocate_with(variable.op):
+        return _assign_sub(variable, (variable - value) * rate, scope)
 
 
 def _assign_sub(variable: Any, delta: Any, name: str) -> Any:

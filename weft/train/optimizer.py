@@ -24,10 +24,19 @@ from weft.graph.op_def import lookup, raw
 from weft.graph.slices import IndexedSlices, convert_to_tensor_or_indexed_slices
 from weft.ops import array, control, math, training  # noqa: F401  (training registers its ops)
 from weft.ops.eager import EagerGraph, executing_eagerly
+from weft.ops.replicas import beside, strategy_in_force
 from weft.ops.resource_variable import BaseResourceVariable, is_resource_variable
 from weft.ops.updates import assign_add
 from weft.ops.variables import Variable, trainable_variables
 from weft.train import slot_creator
+from weft.train.distributed_apply import (
+    apply_in_replica,
+    closest_copy,
+    copy_beside,
+    distributed_apply,
+    primary_copy,
+    scaled_loss,
+)
 
 Gradient = Any  # Tensor | IndexedSlices | None
 
@@ -111,6 +120,7 @@ class Optimizer:
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
+        loss = scaled_loss(loss)
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
@@ -156,6 +166,8 @@ class Optimizer:
         grads_and_vars = tuple(grads_and_vars)
         if not grads_and_vars:
             raise ValueError("No variables provided.")
+        if strategy_in_force() is not None:
+            return apply_in_replica(self, grads_and_vars, global_step, name)
         pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
         var_list = [v for g, v in pairs if g is not None]
         if not var_list:
@@ -180,6 +192,13 @@ class Optimizer:
             if applied not in train_op:
                 train_op.append(applied)
             return applied
+
+    def _distributed_apply(
+        self, distribution: Any, grads_and_vars: Any, global_step: Any = None,
+        name: str | None = None,
+    ) -> Any:  # fmt: skip
+        """`apply_gradients` for all replicas of a strategy at once."""
+        return distributed_apply(self, distribution, grads_and_vars, global_step, name)
 
     def _update(self, grad: Gradient, var: Any) -> Any:
         """The update of one variable, with its constraint applied afterwards."""
@@ -206,7 +225,8 @@ class Optimizer:
 
     def get_slot(self, var: Any, name: str) -> Any:
         """The slot `name` this optimizer keeps for `var`, or None."""
-        return self._slots.get(name, {}).get(_var_key(var))
+        slot = self._slots.get(name, {}).get(_var_key(var))
+        return copy_beside(var, slot)
 
     def get_slot_names(self) -> list[str]:
         return sorted(self._slots)
@@ -248,7 +268,7 @@ class Optimizer:
         """A variable of the optimizer as a whole, placed with one of the variables it updates."""
         key = (name, colocate_with.graph)
         if key not in self._non_slot_dict:
-            with get_default_graph().colocate_with(colocate_with.op):
+            with beside(colocate_with):
                 self._non_slot_dict[key] = Variable(
                     initial_value,
                     name=name,
@@ -260,7 +280,7 @@ class Optimizer:
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
         while graph is not None and graph.outer_graph is not None:
             graph = graph.outer_graph  # variables lie outside of functions
-        return self._non_slot_dict.get((name, graph))
+        return closest_copy(self._non_slot_dict.get((name, graph)))
 
     def _non_slot_variables(self) -> Any:
         return self._non_slot_dict.values()
@@ -411,6 +431,7 @@ def _increment(global_step: Any, name: str) -> Any:
 
 
 def _var_key(var: Any) -> tuple[Any, Any]:
+    var = primary_copy(var)
     # Names of variables that were made eagerly need not differ.
     return var.op.graph, var.op if isinstance(var.op.graph, EagerGraph) else var.op.name
 

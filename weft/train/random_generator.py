@@ -12,6 +12,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops import array, math
+from weft.ops.eager import executing_eagerly
 from weft.ops.random_stateful import PHILOX, STATE_SIZE
 from weft.ops.variables import Variable
 
@@ -174,17 +175,31 @@ class Generator:
             kind = dtypes.as_dtype(dtype)
             return self._drawn("StatefulUniformFullInt", shape, dtype=kind, name=name)
 
+    def binomial(
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32,
+        name: str | None = None,
+    ) -> Tensor:  # fmt: skip
+        """How many of `counts` tries succeed, each with the probability `probs`."""
+        with name_scope(name, "binomial", [shape, counts, probs]) as name:
+            given = (convert_to_tensor(counts, name="counts"),
+                     convert_to_tensor(probs, name="probs"))  # fmt: skip
+            kind = dtypes.as_dtype(dtype)
+            return self._drawn("StatefulRandomBinomial", shape, *given, dtype=kind, name=name)
+
     def make_seeds(self, count: int = 1) -> Tensor:
         """[2, count]: seeds for stateless draws."""
         keys = self.uniform_full_int([count], dtypes.int64)
         return array.stack([keys, array.zeros_like(keys)])
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Not in a graph: the keys of the others would have to be drawn while it is built."""
-        raise NotImplementedError(
-            "Generator.split needs eager execution; make_seeds and stateless draws, or from_seed,"
-            " do the same in a graph."
-        )
+        """As many generators, whose numbers have nothing to do with ours or with each other's."""
+        if not executing_eagerly():  # the keys would have to be drawn while the graph is built
+            raise NotImplementedError(
+                "Generator.split needs eager execution; make_seeds and stateless draws, or"
+                " from_seed, do the same in a graph."
+            )
+        keys: Any = self.uniform_full_int([count], dtypes.int64)
+        return [Generator(state=[0, 0, key], alg=self.algorithm) for key in keys.numpy()]
 
 
 def _joined(key: Any, counter: Any) -> Tensor:

@@ -133,7 +133,8 @@ def _of_variable(variable: Any, slice_spec: str, name: str) -> SaveableObject:
 
 
 def _is_trackable(value: Any) -> bool:
-    return hasattr(value, "_gather_saveables_for_checkpoint") and not isinstance(value, Variable)
+    """Whether it says itself what is saved of it; of variables, those with several copies do."""
+    return hasattr(value, "_gather_saveables_for_checkpoint")
 
 
 # ---- from what users give to saveables ----------------------------------------------------------

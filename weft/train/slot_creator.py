@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.graph import colocate_with
 from weft.ops import array
 from weft.ops.initializers import Zeros
 from weft.ops.ref_variable import RefVariable
+from weft.ops.replicas import beside
 from weft.ops.resource_variable import is_resource_variable
 from weft.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from weft.ops.variables import SaveSliceInfo, Variable
@@ -58,10 +58,12 @@ def _create(
     shape: Any = None,
     dtype: Any = None,
 ) -> Any:
-    with variable_scope(None, f"{primary.op.name}/{name}"):
+    # Of a variable with copies, the name of the first is that of all.
+    base = getattr(primary, "primary", primary).op.name
+    with variable_scope(None, f"{base}/{name}"):
         if not colocate:
             return _slot_variable(primary, val, validate_shape, shape, dtype)
-        with colocate_with(primary.op):
+        with beside(primary):
             return _slot_variable(primary, val, validate_shape, shape, dtype)
 
 

@@ -260,3 +260,25 @@ def test_a_layer_that_casts_its_inputs_says_so_once(caplog) -> None:
     layer.call = lambda x: x
     ragged = layer(tf.ragged.constant([[1.0, 2.0], [3.0]], dtype=tf.float64))
     assert ragged.dtype == tf.float32 and ragged.ragged_rank == 1
+
+
+def test_variables_appended_to_a_list_are_weights() -> None:
+    class Sums(Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.terms: list = []
+            self.more: dict = {}
+
+        def build(self, input_shape):
+            for i in range(2):
+                self.terms.append(tf.Variable(float(i), name="term"))
+            self.more["fixed"] = tf.Variable(3.0, trainable=False)
+            self.assigned = tf.Variable(1.0, use_resource=True).assign_add(1.0)
+
+        def call(self, inputs):
+            return inputs + self.terms[0] + self.terms[1] + self.more["fixed"]
+
+    model = keras.Sequential([Sums()])
+    model.build((None, 2))
+    assert len(model.trainable_weights) == 2 and len(model.non_trainable_weights) == 1
+    np.testing.assert_array_equal(model.predict(np.zeros((1, 2))), [[4, 4]])

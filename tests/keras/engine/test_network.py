@@ -66,7 +66,7 @@ def test_shapes_without_operations() -> None:
     count = len(tf.get_default_graph().get_operations())
     assert model.compute_output_shape((7, 3)).as_list() == [7, 2]
     assert len(tf.get_default_graph().get_operations()) == count
-    converted = network_shapes.convert_shapes([(1, None), [2, 3]])
+    converted = network_shapes.as_tuples([(1, None), [2, 3]])
     assert converted == [(1, None), (2, 3)]
 
 

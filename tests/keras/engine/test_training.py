@@ -316,3 +316,21 @@ def test_models_that_are_ready() -> None:
     two = LinearModel()
     assert two([tf.ones([2, 3]), tf.ones([2, 4])]).shape.as_list() == [2, 1]
     assert len(two.weights) == 3
+
+
+def test_call_may_be_a_function_of_the_graph() -> None:
+    class Doubles(keras.Model):
+        @tf.function
+        def call(self, inputs):
+            return 2.0 * inputs
+
+    np.testing.assert_array_equal(Doubles().predict(np.ones((2, 3))), np.full((2, 3), 2))
+
+
+def test_a_stack_on_columns_of_features() -> None:
+    column = tf.feature_column.numeric_column("a", shape=(2,))
+    model = keras.Sequential([layers.DenseFeatures([column]), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = {"a": np.ones((4, 2))}
+    assert model.fit(x, np.ones(4), epochs=2, verbose=0).history["loss"][1] >= 0
+    assert model.predict(x).shape == (4, 1)

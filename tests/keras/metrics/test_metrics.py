@@ -113,3 +113,14 @@ def test_a_metric_must_say_how() -> None:
 
     with pytest.raises(NotImplementedError, match="Must be implemented in subclasses"):
         Nothing().result()
+
+
+@pytest.mark.parametrize("kind", [tf.keras.metrics.Mean, tf.keras.metrics.MeanTensor])
+def test_a_metric_in_a_function(kind) -> None:
+    metric = kind()
+    call = tf.function(lambda x: metric(x))
+    first, second = call(tf.constant([2.0, 4.0])), call(tf.constant([4.0, 8.0]))
+    session = tf.keras.backend.get_session()
+    wanted = ([3.0, 4.5], [[2, 4], [3, 6]])[kind is tf.keras.metrics.MeanTensor]
+    for tensor, value in zip((first, second), wanted, strict=True):
+        np.testing.assert_allclose(session.run(tensor), value)

@@ -144,3 +144,20 @@ def test_a_policy_with_a_loss_scale_wants_an_optimizer_of_keras(caplog) -> None:
     finally:
         if not previous:
             layer_dtype.disable_v2_dtype_behavior()
+
+
+def test_gradients_of_what_is_read_in_another_type() -> None:
+    layer = Product(dtype=Policy("infer_float32_vars"))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tf.ones([1, 3], tf.float16)))
+    assert isinstance(layer.w, AutoCastVariable)
+    np.testing.assert_array_equal(K.get_value(tape.gradient(loss, layer.w)), np.ones((3, 2)))
+
+
+def test_a_loss_scale_in_a_checkpoint(tmp_path) -> None:
+    optimizer = LossScaleOptimizer(optimizers.SGD(0.25), "dynamic")
+    checkpoint = tf.train.Checkpoint(optimizer=optimizer)
+    with K.get_session().as_default() as session:
+        session.run(tf.global_variables_initializer())
+        path = checkpoint.save(str(tmp_path / "saved"))
+    assert any("loss_scale" in name for name, _ in tf.train.list_variables(path))

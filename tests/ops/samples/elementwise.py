@@ -50,7 +50,7 @@ def each(op: str, values: Any, makers: Iterable[Make] = FLOATS, **options: Any) 
 
 
 UNARY: list[Sample] = [
-    *each("Abs", [-2, 0.5, -0.25, 3], [f32, f64, f16, bf16, i32, i64]),
+    *each("Abs", [-2, 0.5, -0.25, 3], [f32, f64, f16, bf16, i8, i16, i32, i64]),
     *each("Neg", [-2, 0.5, 0, 3], [f32, f64, f16, bf16, i32, i64]),
     *each("Sign", [-2, 0.5, 0, nan], [f32, f64, f16, bf16]),
     Sample("Sign", i32([-7, 0, 9])),

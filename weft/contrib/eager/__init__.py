@@ -40,6 +40,7 @@ from weft.contrib.eager.modes import (
     run_test_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes,
 )
 from weft.contrib.eager.modes import set_execution_mode as set_execution_mode
+from weft.contrib.eager.network import Network as Network
 from weft.contrib.eager.variable_store import EagerVariableStore as EagerVariableStore
 from weft.data.eager_iterator import EagerIterator as Iterator  # noqa: F401
 from weft.functions.polymorphic import defun as defun

@@ -17,20 +17,6 @@ from weft.platform import app
 Params = Sequence[Any] | None
 
 
-def defun(
-    func: Callable[..., Any] | None = None, input_signature: Any = None, autograph: bool = True,
-    experimental_autograph_options: Any = None,
-) -> Any:  # fmt: skip
-    """The function itself: its operations run, or join the graph, whenever it is called.
-
-    TensorFlow makes a graph of it. What it computes is the same, except that Python in it runs
-    every time and not only the first.
-    """
-    if func is not None:
-        return func
-    return lambda decorated: decorated
-
-
 def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
     """f's value, and its gradients by all trainable variables that it reads, with these."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.estimator.canned.dnn import INPUT_SLICE_BYTES, check_features
 from weft.estimator.canned.optimizers import get_optimizer_instance
+from weft.estimator.canned.sdca import LinearSDCA, UpdateWeights, check_use
 from weft.estimator.canned.with_head import (
     OfHead,
     Regressor,
@@ -15,8 +16,10 @@ from weft.estimator.canned.with_head import (
     parameters_with_head,
 )
 from weft.estimator.estimator import Estimator
+from weft.estimator.heads.binary import BinaryClassHead
 from weft.estimator.heads.canned import classification_head
-from weft.estimator.spec import EstimatorSpec
+from weft.estimator.heads.regression import RegressionHead
+from weft.estimator.spec import EstimatorSpec, ModeKeys
 from weft.feature_column.base import is_feature_column_v2
 from weft.feature_column.layers import LinearModel
 from weft.feature_column.linear import linear_model, parts
@@ -31,6 +34,7 @@ from weft.ops.nn_moments import zero_fraction
 from weft.ops.partitioners import min_max_variable_partitioner
 from weft.ops.variable_scope import variable_scope
 from weft.summary import summary
+from weft.train.training_util import get_global_step
 
 LEARNING_RATE = 0.2
 
@@ -53,9 +57,8 @@ def linear_logit_fn_builder(
             layer = LinearModel(
                 feature_columns, units=units, sparse_combiner=sparse_combiner, name="linear_model"
             )
-            logits, bias = layer(features), parts(layer.bias)
-            own = {id(each) for each in bias}
-            weights = [v for each in layer.variables for v in parts(each) if id(v) not in own]
+            logits = layer(features)
+            bias, weights = _bias_and_weights(layer)
         else:
             by_column: dict[Any, Any] = {}
             logits = linear_model(
@@ -63,14 +66,52 @@ def linear_logit_fn_builder(
             )
             bias = by_column.pop("bias")
             weights = [v for found in by_column.values() for v in found]
-        if units > 1:
-            summary.histogram("bias", bias)
-        else:
-            summary.scalar("bias", bias[0][0])
-        summary.scalar("fraction_of_zero_weights", _fraction_of_zero(weights))
+        _summarize(bias, weights, units)
         return logits
 
     return linear_logit_fn
+
+
+def _bias_and_weights(layer: LinearModel) -> tuple[list[Any], list[Any]]:
+    bias = parts(layer.bias)
+    own = {id(each) for each in bias}
+    return bias, [v for each in layer.variables for v in parts(each) if id(v) not in own]
+
+
+def _summarize(bias: list[Any], weights: list[Any], units: int) -> None:
+    if units > 1:
+        summary.histogram("bias", bias)
+    else:
+        summary.scalar("bias", bias[0][0])
+    summary.scalar("fraction_of_zero_weights", _fraction_of_zero(weights))
+
+
+def _sdca_spec(
+    features: Any, labels: Any, mode: Any, head: Any, columns: Any, optimizer: LinearSDCA
+) -> EstimatorSpec:
+    """The spec of a model that is trained without gradients."""
+    if isinstance(head, BinaryClassHead):
+        loss_type = "logistic_loss"
+    elif isinstance(head, RegressionHead):
+        loss_type = "squared_loss"
+    else:
+        raise ValueError(f"Unsupported head type: {head}")
+    layer = LinearModel(columns, units=1, sparse_combiner="sum", name="linear_model")
+    logits = layer(features)
+    _summarize(*_bias_and_weights(layer), units=1)
+    if mode != ModeKeys.TRAIN:
+        return head.create_estimator_spec(
+            features=features, mode=mode, labels=labels, logits=logits
+        )
+    model, train_op = optimizer.get_train_step(
+        layer._state_manager, head._weight_column, loss_type, columns, features, labels,
+        layer.bias, get_global_step(),
+    )  # fmt: skip
+    spec = head.create_estimator_spec(
+        features=features, mode=mode, labels=labels, logits=logits, train_op_fn=lambda _: train_op
+    )
+    hooks = (*spec.training_chief_hooks, UpdateWeights(model, train_op))
+    return spec._replace(training_chief_hooks=hooks)
 
 
 def model_fn_of(
@@ -86,6 +127,8 @@ def model_fn_of(
             min_slice_size=INPUT_SLICE_BYTES,
         )
         with variable_scope("linear", values=tuple(features.values()), partitioner=spread):
+            if isinstance(optimizer, LinearSDCA):
+                return _sdca_spec(features, labels, mode, head, columns, optimizer)
             logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
             logits = logit_fn(features=features)
             trainer = get_optimizer_instance(optimizer, learning_rate=LEARNING_RATE)
@@ -113,6 +156,7 @@ class LinearClassifier(Estimator):
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:
+        check_use(optimizer, feature_columns, sparse_combiner, classes=n_classes)
         head = classification_head(n_classes, weight_column, label_vocabulary, loss_reduction)
         model_fn = model_fn_of(head, feature_columns, optimizer, partitioner, sparse_combiner)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
@@ -123,6 +167,8 @@ class LinearRegressor(Regressor):
 
     @parameters_of_regressor(LinearClassifier)
     def __init__(self, **given: Any) -> None:
+        optimizer, columns = given["optimizer"], given["feature_columns"]
+        check_use(optimizer, columns, given["sparse_combiner"], numbers=given["label_dimension"])
         super().__init__(model_fn_of, **given)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from weft.graph.graph import get_default_graph as get_graph  # noqa: F401
 from weft.graph.graph import name_scope  # noqa: F401
 from weft.keras.backend.config import (  # noqa: F401
     backend,
@@ -163,6 +162,7 @@ from weft.keras.backend.shaping import (  # noqa: F401
     temporal_padding,
     tile,
 )
+from weft.keras.backend.symbolic import get_graph  # noqa: F401
 from weft.keras.backend.variables import (  # noqa: F401
     cast,
     constant,

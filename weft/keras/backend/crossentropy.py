@@ -13,13 +13,13 @@ from weft.graph.graph import Tensor
 from weft.keras.backend.config import epsilon
 from weft.keras.backend.variables import cast, ndim
 from weft.ops import array, clip, cross_entropy, reduce, unary
+from weft.ops.eager import EagerTensor
 
 
 def _logits_of(output: Any, kind: str) -> Tensor | None:
-    """What `output` is the softmax or sigmoid of, if it is one."""
-    operation = getattr(output, "op", None)
-    if isinstance(output, Tensor) and operation is not None and operation.type == kind:
-        return operation.inputs[0]
+    """What `output` is the softmax or sigmoid of, if it is one; a value does not know."""
+    if isinstance(output, Tensor) and not isinstance(output, EagerTensor):
+        return output.op.inputs[0] if output.op.type == kind else None
     return None
 
 

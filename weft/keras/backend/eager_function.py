@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.client.feeds import to_array
 from weft.core import nest
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
@@ -31,8 +32,7 @@ class EagerFunction(Function):
         fed = [(t, v) for t, v in zip(self.inputs, given, strict=False) if v is not None]
         fed += list((self.feed_dict or {}).items())
         run = self._program(tuple(tensor for tensor, _ in fed))
-        values = [np.asarray(v, dtype=t.dtype.base_dtype.as_numpy_dtype) for t, v in fed]
-        results = run(values)
+        results = run([_as_fed(tensor, value) for tensor, value in fed])
         count = len(self.outputs)
         for fetch, value in zip(self.fetches, results[count:], strict=True):
             if fetch in self.fetch_callbacks:
@@ -47,6 +47,10 @@ class EagerFunction(Function):
             self._callable = Program(fed, [*self.outputs, *self.fetches], self.updates_op)
             self._callable_for = key
         return self._callable
+
+
+def _as_fed(tensor: Tensor, value: Any) -> np.ndarray:
+    return to_array(tensor, np.asarray(value, dtype=tensor.dtype.base_dtype.as_numpy_dtype))
 
 
 class Program:
@@ -64,9 +68,10 @@ class Program:
         for node in graph.nodes:
             node.device = ""
         finish(graph, ALL)
-        self._instance = Instance(graph, program._resources)
+        self._program, self._instance = program, Instance(graph, program._resources)
 
     def __call__(self, values: list[Any]) -> list[Any]:
+        self._program.restore_new_variables()
         # Those of variables say where they are; what they hold is read by the program.
         outside = [t.op._value[t.value_index] for _, t in self._captured]
         found = (x if x.ndim else x[()] for x in self._instance([*values, *outside]))

@@ -14,11 +14,11 @@ import numpy as np
 from weft.client.session import Session
 from weft.core import dtypes
 from weft.graph import stacks
-from weft.graph.graph import Graph, get_default_graph, init_scope
+from weft.graph.graph import Graph, get_default_graph
 from weft.graph.tensor_util import is_tensor
 from weft.keras.backend.graph_state import reset_uids, state_of, tracked_variables
 from weft.keras.backend.phase import learning_phase
-from weft.keras.backend.symbolic import eager_program
+from weft.keras.backend.symbolic import eager_program, has_value, value_of
 from weft.ops import array
 from weft.ops.updates import is_variable_initialized
 from weft.ops.variable_lists import variables_initializer
@@ -98,7 +98,7 @@ def get_value(x: Any) -> Any:
     """The value of a variable or tensor; whatever else is given is returned."""
     if not is_tensor(x):
         return x
-    return x.numpy() if eager_program() is not None else x.eval(session=get_session((x,)))
+    return value_of(x) if has_value(x) else x.eval(session=get_session((x,)))
 
 
 def eval(x: Any) -> Any:
@@ -110,9 +110,9 @@ def eval(x: Any) -> Any:
 
 def batch_get_value(tensors: Any) -> list[Any]:
     """The values of several variables, in one step."""
-    if eager_program() is not None:
-        return [x.numpy() for x in tensors]
-    return get_session(tensors).run(list(tensors)) if tensors else []
+    if all(has_value(x) for x in tensors):
+        return [value_of(x) for x in tensors]
+    return get_session(tensors).run(list(tensors))
 
 
 def set_value(x: Any, value: Any) -> None:
@@ -125,8 +125,8 @@ def batch_set_value(tuples: Any) -> None:
     pairs = [(x, np.asarray(value, dtype=_numpy_dtype(x))) for x, value in tuples]
     if not pairs:
         return
-    if eager_program() is not None:
-        with init_scope():
+    if all(has_value(x) for x, _ in pairs):
+        with pairs[0][0].graph.as_default():
             for x, value in pairs:
                 x.assign(value)
         return

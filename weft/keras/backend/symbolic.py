@@ -10,7 +10,7 @@ from typing import Any
 from weft.client.eager import EagerExecution, symbolic_graph
 from weft.core import nest
 from weft.functions.polymorphic import _create
-from weft.graph.graph import get_default_graph
+from weft.graph.graph import Graph, get_default_graph
 from weft.graph.tensor import Tensor
 from weft.ops.eager import EagerTensor
 from weft.ops.variable_creators import last_creator_scope
@@ -27,6 +27,17 @@ def eager_program() -> EagerExecution | None:
     while graph.outer_graph is not None:
         graph = graph.outer_graph
     return graph if isinstance(graph, EagerExecution) else None
+
+
+def in_symbolic_graph() -> bool:
+    """Whether a model is being described by a program that runs eagerly."""
+    program = eager_program()
+    return program is not None and get_default_graph() is program.symbolic
+
+
+def get_graph() -> Graph:
+    """Where models are described: the current graph, or the one beside eager execution."""
+    return symbolic_graph() if runs_eagerly() else get_default_graph()
 
 
 @contextmanager
@@ -57,6 +68,17 @@ def describes_a_model(inputs: Any) -> bool:
         isinstance(x, Tensor) and not isinstance(x, EagerTensor)
         for x in nest.flatten(inputs, expand_composites=True)
     )
+
+
+def has_value(x: Any) -> bool:
+    """Whether `x` is a tensor or variable of eager execution, whatever graph is current."""
+    return isinstance(getattr(x, "graph", None), EagerExecution)
+
+
+def value_of(x: Any) -> Any:
+    """The value of something that `has_value`."""
+    with x.graph.as_default():
+        return x.numpy()
 
 
 def as_arrays(structure: Any) -> Any:

@@ -16,9 +16,12 @@ import numpy as np
 from weft.core import nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, Operation, Tensor, name_scope
-from weft.graph.type_spec import TensorSpec
 from weft.keras.backend.graph_state import unique_object_name
-from weft.keras.backend.symbolic import describes_a_model, model_graph, runs_eagerly
+from weft.keras.backend.symbolic import (
+    describes_a_model,
+    model_graph,
+    runs_eagerly,
+)
 from weft.keras.engine.call_context import call_context
 from weft.keras.engine.history import (
     KerasHistory,
@@ -32,6 +35,7 @@ from weft.keras.engine.layer_calls import LayerCalls
 from weft.keras.engine.layer_dtype import LayerDtype, v2_dtype_behavior_enabled
 from weft.keras.engine.layer_losses import LayerLosses
 from weft.keras.engine.layer_nodes import LayerNodes, mask_of
+from weft.keras.engine.layer_shapes import LayerShapes
 from weft.keras.engine.layer_weights import LayerWeights
 from weft.keras.engine.naming import to_snake_case
 from weft.keras.engine.tracking import Tracking, no_automatic_dependency_tracking
@@ -58,7 +62,9 @@ def default(method: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-class Layer(Tracking, LayerDtype, LayerWeights, LayerLosses, LayerNodes, LayerCalls, Module):
+class Layer(
+    Tracking, LayerDtype, LayerWeights, LayerLosses, LayerNodes, LayerShapes, LayerCalls, Module
+):
     """Something with variables that is called on tensors.
 
     A subclass makes its variables in `build(input_shape)` with `add_weight` and computes in
@@ -116,7 +122,7 @@ class Layer(Tracking, LayerDtype, LayerWeights, LayerLosses, LayerNodes, LayerCa
 
     @property
     def dynamic(self) -> bool:
-        """Whether it was said to run eagerly only, which nothing does here."""
+        """Whether it can only run eagerly: a graph gets no more of it than shapes."""
         return self._dynamic
 
     @property
@@ -171,27 +177,6 @@ class Layer(Tracking, LayerDtype, LayerWeights, LayerLosses, LayerNodes, LayerCa
             )
         return mask if self.supports_masking else None
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the output, given that of the input."""
-        raise NotImplementedError
-
-    def compute_output_signature(self, input_signature: Any) -> Any:
-        """Shape and type of the outputs, given those of the inputs."""
-
-        def shape_of(spec: Any) -> Any:
-            if not isinstance(spec, TensorSpec):
-                raise TypeError(
-                    "Only TensorSpec signature types are supported, but saw signature signature "
-                    f"entry: {spec}."
-                )
-            return spec.shape
-
-        shapes = self.compute_output_shape(nest.map_structure(shape_of, input_signature))
-        dtype = self._compute_dtype or nest.flatten(input_signature)[0].dtype
-        if isinstance(shapes, list) and shapes and not isinstance(shapes[0], (int, type(None))):
-            return [TensorSpec(shape, dtype) for shape in shapes]
-        return TensorSpec(shapes, dtype)
-
     @default
     def get_config(self) -> dict[str, Any]:
         """Arguments from which `from_config` makes the same layer, without its weights."""
@@ -232,7 +217,11 @@ class Layer(Tracking, LayerDtype, LayerWeights, LayerLosses, LayerNodes, LayerCa
             assert_input_compatibility(self.input_spec, inputs, self.name)
             with name_scope(self._name_scope()):
                 self._maybe_build(inputs)
-                outputs = self._call_function()(self._maybe_cast_inputs(inputs), *args, **kwargs)
+                if self.dynamic and not runs_eagerly():
+                    outputs = self._symbolic_outputs(inputs)
+                else:
+                    call = self._call_function()
+                    outputs = call(self._maybe_cast_inputs(inputs), *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
                         "A layer's `call` method should return a Tensor or a list of Tensors, not "

@@ -10,7 +10,10 @@ from typing import Any
 from weft.core import nest
 from weft.graph.tensor_util import is_tensor
 from weft.keras.backend.graph_state import state_of
+from weft.keras.backend.phase import learning_phase
+from weft.keras.backend.symbolic import in_symbolic_graph, runs_eagerly
 from weft.keras.engine.call_context import call_context
+from weft.keras.engine.effects import keeping_effects
 from weft.keras.engine.layer_nodes import mask_of
 from weft.ops import casts
 
@@ -19,13 +22,17 @@ class LayerCalls:
     call: Callable[..., Any]
 
     def _call_function(self) -> Callable[..., Any]:
-        """`call`; in that of a user, Python's conditionals and loops may be of tensors."""
-        if type(self).__module__.startswith("weft."):
+        """`call`; in that of a user, Python's conditionals and loops may be of tensors.
+
+        Values need no help there, and who debugs wants the code as it was written.
+        """
+        if type(self).__module__.startswith("weft.") or runs_eagerly():
             return self.call
         from weft.autograph.api import tf_convert
         from weft.autograph.context import control_status_ctx
 
-        return tf_convert(self.call, control_status_ctx())
+        call: Callable[..., Any] = tf_convert(self.call, control_status_ctx())
+        return keeping_effects(call) if in_symbolic_graph() else call
 
     @functools.cached_property
     def _call_spec(self) -> inspect.FullArgSpec:
@@ -79,8 +86,8 @@ class LayerCalls:
                 kwargs.pop("training")
             return given["training"]
         training = call_context().training
-        if training is None and isinstance(state_of().learning_phase, int):
-            training = state_of().learning_phase
+        if training is None and (isinstance(state_of().learning_phase, int) or in_symbolic_graph()):
+            training = learning_phase()
         if self._expects_training_arg and training is not None:
             is_symbol = is_tensor(training)
             training = casts.cast(training, "bool") if is_symbol else bool(training)

@@ -64,7 +64,7 @@ class LayerDtype:
             if name is None and v2_dtype_behavior_enabled():
                 name, self._dtype_is_floatx = floatx(), True
             self._variable_dtype = self._compute_dtype = name
-        self._policy = policy
+        self._dtype_policy = policy
 
     @property
     def dtype(self) -> Any:

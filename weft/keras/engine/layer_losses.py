@@ -12,8 +12,10 @@ from weft.graph.graph import Operation, Tensor, name_scope
 from weft.keras.backend.config import floatx
 from weft.keras.backend.symbolic import runs_eagerly
 from weft.keras.engine.call_context import call_context
+from weft.keras.engine.effects import check_unconditional
 from weft.ops import array_shape, casts
 from weft.ops.eager import EagerTensor
+from weft.ops.replicas import before_replicas
 from weft.ops.variables import Variable
 
 
@@ -33,9 +35,12 @@ class LayerLosses:
 
     @property
     def losses(self) -> list[Any]:
-        """Those added with `add_loss`; those of regularizers are made when this is read."""
+        """Those added with `add_loss`; those of regularizers are made when this is read.
+
+        Where the program runs eagerly, they are those of the latest call, if it added any.
+        """
         made = [loss for f in self._callable_losses if (loss := f()) is not None]
-        own = self._eager_losses if runs_eagerly() else self._losses
+        own = (self._eager_losses if runs_eagerly() else None) or self._losses
         return own + made + self._gather_children_attribute("losses")
 
     def _forget_eager_losses(self) -> None:
@@ -57,6 +62,7 @@ class LayerLosses:
             elif loss is not None:
                 if not isinstance(loss, Tensor):
                     loss = convert_to_tensor(loss, dtype=floatx())
+                check_unconditional(loss, "add_loss")
                 self._keep_loss(_tagged(loss, inputs is None))
 
     def _keep_loss(self, loss: Any) -> None:
@@ -76,6 +82,7 @@ class LayerLosses:
             return
         with name_scope("ActivityRegularizer"):
             for output in nest.flatten(outputs):
+                check_unconditional(output, "activity_regularizer")
                 loss = self._activity_regularizer(output)
                 # Per example, so that the strength does not depend on the batch.
                 batch = casts.cast(array_shape.shape(output)[0], loss.dtype)
@@ -92,12 +99,15 @@ class LayerLosses:
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Adds operations to run with each training step, such as those of moving averages.
 
+        They may be functions that make one, which eager execution calls unless the layer is frozen.
         On which inputs they depend is found out; `inputs` is there for old programs.
         """
         if runs_eagerly():
             for update in nest.flatten(updates):
-                if callable(update):
+                if callable(update) and not call_context().frozen:
                     update()
+            return
+        if before_replicas():
             return
         context = call_context()
         if context.in_call:
@@ -136,6 +146,7 @@ class LayerLosses:
                 "`self.add_metric(tf.reduce_sum(inputs), name='mean_activation', "
                 "aggregation='mean')`"
             )
+        check_unconditional(value, "add_metric")
         name = name if metric is None else metric.name
         if call_context().in_call or not getattr(self, "_is_graph_network", False):
             self._add_metric(value, aggregation, name)
@@ -194,6 +205,7 @@ def _as_update(update: Any, inputs: list[Any]) -> Any:
         update = update()
     if not isinstance(update, Operation):
         update = getattr(update, "op", None) or convert_to_tensor(update)
+    check_unconditional(update, "add_update")
     update._unconditional_update = not reached_from(inputs, [update])
     return update
 

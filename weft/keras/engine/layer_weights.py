@@ -53,6 +53,7 @@ class LayerWeights:
     _trainable_weights: list[Any]
     _non_trainable_weights: list[Any]
     _gather_children_attribute: Callable[[str], list[Any]]
+    _own_what_was_appended: Callable[[], None]
     add_loss: Callable[..., None]
 
     # ---- which ----
@@ -69,12 +70,14 @@ class LayerWeights:
 
     @property
     def trainable_weights(self) -> list[Any]:
+        self._own_what_was_appended()
         if not self.trainable:
             return []
         return self._trainable_weights + self._gather_children_attribute("trainable_weights")
 
     @property
     def non_trainable_weights(self) -> list[Any]:
+        self._own_what_was_appended()
         if self.trainable:
             nested = self._gather_children_attribute("non_trainable_weights")
             return self._non_trainable_weights + nested

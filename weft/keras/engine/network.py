@@ -190,6 +190,7 @@ class Network(NetworkSaving, NetworkBuilding, Layer):
         return rest + [v for v in own if v.trainable] + fixed
 
     def _assert_weights_created(self) -> None:
+        self._own_what_was_appended()
         if self._is_graph_network or self.dynamic or self.built:
             return
         if "build" in type(self).__dict__:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from weft.core import errors
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.keras.backend.config import floatx
+from weft.keras.backend.symbolic import in_model_graph
 from weft.keras.engine.add_layers import AddLoss, AddMetric
 from weft.keras.engine.base_layer import Layer, default
 from weft.keras.engine.network_checks import check_no_legacy_layers
@@ -22,6 +22,7 @@ class NetworkBuilding:
     inputs: Any
     built: bool
     call: Callable[..., Any]
+    _call_spec: Any
     _layers: list[Any]
     _is_graph_network: bool
     _network_nodes: set[str]
@@ -45,6 +46,7 @@ class NetworkBuilding:
                 self._call_to_build(input_shape)
         self.built = True
 
+    @in_model_graph
     def _call_to_build(self, input_shape: Any) -> None:
         def placeholder(shape: Any) -> Tensor:
             return array.placeholder(floatx(), shape=shape)
@@ -61,7 +63,7 @@ class NetworkBuilding:
             ) from error
 
     def _arguments_to_build(self) -> dict[str, Any]:
-        spec = inspect.getfullargspec(self.call)
+        spec = self._call_spec
         if len(spec.args) < 2:
             raise ValueError(
                 "You can only call `build` on a model if its `call` method accepts an `inputs` "

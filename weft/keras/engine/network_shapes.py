@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from weft.core import nest
 from weft.core.shapes import Dimension, TensorShape
 
@@ -12,37 +14,35 @@ from weft.core.shapes import Dimension, TensorShape
 def _is_shape(value: Any) -> bool:
     if value is None or isinstance(value, (int, Dimension, TensorShape)):
         return True
-    sizes = (int, Dimension, type(None))
+    sizes = (int, np.integer, Dimension, type(None))
     return isinstance(value, (tuple, list)) and all(isinstance(size, sizes) for size in value)
 
 
-def convert_shapes(shapes: Any, to_tuples: bool = True) -> Any:
-    """A structure of shapes in any form, as one of tuples or of TensorShapes."""
+def map_shapes(function: Callable[[TensorShape], Any], shapes: Any) -> Any:
+    """`function` of a shape, or of every one in a structure; they may be in any form."""
     if _is_shape(shapes):
-        shape = TensorShape(shapes)
-        return tuple(shape.as_list()) if to_tuples else shape
+        return function(TensorShape(shapes))
     if isinstance(shapes, dict):
-        return {key: convert_shapes(each, to_tuples) for key, each in shapes.items()}
+        return type(shapes)((key, map_shapes(function, each)) for key, each in shapes.items())
     if isinstance(shapes, (list, tuple)):
-        return type(shapes)(convert_shapes(each, to_tuples) for each in shapes)
+        parts = [map_shapes(function, each) for each in shapes]
+        return type(shapes)(*parts) if hasattr(shapes, "_fields") else type(shapes)(parts)
     raise ValueError(f"Received non-atomic and non-sequence element: {shapes}")
 
 
-def shape_type_conversion(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a shape that gets tuples and whose result is TensorShapes."""
+def as_shapes(shapes: Any) -> Any:
+    """A structure of shapes in any form, as one of TensorShapes."""
+    return map_shapes(lambda shape: shape, shapes)
 
-    def wrapper(instance: Any, input_shape: Any) -> Any:
-        if input_shape is not None:
-            input_shape = convert_shapes(input_shape, to_tuples=True)
-        made = fn(instance, input_shape)
-        return None if made is None else convert_shapes(made, to_tuples=False)
 
-    return wrapper
+def as_tuples(shapes: Any) -> Any:
+    """A structure of shapes in any form, as one of tuples; None where not even a rank is known."""
+    return map_shapes(lambda shape: None if shape.ndims is None else tuple(shape.as_list()), shapes)
 
 
 def output_shape(network: Any, input_shape: Any) -> Any:
     """The shapes of the outputs, call by call from the deepest."""
-    given = nest.flatten(convert_shapes(input_shape, to_tuples=False))
+    given = nest.flatten(as_shapes(input_shape))
     if len(given) != len(network._input_layers):
         raise ValueError(
             f"Invalid input_shape argument {input_shape}: model has "
@@ -55,7 +55,7 @@ def output_shape(network: Any, input_shape: Any) -> Any:
             if not node.inbound_layers:
                 continue
             shapes = nest.map_structure(lambda x: tuple(known[id(x)].as_list()), node.input_tensors)
-            made = convert_shapes(node.outbound_layer.compute_output_shape(shapes), to_tuples=False)
+            made = as_shapes(node.outbound_layer.compute_output_shape(shapes))
             outputs = nest.flatten(node.output_tensors)
             for x, shape in zip(outputs, nest.flatten(made), strict=False):
                 known[id(x)] = shape

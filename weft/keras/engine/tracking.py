@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from weft.ops.resource_variable import UpdatedVariable
 from weft.ops.variables import Variable
 
 
@@ -84,6 +85,12 @@ class Tracking:
             owned.append(variable)
             track_variable(variable)
 
+    def _own_what_was_appended(self) -> None:
+        """Variables that collections got after they were assigned are the layer's, too."""
+        for name in self.__dict__.get("_tracked", ()):
+            for variable in _variables_in(self.__dict__[name]):
+                self._own_variable(variable)
+
     @property
     def _layers(self) -> list[Any]:
         """The layers right inside this one."""
@@ -116,7 +123,9 @@ def _layers_in(value: Any) -> Iterator[Any]:
 
 def _variables_in(value: Any) -> Iterator[Variable]:
     if isinstance(value, Variable):
-        yield value
+        # What assigning gave is the variable again.
+        if not isinstance(value, UpdatedVariable):
+            yield value
     elif isinstance(value, (list, tuple)):
         for each in value:
             yield from _variables_in(each)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from weft.core.nest import flatten
+from weft.functions.polymorphic import functions_run_eagerly
 from weft.graph.tensor_util import is_tensor
 from weft.keras import metrics as metrics_module
 from weft.keras import optimizers
 from weft.keras.backend.symbolic import eager_program, in_model_graph
 from weft.keras.engine import training_losses, training_metrics
-from weft.keras.engine.layer_nodes import mask_of
 from weft.keras.engine.network import Network
 from weft.keras.engine.tracking import no_automatic_dependency_tracking
 from weft.keras.engine.training_endpoint import Endpoint
 from weft.keras.engine.training_fit import TrainingFit
 from weft.keras.engine.training_functions import TrainingFunctions, feeds_learning_phase
 from weft.keras.engine.training_inputs import TrainingInputs
+from weft.keras.engine.training_replicas import strategy_of
 from weft.platform import tf_logging as logging
+
+_DYNAMIC = (
+    "Your model contains layers that can only be successfully run in eager execution (layers "
+    "constructed with `dynamic=True`)."
+)
 
 
 class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
@@ -51,9 +56,12 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
         """
         self._run_eagerly = kwargs.pop("run_eagerly", None)
         kwargs.pop("experimental_run_tf_function", None)
-        _ = self.run_eagerly
+        _ = self.run_eagerly  # which may not be possible
         if distribute is not None:
-            raise NotImplementedError("There are no distribution strategies to compile with.")
+            raise ValueError(
+                "`distribute` argument in compile is not available: create and compile the model"
+                " under `with strategy.scope():` instead."
+            )
         self._set_optimizer(optimizer)
         self.loss, self.loss_weights = loss or {}, loss_weights
         self.sample_weight_mode = sample_weight_mode
@@ -68,7 +76,9 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
         training_losses.set_loss_weights(self._training_endpoints, loss_weights)
         self._make_metrics(metrics, weighted_metrics)
         self._set_sample_weight_modes(sample_weight_mode)
-        self._compile_weights_loss_and_weighted_metrics()
+        self.total_loss: Any = None
+        if not self.run_eagerly and strategy_of(self) is None:
+            self._compile_graph()
         self._function_kwargs = kwargs
         self._made_for_weights: dict[Any, Any] = {}
         self.train_function: Any = None
@@ -81,7 +91,7 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
             self.optimizer = [optimizers.get(each) for each in optimizer]
         else:
             self.optimizer = optimizers.get(optimizer)
-        loss_scale = getattr(self._policy, "loss_scale", None)
+        loss_scale = getattr(self._dtype_policy, "loss_scale", None)
         if loss_scale is not None:
             from weft.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer
 
@@ -100,13 +110,13 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
         if isinstance(self.optimizer, list):
             raise ValueError(
                 "When a dtype policy with a loss scale is used, you can only pass a single "
-                f"optimizer. Using policy {self._policy} and got optimizers: {self.optimizer}"
+                f"optimizer. Using policy {self._dtype_policy} and got optimizers: {self.optimizer}"
             )
         if not isinstance(self.optimizer, optimizers.Optimizer):
             raise ValueError(
                 '"optimizer" must be an instance of tf.keras.optimizers.Optimizer when a dype '
                 f"policy with a loss scale  used, but got: {self.optimizer}. Using policy: "
-                f"{self._policy}"
+                f"{self._dtype_policy}"
             )
 
     def _make_endpoints(self, target_tensors: Any) -> None:
@@ -157,37 +167,47 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
             for endpoint in self._training_endpoints:
                 if not endpoint.is_skipped:
                     endpoint.output_loss_metric = metrics_module.Mean(name=endpoint.loss_name)
-        training_metrics.call_all(self, self._per_output_metrics, self._output_masks(), False)
 
-    def _output_masks(self) -> list[Any]:
-        return [mask_of(x) for x in self.outputs]
+    def _compile_graph(self) -> None:
+        parts = [endpoint.part for endpoint in self._training_endpoints]
+        training_metrics.call_all(self, self._per_output_metrics, parts, False)
+        self._compile_weights_loss_and_weighted_metrics()
 
     @no_automatic_dependency_tracking
     def _compile_weights_loss_and_weighted_metrics(self) -> None:
         for endpoint in self._training_endpoints:
             endpoint.make_sample_weight()
-        masks = self._output_masks()
-        training_metrics.call_all(self, self._per_output_weighted_metrics, masks, True)
-        self.total_loss = training_losses.total_loss(self, masks)
+        parts = [endpoint.part for endpoint in self._training_endpoints]
+        training_metrics.call_all(self, self._per_output_weighted_metrics, parts, True)
+        added = self.get_losses_for(None) + self.get_losses_for(self.inputs)
+        self.total_loss = training_losses.total_loss(self, parts, added)
 
     # ---- what was compiled ----
 
     @property
     def run_eagerly(self) -> bool:
-        """Whether batches run without a graph; they never do, even if that was asked for."""
-        if self._run_eagerly is True and eager_program() is None:
+        """Whether batches run operation by operation, without a graph."""
+        is_eager = eager_program() is not None
+        if self._run_eagerly is True and not is_eager:
             raise ValueError("You can only set `run_eagerly=True` if eager execution is enabled.")
-        if self.dynamic:
-            raise ValueError(
-                "Your model contains layers that can only be successfully run in eager execution "
-                "(layers constructed with `dynamic=True`). You must enable eager execution with "
-                "`tf.enable_eager_execution()`."
+        if not self.dynamic:
+            return (
+                is_eager and functions_run_eagerly()
+                if self._run_eagerly is None
+                else self._run_eagerly
             )
-        return False
+        if not is_eager:
+            raise ValueError(
+                f"{_DYNAMIC} You must enable eager execution with `tf.enable_eager_execution()`."
+            )
+        if self._run_eagerly is False:
+            raise ValueError(f"{_DYNAMIC} You cannot set `run_eagerly=False`.")
+        return True
 
     @run_eagerly.setter
     def run_eagerly(self, value: bool) -> None:
         self.__dict__["_run_eagerly"] = value
+        self.__dict__.update(train_function=None, test_function=None, predict_function=None)
 
     @property
     def metrics(self) -> list[Any]:
@@ -214,7 +234,7 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
             )
 
     def _check_call_args(self, method_name: str) -> None:
-        spec = inspect.getfullargspec(self.call)
+        spec = self._call_spec
         required = spec.args[: len(spec.args) - len(spec.defaults or ())]
         extra = [name for name in required if name != "training"][2:]
         if extra:

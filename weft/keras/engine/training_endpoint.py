@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.graph.constant import constant
 from weft.keras import losses
 from weft.keras.backend import is_placeholder, is_sparse, placeholder
 from weft.keras.backend.config import floatx, image_data_format
+from weft.keras.engine.layer_nodes import mask_of
 from weft.keras.engine.node import int_shape
 from weft.ops import array
+
+
+class Part(NamedTuple):
+    """What the loss and the metrics of one output are computed from."""
+
+    target: Any
+    output: Any
+    sample_weight: Any
+    mask: Any
 
 
 class Endpoint:
@@ -29,7 +39,12 @@ class Endpoint:
 
     @property
     def shape(self) -> Any:
-        return int_shape(self.output)
+        """That of the output; None where only a value will tell."""
+        return None if self.output is None else int_shape(self.output)
+
+    @property
+    def part(self) -> Part:
+        return Part(self.target, self.output, self.sample_weight, mask_of(self.output))
 
     @property
     def is_skipped(self) -> bool:
@@ -48,7 +63,9 @@ class Endpoint:
         if self.is_skipped:
             return
         self.feeds_target = target is None or is_placeholder(target)
-        self.target = self._placeholder() if target is None else target
+        if target is None and self.output is not None:
+            target = self._placeholder()
+        self.target = target
 
     def _placeholder(self) -> Any:
         return placeholder(
@@ -61,7 +78,7 @@ class Endpoint:
     @property
     def target_shape(self) -> Any:
         """The shape that targets must have; None if the loss alone knows."""
-        if not self.feeds_target:
+        if not self.feeds_target or self.shape is None:
             return None
         loss = self.loss_fn
         if is_sparse_categorical(loss):

@@ -72,14 +72,8 @@ class TrainingFit(training_generators.TrainingGenerators):
         )  # fmt: skip
         if validation_data:
             held = self._standard_validation(validation_data, batch_size, validation_steps)
-        elif validation_split and 0.0 < validation_split < 1.0:
-            found, held = data.split(found, validation_split)
-        elif validation_steps:
-            raise ValueError(
-                "`validation_steps` should not be specified if `validation_data` is None."
-            )
         else:
-            held = None
+            found, held = _held_back(found, validation_split, validation_steps)
         source = self._source(TRAIN, found, batch_size, steps_per_epoch, shuffle)
         validation = None
         if held is not None:
@@ -264,6 +258,15 @@ class TrainingFit(training_generators.TrainingGenerators):
             if steps is None:
                 return fixed
         return 32 if batch_size is None and steps is None else batch_size
+
+
+def _held_back(found: Any, fraction: float, steps: int | None) -> tuple[Any, Any]:
+    """(data to train on, data to validate on or None)"""
+    if fraction and 0.0 < fraction < 1.0:
+        return data.split(found, fraction)
+    if steps:
+        raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
+    return found, None
 
 
 def _print_amounts(source: Any, validation: Validation | None) -> None:

@@ -11,6 +11,8 @@ from weft.graph.graph import name_scope
 from weft.keras.backend import function, symbolic_learning_phase
 from weft.keras.backend.symbolic import in_model_graph
 from weft.keras.engine import training_losses
+from weft.keras.engine.training_eager import EagerStep
+from weft.keras.engine.training_replicas import ReplicaSteps, strategy_of
 from weft.platform import tf_logging as logging
 
 
@@ -26,6 +28,7 @@ class TrainingFunctions:
     optimizer: Any
     total_loss: Any
     metrics: list[Any]
+    run_eagerly: bool
     state_updates: list[Any]
     _feed_inputs: list[Any]
     _is_compiled: bool
@@ -111,7 +114,11 @@ class TrainingFunctions:
         What was made before is kept: training with weights and validation without take turns.
         """
         endpoints = getattr(self, "_training_endpoints", ())
-        if not self._is_compiled or not any(e.needs_other_weights for e in endpoints):
+        if not self._is_compiled:
+            return
+        if self.total_loss is None:  # it was compiled to run eagerly
+            self._compile_graph()  # type: ignore[attr-defined]
+        if not any(e.needs_other_weights for e in endpoints):
             return
         kept = self.__dict__.setdefault("_made_for_weights", {})
         kept[tuple(e.made_for_mode for e in endpoints)] = self._made_for_now()
@@ -136,8 +143,30 @@ class TrainingFunctions:
 
     # ---- functions ----
 
+    def _is_made_eagerly(self, mode: str) -> bool:
+        """Whether steps run without a graph, in which case the function for them is made here."""
+        name = f"{mode}_function"
+        if self.run_eagerly and not isinstance(self.__dict__.get(name), EagerStep):
+            self.__dict__[name] = EagerStep(self, mode)
+        return self.run_eagerly
+
+    def _is_made_for_replicas(self, mode: str) -> bool:
+        """Whether steps are those of a strategy's replicas; the function is then made here."""
+        if strategy_of(self) is None:
+            return False
+        for endpoint in getattr(self, "_training_endpoints", ()):
+            if endpoint.needs_other_weights:
+                endpoint.make_sample_weight()
+                self.__dict__.update(train_function=None, test_function=None)
+        if self.__dict__.get(f"{mode}_function") is None:
+            made = ReplicaSteps(self, mode, feeds_learning_phase()).make()
+            self.__dict__[f"{mode}_function"] = made
+        return True
+
     @in_model_graph
     def _make_train_function(self) -> None:
+        if self._is_made_eagerly("train") or self._is_made_for_replicas("train"):
+            return
         self._fit_to_weights()
         self._check_trainable_weights()
         if self.__dict__.get("train_function") is not None:
@@ -169,6 +198,8 @@ class TrainingFunctions:
 
     @in_model_graph
     def _make_test_function(self) -> None:
+        if self._is_made_eagerly("test") or self._is_made_for_replicas("test"):
+            return
         self._fit_to_weights()
         if self.__dict__.get("test_function") is None:
             feeds = self._feed_inputs + self._feed_targets + self._feed_sample_weights
@@ -179,6 +210,8 @@ class TrainingFunctions:
 
     @in_model_graph
     def _make_predict_function(self) -> None:
+        if self._is_made_eagerly("predict") or self._is_made_for_replicas("predict"):
+            return
         if self.__dict__.get("predict_function") is None:
             self.__dict__["predict_function"] = self._function(
                 "predict", self._feed_inputs, self.outputs, self.state_updates, "predict_function"

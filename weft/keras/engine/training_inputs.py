@@ -75,6 +75,7 @@ class TrainingInputs:
 
         A model without inputs gets them here, and is compiled.
         """
+        of_tensors = data.has_tensors(y)
         x, y, sample_weight = as_arrays((x, y, sample_weight))
         of_dataset = datasets.is_dataset(x) or datasets.is_iterator(x)
         if of_dataset:
@@ -91,6 +92,9 @@ class TrainingInputs:
         if y is None:
             return x, [], None
         y, weights = self._standard_targets(x, y, sample_weight, class_weight)
+        if self._is_graph_network and not of_tensors:
+            fed = [e for e in self._training_endpoints if e.feeds_target]
+            data.check_targets(y, [e.loss_fn for e in fed], [e.target_shape for e in fed])
         self._check_stateful(x, batch_size, of_dataset)
         return (dict(zip(self._feed_input_names, x, strict=True)) if named else x), y, weights
 
@@ -130,9 +134,6 @@ class TrainingInputs:
             )
         ]
         data.check_lengths(x, y, weights)
-        if self._is_graph_network:
-            loss_fns = [e.loss_fn for e in fed]
-            data.check_targets(y, loss_fns, [e.target_shape for e in fed])
         # Where some outputs have weights, those of the others are 1 by default.
         return y, None if all(w is None for w in weights) else weights
 
@@ -191,6 +192,7 @@ class TrainingInputs:
             loss_weights=self.loss_weights,  # type: ignore[attr-defined]
             target_tensors=tensors,
             sample_weight_mode=self.sample_weight_mode,  # type: ignore[attr-defined]
+            run_eagerly=self._run_eagerly,  # type: ignore[attr-defined]
         )
 
     @in_model_graph
@@ -201,7 +203,12 @@ class TrainingInputs:
             kwargs = {}
             if self._expects_training_arg:  # type: ignore[attr-defined]
                 kwargs["training"] = learning_phase() if training is None else training
-            outputs = self(inputs, **kwargs)  # type: ignore[operator]
+            try:
+                outputs = self(inputs, **kwargs)  # type: ignore[operator]
+            except NotImplementedError:
+                if not self.dynamic:  # type: ignore[attr-defined]
+                    raise
+                # Nobody knows what it gives until it runs.
         self._set_output_attrs(outputs)
 
     @no_automatic_dependency_tracking
@@ -217,9 +224,10 @@ class TrainingInputs:
         self._feed_input_names = [name for name, _ in fed]
         self._feed_inputs = [x for _, x in fed]
         self._feed_input_shapes = [int_shape(x) for _, x in fed]
+        self._nested_inputs: Any = flat if isinstance(inputs, (list, tuple)) else flat[0]
         if isinstance(inputs, dict):
-            return dict(zip(names, flat, strict=True))
-        return flat if isinstance(inputs, (list, tuple)) else flat[0]
+            self._nested_inputs = dict(zip(names, flat, strict=True))
+        return self._nested_inputs
 
     def _shape_to_build(self, inputs: Any) -> tuple[Any, ...]:
         if isinstance(inputs, dict):

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
-from weft.keras.callbacks import ProgbarLogger, configure_callbacks, set_callback_parameters
+from weft.keras.callbacks import (
+    ProgbarLogger,
+    configure_callbacks,
+    make_logs,
+    set_callback_parameters,
+)
 from weft.keras.engine.training_results import Metrics, Predictions
 from weft.keras.engine.training_sources import OutOfData
 from weft.platform import tf_logging as logging
@@ -93,7 +98,7 @@ class Loop:
             self.callbacks.on_epoch_begin(epoch, logs)
         self.progress.on_epoch_begin(epoch, logs)
         results = self._batches()
-        self._take(logs, results)
+        make_logs(self.model, logs, results, self.mode)
         if isinstance(results, list) and len(results) == 1:
             results = results[0]
         self._validate(epoch, logs)
@@ -126,20 +131,13 @@ class Loop:
             if number == 0:
                 self._first_batch_was_run()
             gathered.add(outputs, step.start, step.weight)
-            self._take(logs, outputs)
+            make_logs(self.model, logs, outputs, mode)
             callbacks._call_batch_hook(mode, "end", number, logs)
             progress.on_batch_end(number, logs)
             number += 1
             if callbacks.model.stop_training:
                 break
         return gathered.finish()
-
-    def _take(self, logs: dict[str, Any], outputs: Any, prefix: str = "") -> None:
-        if self.mode == PREDICT:
-            logs["outputs"] = outputs
-        else:
-            names = self.model.metrics_names
-            logs.update({prefix + n: value for n, value in zip(names, outputs, strict=False)})
 
     def _first_batch_was_run(self) -> None:
         """A model that was compiled by its first batch has names for metrics only now."""
@@ -184,4 +182,5 @@ class Loop:
         if self.callbacks.model.stop_training:
             return
         results = validation.run(self.callbacks)
-        self._take(logs, results if isinstance(results, list) else [results], prefix="val_")
+        results = results if isinstance(results, list) else [results]
+        make_logs(self.model, logs, results, self.mode, prefix="val_")

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft.graph.graph import name_scope
 from weft.keras import losses
-from weft.keras.engine.training_endpoint import Endpoint
+from weft.keras.engine.training_endpoint import Endpoint, Part
 from weft.keras.losses import Reduction
 from weft.ops import casts, math
 from weft.platform import tf_logging as logging
@@ -103,47 +103,44 @@ def set_sample_weight_modes(endpoints: list[Endpoint], mode: Any) -> None:
             endpoint.sample_weight_mode = each
 
 
-def masked_weights(mask: Any, weights: Any, y_pred: Any) -> Any:
+def masked_weights(part: Part) -> Any:
     """Weights of samples that are 0 where the mask is."""
-    if mask is None:
+    weights = part.sample_weight
+    if part.mask is None:
         return weights
-    mask = casts.cast(mask, y_pred.dtype)
+    mask = casts.cast(part.mask, part.output.dtype)
     if weights is None:
         return mask
     mask, _, weights = losses.squeeze_or_expand_dimensions(mask, sample_weight=weights)
     return weights * mask
 
 
-def total_loss(model: Any, masks: list[Any]) -> Any:
-    """The weighted sum of the losses of all outputs, and of those that layers added."""
+def total_loss(model: Any, parts: list[Part], added: list[Any]) -> Any:
+    """The weighted sum of the losses of all outputs, and of those that layers `added`."""
     total: Any = None
     with name_scope("loss"):
-        for endpoint, mask in zip(model._training_endpoints, masks, strict=True):
+        for endpoint, part in zip(model._training_endpoints, parts, strict=True):
             if endpoint.is_skipped:
                 continue
             with name_scope(endpoint.loss_name):
-                loss = _output_loss(endpoint, mask)
+                loss = _output_loss(endpoint.loss_fn, part)
             if len(model.outputs) > 1:
                 endpoint.output_loss_metric(loss)
             weighted = endpoint.loss_weight * loss
             total = weighted if total is None else total + weighted
         if total is None:
-            if not model.losses:
+            if not added:
                 raise ValueError("The model cannot be compiled because it has no loss to optimize.")
             total = 0.0
-        added = model.get_losses_for(None) + model.get_losses_for(model.inputs)
-        if added:
-            total = total + math.add_n(added)
-    return total
+        return total + math.add_n(added) if added else total
 
 
-def _output_loss(endpoint: Endpoint, mask: Any) -> Any:
-    loss_fn, y_true, y_pred = endpoint.loss_fn, endpoint.target, endpoint.output
-    weights = masked_weights(mask, endpoint.sample_weight, y_pred)
+def _output_loss(loss_fn: Any, part: Part) -> Any:
+    weights = masked_weights(part)
     if not hasattr(loss_fn, "reduction"):
-        return loss_fn(y_true, y_pred, sample_weight=weights)
+        return loss_fn(part.target, part.output, sample_weight=weights)
     each = losses.compute_weighted_loss(
-        loss_fn.call(y_true, y_pred), sample_weight=weights, reduction=Reduction.NONE
+        loss_fn.call(part.target, part.output), sample_weight=weights, reduction=Reduction.NONE
     )
     reduction = loss_fn.reduction
     if reduction == Reduction.AUTO:

@@ -8,7 +8,7 @@ from typing import Any
 from weft.graph.graph import name_scope
 from weft.keras import losses
 from weft.keras import metrics as metrics_module
-from weft.keras.engine.training_endpoint import is_sparse_categorical
+from weft.keras.engine.training_endpoint import Part, is_sparse_categorical
 from weft.keras.engine.training_losses import check_keys, masked_weights
 
 _ACCURACY, _CROSSENTROPY = ("accuracy", "acc"), ("crossentropy", "ce")
@@ -83,7 +83,7 @@ def _function(given: Any, endpoint: Any) -> Any:
     binary = isinstance(loss, losses.BinaryCrossentropy) or (
         wrapped and loss.fn is losses.binary_crossentropy
     )
-    if endpoint.shape[-1] == 1 or binary:
+    if binary or (endpoint.shape and endpoint.shape[-1] == 1):
         kind = "binary"
     else:
         kind = "sparse_categorical" if is_sparse_categorical(loss) else "categorical"
@@ -107,15 +107,16 @@ def named(model: Any, by_name: dict[str, Any], endpoint: Any) -> dict[str, Any]:
     return made
 
 
-def call_all(model: Any, metrics: list[dict[str, Any]], masks: list[Any], weighted: bool) -> None:
-    """Adds the operations that compute the metrics of all outputs."""
+def call_all(model: Any, metrics: list[dict[str, Any]], parts: list[Part], weighted: bool) -> None:
+    """Adds what was computed to the metrics of all outputs; in a graph, the operations for it."""
     with name_scope("metrics"):
         endpoints = model._training_endpoints
-        for by_name, endpoint, mask in zip(metrics, endpoints, masks, strict=True):
+        for by_name, endpoint, part in zip(metrics, endpoints, parts, strict=True):
             if endpoint.is_skipped:
                 continue
             for name, metric in by_name.items():
                 with name_scope(name):
-                    weights = endpoint.sample_weight if weighted else None
-                    weights = masked_weights(mask, weights, endpoint.output)
-                    metric(endpoint.target, endpoint.output, sample_weight=weights)
+                    weights = masked_weights(
+                        part if weighted else part._replace(sample_weight=None)
+                    )
+                    metric(part.target, part.output, sample_weight=weights)

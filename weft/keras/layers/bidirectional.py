@@ -8,8 +8,8 @@ from weft.core import nest
 from weft.core.shapes import TensorShape
 from weft.graph.graph import name_scope
 from weft.keras.engine.base_layer import Layer
+from weft.keras.engine.network_shapes import as_shapes
 from weft.keras.layers.rnn_arguments import made_by_keras, separated, specs_of
-from weft.keras.layers.rnn_states import as_shapes
 from weft.keras.layers.serialization import deserialize, serialize
 from weft.keras.layers.wrappers import Wrapper
 from weft.keras.utils.generic import has_arg

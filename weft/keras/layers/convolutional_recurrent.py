@@ -10,6 +10,7 @@ from weft.keras import backend as K
 from weft.keras import regularizers
 from weft.keras.engine.base_layer import Layer
 from weft.keras.engine.input_spec import InputSpec
+from weft.keras.engine.network_shapes import as_shapes
 from weft.keras.layers import windows
 from weft.keras.layers.recurrent import RNN
 from weft.keras.layers.rnn_dropout import DropoutRNNCellMixin
@@ -23,7 +24,7 @@ from weft.keras.layers.rnn_options import (
     keep,
     picked,
 )
-from weft.keras.layers.rnn_states import as_shapes, size_list
+from weft.keras.layers.rnn_states import size_list
 from weft.keras.layers.settings import record, weight
 from weft.ops import array_fill, array_join, array_split
 

@@ -12,9 +12,10 @@ from weft.core.shapes import TensorShape
 from weft.core.signatures import with_parameters_of
 from weft.keras import backend as K
 from weft.keras.engine.input_spec import InputSpec
+from weft.keras.engine.network_shapes import as_shapes
 from weft.keras.layers.recurrent import RNN
 from weft.keras.layers.rnn_options import CONSTRAINTS, INITIALIZERS, REGULARIZERS, add_lstm_bias
-from weft.keras.layers.rnn_states import as_shapes, size_list
+from weft.keras.layers.rnn_states import size_list
 from weft.keras.layers.settings import record, take, weight
 from weft.ops import array_join, array_shape, array_split, matmul, unary
 from weft.ops.math import sigmoid

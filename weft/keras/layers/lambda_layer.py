@@ -13,10 +13,10 @@ import numpy as np
 from weft.core import nest
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Graph
-from weft.keras.backend import floatx, track_variable
+from weft.keras.backend import track_variable
 from weft.keras.engine.base_layer import Layer
+from weft.keras.engine.network_shapes import as_shapes, as_tuples, map_shapes
 from weft.keras.utils.generic import deserialize_keras_object, func_dump, func_load
-from weft.ops import array
 from weft.ops.variable_creators import variable_creator_scope
 
 
@@ -67,19 +67,16 @@ class Lambda(Layer):
         if self._output_shape is None:
             return self._inferred_shape(input_shape)
         if callable(self._output_shape):
-            return _map_shapes(TensorShape, self._output_shape(_map_shapes(_as_tuple, input_shape)))
+            return as_shapes(self._output_shape(as_tuples(input_shape)))
         flat: list[TensorShape] = []
-        _map_shapes(flat.append, input_shape)
-        batch = TensorShape(flat[0]).as_list()[0] if flat else None
-        return _map_shapes(
-            lambda shape: TensorShape([batch, *TensorShape(shape).as_list()]), self._output_shape
-        )
+        map_shapes(flat.append, input_shape)
+        batch = flat[0].as_list()[0] if flat else None
+        return map_shapes(lambda shape: TensorShape([batch, *shape.as_list()]), self._output_shape)
 
     def _inferred_shape(self, input_shape: Any) -> Any:
         """What the function makes of placeholders, in a graph that is thrown away."""
         with Graph().as_default():
-            dtype = self._compute_dtype or floatx()
-            inputs = _map_shapes(lambda shape: array.placeholder(dtype, shape), input_shape)
+            inputs = self._placeholders(input_shape)
             try:
                 outputs = self._applied(inputs, {})
             except TypeError as error:
@@ -151,21 +148,3 @@ def _restored(config: dict[str, Any], custom_objects: Any, key: str, module_key:
     if kind == "raw":
         return config[key]
     raise TypeError("Unknown function type:", kind)
-
-
-def _as_tuple(shape: Any) -> Any:
-    shape = TensorShape(shape)
-    return None if shape.ndims is None else tuple(shape.as_list())
-
-
-def _map_shapes(function: Any, shapes: Any) -> Any:
-    """`function` of a shape, or of each of a nest of shapes."""
-    if isinstance(shapes, TensorShape):
-        return function(shapes)
-    if isinstance(shapes, dict):
-        return {key: _map_shapes(function, shape) for key, shape in shapes.items()}
-    if all(x is None or isinstance(x, (int, np.integer)) for x in nest.flatten(shapes)) and not any(
-        isinstance(x, (list, tuple)) for x in shapes
-    ):
-        return function(shapes)
-    return type(shapes)(_map_shapes(function, shape) for shape in shapes)

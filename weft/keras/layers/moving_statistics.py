@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -54,8 +55,10 @@ class MovingStatistics:
         else:
             momentum = convert_to_tensor(self.momentum)
         if known is None or known:
-            self.add_update(self._assign_moving_average(self.moving_mean, mean, momentum))
-            self.add_update(self._assign_moving_average(self.moving_variance, variance, momentum))
+            for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
+                self.add_update(
+                    functools.partial(self._assign_moving_average, average, value, momentum)
+                )
 
     def _add_updates(self, mean: Tensor, variance: Tensor, training: Any) -> None:
         def move_variance() -> Any:
@@ -63,14 +66,11 @@ class MovingStatistics:
                 return self._assign_stddev(variance, self.momentum)
             return self._assign_moving_average(self.moving_variance, variance, self.momentum)
 
-        self.add_update(
-            choose(
-                training,
-                lambda: self._assign_moving_average(self.moving_mean, mean, self.momentum),
-                lambda: self.moving_mean,
-            )
-        )
-        self.add_update(choose(training, move_variance, lambda: self.moving_variance))
+        def move_mean() -> Any:
+            return self._assign_moving_average(self.moving_mean, mean, self.momentum)
+
+        self.add_update(lambda: choose(training, move_mean, lambda: self.moving_mean))
+        self.add_update(lambda: choose(training, move_variance, lambda: self.moving_variance))
 
     # ---- renormalization ----
 

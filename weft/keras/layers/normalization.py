@@ -139,11 +139,6 @@ class BatchNormalization(MovingStatistics, Layer):
         fixed: dict[str, Any] = {"dtype": self._param_dtype, "experimental_autocast": False}
         self.gamma = weight(self, "gamma", shape, **fixed) if self.scale else None
         self.beta = weight(self, "beta", shape, **fixed) if self.center else None
-        # What stands in for them in the fused operation, which wants both.
-        if self.fused and not self.scale:
-            self._gamma_const = constant(1.0, self._param_dtype, shape)
-        if self.fused and not self.center:
-            self._beta_const = constant(0.0, self._param_dtype, shape)
         partitioner = self._scope.partitioner if self._scope else None
         if partitioner:
             self._scope.set_partitioner(None)
@@ -192,8 +187,10 @@ class BatchNormalization(MovingStatistics, Layer):
         return array.reshape(self._batch_norm(split, training), shape)
 
     def _fused_batch_norm(self, inputs: Any, training: Any) -> Tensor:
-        beta = self.beta if self.center else self._beta_const
-        gamma = self.gamma if self.scale else self._gamma_const
+        # The operation wants both.
+        shape = self.moving_mean.shape.as_list()
+        gamma = self.gamma if self.scale else constant(1.0, self._param_dtype, shape)
+        beta = self.beta if self.center else constant(0.0, self._param_dtype, shape)
         data_format = "NCHW" if self.axis == [1] else "NHWC"
 
         def normalized(**statistics: Any) -> Any:

@@ -12,11 +12,11 @@ from weft.keras import backend as K
 from weft.keras.backend.rnn import rnn
 from weft.keras.engine.base_layer import Layer
 from weft.keras.engine.input_spec import InputSpec
+from weft.keras.engine.network_shapes import as_shapes
 from weft.keras.engine.tracking import no_automatic_dependency_tracking
 from weft.keras.layers.rnn_arguments import made_by_keras, separated, specs_of
 from weft.keras.layers.rnn_dropout import reset_masks
 from weft.keras.layers.rnn_states import (
-    as_shapes,
     build_cell,
     check_state_specs,
     output_size_of,

@@ -56,18 +56,6 @@ def build_cell(cell: Any, shape: Any, dtype: Any) -> None:
         cell.build(shape)
 
 
-def as_shapes(shape: Any) -> Any:
-    """One TensorShape, or a structure of them where the inputs are one."""
-    if isinstance(shape, dict):
-        return type(shape)((key, as_shapes(each)) for key, each in shape.items())
-    if isinstance(shape, (list, tuple)) and any(
-        isinstance(each, (list, tuple, dict, TensorShape)) for each in shape
-    ):
-        parts = [as_shapes(each) for each in shape]
-        return type(shape)(*parts) if hasattr(shape, "_fields") else type(shape)(parts)
-    return TensorShape(shape)
-
-
 def check_state_specs(sizes: list[Any], specs: Any) -> None:
     """Raises ValueError unless initial states of these `specs` suit a cell with these `sizes`."""
     flat_sizes, flat_specs = nest.flatten(sizes), nest.flatten(specs)

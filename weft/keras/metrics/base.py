@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.graph.graph import Operation, Tensor, control_dependencies, get_default_graph
+from weft.graph.graph import Operation, Tensor, control_dependencies
 from weft.keras import backend as K
 from weft.keras.backend.symbolic import runs_eagerly
 from weft.keras.engine.base_layer import Layer
+from weft.keras.engine.effects import with_effects
 from weft.ops import array, control
-from weft.ops.effect_order import order_effects
 from weft.ops.variables import VariableAggregation, VariableSynchronization
 
 
@@ -100,18 +100,8 @@ def _update(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _in_order(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Operation:
     """Runs a method whose effects are meant to happen as written, and returns them as one."""
-    graph = get_default_graph()
-    before = len(graph.get_operations())
-    method(*args, **kwargs)
-    made = graph.get_operations()[before:]
-    order_effects(made)
-    return control.group(*[op for op in made if _changes_something(op)])
-
-
-def _changes_something(op: Operation) -> bool:
-    kind = op.definition
-    lasting = kind.stateful and not kind.reads_only and not kind.is_handle
-    return lasting and op._get_control_flow_context() is None
+    _, effects = with_effects(method, *args, **kwargs)
+    return control.group(*effects)
 
 
 def _result(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor, control_dependencies, init_scope
 from weft.graph.tensor_util import is_tensor
 from weft.keras import backend as K
+from weft.keras.backend.symbolic import eager_program
 from weft.keras.losses.weighting import squeeze_or_expand_dimensions
 from weft.keras.metrics.base import Metric
 from weft.keras.metrics.ragged_values import flat_values
@@ -184,7 +185,8 @@ class MeanTensor(Metric):
             self.total = self.add_weight("total", shape=shape, initializer="zeros")
             self.count = self.add_weight("count", shape=shape, initializer="zeros")
             # A program that initializes variables has usually done so by now.
-            K.initialize_variables(K.get_session())
+            if eager_program() is None:
+                K.initialize_variables(K.get_session())
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         values = casts.cast(values, self._dtype)

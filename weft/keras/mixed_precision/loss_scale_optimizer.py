@@ -103,5 +103,4 @@ class LossScaleOptimizer(OptimizerV2):
 
     @property
     def _checkpoint_dependencies(self) -> Children:
-        scale = {name: weight for (name, _), weight in self._loss_scale._weights.items()}
-        return [("base_optimizer", self._optimizer), ("loss_scale", scale)]
+        return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]

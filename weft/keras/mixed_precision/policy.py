@@ -100,12 +100,6 @@ def _types(name: str) -> tuple[str | None, str | None]:
     return kind, "float32" if kept_apart else kind
 
 
-def with_input_dtype(policy: Policy, dtype: Any) -> Policy:
-    """`policy`, which leaves its types to the inputs, for inputs of `dtype`."""
-    name = dtypes.as_dtype(dtype).name
-    return Policy(name if policy.variable_dtype is None else name + _FLOAT32_VARIABLES)
-
-
 def global_policy() -> Policy:
     """The policy of layers that are given none."""
     policy = layer_dtype.global_policy()

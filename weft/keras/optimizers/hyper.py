@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.graph.graph import Tensor, colocate_with
+from weft.graph.graph import Tensor
 from weft.graph.tensor_util import is_tensor
 from weft.keras import backend as K
 from weft.keras import initializers
 from weft.keras.engine.layer_weights import make_variable
 from weft.keras.optimizers import schedules
 from weft.ops import casts
-from weft.ops.resource_variable import ResourceVariable
-from weft.ops.variables import VariableAggregation, VariableSynchronization
+from weft.ops.replicas import beside
+from weft.ops.variables import Variable, VariableAggregation, VariableSynchronization
 from weft.train.checkpoint_objects import Children, Trackable
+from weft.train.distributed_apply import copy_beside, primary_copy
 
 
 class OptimizerWeights(Trackable):
@@ -34,7 +35,7 @@ class OptimizerWeights(Trackable):
     def __init__(self) -> None:
         self._hyper: dict[str, Any] = {}
         self._hypers_created = False
-        # Key of a variable -> slot's name -> the slot.
+        # Operation of a variable -> slot's name -> the slot; in eager execution names may repeat.
         self._slots: dict[Any, dict[str, Any]] = {}
         self._slot_names: list[str] = []
         self._weights: list[Any] = []
@@ -153,7 +154,7 @@ class OptimizerWeights(Trackable):
         """The variable `slot_name` kept for `var`, of its shape, made if there is none."""
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
-        slots = self._slots.setdefault(_key(var), {})
+        slots = self._slots.setdefault(primary_copy(var).op, {})
         if slot_name not in slots:
             slots[slot_name] = self._make_slot(var, slot_name, initializer)
             self._weights.append(slots[slot_name])
@@ -164,15 +165,16 @@ class OptimizerWeights(Trackable):
         if isinstance(initializer, str) or callable(initializer):
             make = initializers.get(initializer)
             initializer = functools.partial(make, var.shape.as_list(), dtype=dtype)
-        with colocate_with(var.op):
-            slot = ResourceVariable(
-                initializer, name=f"{var.op.name}/{slot_name}", dtype=dtype, trainable=False
-            )
+        with beside(var):
+            slot = Variable(
+                initializer, name=f"{var.op.name}/{slot_name}", dtype=dtype, trainable=False,
+                use_resource=True,
+            )  # fmt: skip
         K.track_variable(slot)
         return slot
 
     def get_slot(self, var: Any, slot_name: str) -> Any:
-        return self._slots[_key(var)][slot_name]
+        return copy_beside(var, self._slots[primary_copy(var).op][slot_name])
 
     def get_slot_names(self) -> list[str]:
         return self._slot_names
@@ -213,7 +215,3 @@ class OptimizerWeights(Trackable):
     @property
     def _checkpoint_dependencies(self) -> Children:
         return list(self._named.items())
-
-
-def _key(var: Any) -> tuple[Any, str]:
-    return var.op.graph, var.op.name

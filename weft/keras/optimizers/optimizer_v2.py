@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from weft.autodiff.gradients import gradients
+from weft.autodiff.tape import GradientTape
 from weft.core import dtypes, nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
@@ -20,10 +21,13 @@ from weft.graph.graph import (
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.keras import backend as K
+from weft.keras.backend.symbolic import runs_eagerly
 from weft.keras.engine.naming import to_snake_case
 from weft.keras.optimizers import schedules
 from weft.keras.optimizers.hyper import OptimizerWeights
+from weft.keras.optimizers.replicas import apply_in_replica
 from weft.ops import array, casts, clip
+from weft.ops.replicas import replica_in_force
 from weft.platform import tf_logging as logging
 from weft.train.optimizer import _deduplicate_indexed_slices as summed_rows
 
@@ -67,10 +71,15 @@ class OptimizerV2(OptimizerWeights):
     def _compute_gradients(
         self, loss: Any, var_list: Any, grad_loss: Any = None
     ) -> list[tuple[Any, Any]]:
-        value = loss() if callable(loss) else loss
+        with GradientTape() as tape:
+            value = loss() if callable(loss) else loss
         var_list = nest.flatten(var_list() if callable(var_list) else var_list)
         with name_scope(self._name + "/gradients"):
-            grads = self._clipped(gradients(value, var_list, grad_ys=grad_loss))
+            if runs_eagerly():
+                grads = tape.gradient(value, var_list, grad_loss)
+            else:
+                grads = gradients(value, var_list, grad_ys=grad_loss)
+            grads = self._clipped(grads)
         pairs = list(zip(grads, var_list, strict=True))
         self._assert_valid_dtypes([v for g, v in pairs if g is not None])
         return pairs
@@ -100,17 +109,24 @@ class OptimizerV2(OptimizerWeights):
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Operation:
         """An op that updates each variable by its gradient, then counts the step."""
         pairs = _with_gradients(grads_and_vars)
+        replica = replica_in_force()
+        if replica is not None:
+            return apply_in_replica(self, replica, pairs, name)
         var_list = [v for _, v in pairs]
         with name_scope(self._name):
-            with init_scope():
-                self.iterations  # noqa: B018  (made now, outside of whatever is being built)
-                self._create_hypers()
-                self._create_slots(var_list)
+            self._create_weights(var_list)
             state = self._prepare(var_list)
             with name_scope(name or self._name):
                 updates = [self._update(grad, var, state) for grad, var in pairs]
                 with control_dependencies(updates):
                     return self._iterations.assign_add(1).op
+
+    def _create_weights(self, var_list: list[Any]) -> None:
+        """Makes all that it keeps, outside of whatever is being built."""
+        with init_scope():
+            self.iterations  # noqa: B018
+            self._create_hypers()
+            self._create_slots(var_list)
 
     def _update(self, grad: Any, var: Any, state: ApplyState) -> Any:
         if isinstance(var, Tensor):

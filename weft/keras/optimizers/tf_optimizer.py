@@ -6,8 +6,10 @@ from typing import Any
 
 from weft.graph.graph import name_scope
 from weft.keras import backend as K
+from weft.ops.replicas import replica_in_force
 from weft.ops.updates import assign_add
 from weft.train.checkpoint_objects import Children, Trackable
+from weft.train.training_util import get_global_step
 
 
 class TFOptimizer(Trackable):
@@ -22,7 +24,9 @@ class TFOptimizer(Trackable):
         self.updates: list[Any] = []
 
     def apply_gradients(self, grads: Any) -> Any:
-        return self.optimizer.apply_gradients(grads, global_step=self.iterations)
+        # Replicas count what all of them have a copy of.
+        step = self.iterations if replica_in_force() is None else get_global_step()
+        return self.optimizer.apply_gradients(grads, global_step=step)
 
     def get_grads(self, loss: Any, params: Any) -> list[Any]:
         return self.optimizer.compute_gradients(loss, params)

@@ -161,20 +161,3 @@ def func_load(
 def to_list(x: Any) -> list[Any]:
     """`x` if it is a list, else a list of it."""
     return x if isinstance(x, list) else [x]
-
-
-def check_for_unexpected_keys(name: str, input_dict: Any, expected_values: Any) -> None:
-    unknown = set(input_dict).difference(expected_values)
-    if unknown:
-        raise ValueError(
-            f"Unknown entries in {name} dictionary: {list(unknown)}. Only expected following "
-            f"keys: {expected_values}"
-        )
-
-
-def validate_kwargs(
-    kwargs: Any, allowed_kwargs: Any, error_message: str = "Keyword argument not understood:"
-) -> None:
-    for kwarg in kwargs:
-        if kwarg not in allowed_kwargs:
-            raise TypeError(error_message, kwarg)

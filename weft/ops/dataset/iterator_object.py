@@ -85,6 +85,8 @@ class IteratorResource:
 
     def released(self) -> None:
         """The session is over, or the iterator was deleted."""
+        if (scope := self.scope) is not None:
+            scope.close(for_good=True)  # ends what holds the lock
         with self.lock:
             before = self.iterator, self.scope
             self.iterator = self.scope = None

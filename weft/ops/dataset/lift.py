@@ -180,6 +180,16 @@ def _all_many(work: _Lifting, op: Operation) -> Any:
     return work.same(op)
 
 
+@_rule("MatMul")
+def _multiplied(work: _Lifting, op: Operation) -> Any:
+    """Each element's product by itself, with the axis of elements in front."""
+    if op.inputs[0].dtype.is_complex:
+        raise CannotLift  # to transpose is not to take the adjoint
+    a, b = (work.made[tensor] for tensor in op.inputs)
+    adjoint = {"adj_x": op.attrs["transpose_a"], "adj_y": op.attrs["transpose_b"]}
+    return raw.BatchMatMulV2(a, b, **adjoint)
+
+
 # ---- axes ----------------------------------------------------------------------------------------
 
 
@@ -272,6 +282,17 @@ def _gathered(work: _Lifting, op: Operation) -> Any:
     if work.is_many(params) or int(work.value(axis)) != 0 or op.attrs.get("batch_dims"):
         raise CannotLift
     return work.same(op)
+
+
+@_rule("StatelessMultinomial")
+def _categories(work: _Lifting, op: Operation) -> Any:
+    """One draw for each element, all from the same weights."""
+    logits, count, seed = op.inputs
+    one = op.outputs[0].dims == (1, 1) and int(work.value(count)) == 1
+    if not one or work.is_many(logits) or not work.is_many(seed):
+        raise CannotLift
+    given, wanted = (work.made[logits], work.made[seed]), op.attrs["output_dtype"]
+    return raw._StatelessCategories(*given, output_dtype=wanted, name=op.name)
 
 
 # ---- images, and records -------------------------------------------------------------------------

@@ -26,41 +26,89 @@ _serial = itertools.count()
 
 
 class MultiDeviceResource:
-    """An iterator whose i-th element is for device i, counted round and round."""
+    """An iterator whose i-th element is for device i, counted round and round.
+
+    Elements for others that come up on the way to one's own are kept for them, but no more than
+    `size` for each: who would need more than that waits (`blocked`) until the others take theirs.
+    """
 
     def __init__(self, name: str, attrs: dict[str, Any]) -> None:
         self.name, self.lock = name, threading.Lock()
         self.count = len(attrs["devices"])
         self.iterator = IteratorResource(name, attrs["output_types"], attrs["output_shapes"])
-        self.incarnation = -1
+        self.incarnation, self.size = -1, 1
+        self.blocked: list[deque[Deferred]] = [deque() for _ in range(self.count)]
         self._start()
 
     def _start(self) -> None:
         self.waiting: list[deque[Any]] = [deque() for _ in range(self.count)]
         self.turn = 0
 
-    def initialize(self, dataset: Dataset) -> int:
+    def initialize(self, dataset: Dataset, size: int) -> int:
         with self.lock:
             self.iterator.initialize(dataset)
             self._start()
+            self.size = max(size, 1)
             self.incarnation += 1
-            return self.incarnation
+            left = [promise for queue in self.blocked for promise in queue]
+            self.blocked = [deque() for _ in range(self.count)]
+        for promise in left:
+            promise.fail(self._outdated(self.incarnation - 1))
+        return self.incarnation
 
-    def get_next(self, shard: int, incarnation: int) -> list[Any]:
+    def get_next(self, shard: int, incarnation: int) -> Any:
+        """An element for a device, or the promise of one."""
         with self.lock:
             if incarnation != self.incarnation:
-                raise invalid(
-                    f"Invalid incarnation id. Provided: {incarnation}; Expected: {self.incarnation}"
-                )
+                raise self._outdated(incarnation)
             if not 0 <= shard < self.count:
                 raise invalid(f"Shard {shard} is not one of {self.count}.")
-            while not self.waiting[shard]:
-                found = self.iterator.get_next()
-                found = found.wait() if isinstance(found, Deferred) else found
-                self.waiting[self.turn].append(found)
-                self.turn = (self.turn + 1) % self.count
+            if not self._has_one(shard):
+                promise = Deferred(on_cancel=lambda: self._withdraw(shard, promise))
+                self.blocked[shard].append(promise)
+                return promise
             element: list[Any] = self.waiting[shard].popleft()
-            return element
+            served = self._served()
+        for other, found, error in served:
+            other.complete(found) if error is None else other.fail(error)
+        return element
+
+    def _outdated(self, incarnation: int) -> Exception:
+        return invalid(
+            f"Invalid incarnation id. Provided: {incarnation}; Expected: {self.incarnation}"
+        )
+
+    def _has_one(self, shard: int) -> bool:
+        """Takes elements until there is one for the device; False if too many are kept."""
+        while not self.waiting[shard]:
+            if len(self.waiting[self.turn]) >= self.size:
+                return False
+            found = self.iterator.get_next()
+            found = found.wait() if isinstance(found, Deferred) else found
+            self.waiting[self.turn].append(found)
+            self.turn = (self.turn + 1) % self.count
+        return True
+
+    def _served(self) -> list[tuple[Deferred, Any, BaseException | None]]:
+        """Those who need not wait any longer, since one element was taken; with what they get."""
+        served: list[tuple[Deferred, Any, BaseException | None]] = []
+        before = -1
+        while before != len(served):
+            before = len(served)
+            for shard, queue in enumerate(self.blocked):
+                while queue:
+                    try:
+                        if not self._has_one(shard):
+                            break
+                        served.append((queue.popleft(), self.waiting[shard].popleft(), None))
+                    except Exception as error:
+                        served.append((queue.popleft(), None, error))
+        return served
+
+    def _withdraw(self, shard: int, promise: Deferred) -> None:
+        with self.lock:
+            if promise in self.blocked[shard]:
+                self.blocked[shard].remove(promise)
 
     def released(self) -> None:
         self.iterator.released()
@@ -112,13 +160,14 @@ def delete_multi_device_iterator(
 def multi_device_iterator_init(
     xp: Any, ctx: Any, dataset: Dataset, multi_device_iterator: Any, max_buffer_size: Any
 ) -> Any:
-    return np.int64(multi_device_iterator.initialize(dataset))
+    return np.int64(multi_device_iterator.initialize(dataset, int(max_buffer_size)))
 
 
 @op(
     "MultiDeviceIteratorGetNextFromShard",
     inputs=f"{_HANDLE}, shard_num: int32, incarnation_id: int64",
-    outputs="components: list(output_types)", attrs=STRUCTURE, shape=output_shapes, **_COMMON,
+    outputs="components: list(output_types)", attrs=STRUCTURE, shape=output_shapes, blocking=True,
+    **_COMMON,
 )  # fmt: skip
 def multi_device_iterator_get_next(
     xp: Any, ctx: Any, multi_device_iterator: Any, shard_num: Any, incarnation_id: Any

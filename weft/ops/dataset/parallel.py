@@ -1,4 +1,5 @@
-"""Calls of a function for several elements at a time, their results in the order of the elements.
+"""Calls of a function for several elements at a time, their results in the order of the elements,
+or as they come where the traversal allows any order.
 
 Threads help where a call leaves the interpreter: to compute with XLA or NumPy, to read, to wait.
 A function that is soon done is called by whoever asks: handing it to a thread would cost more.
@@ -52,7 +53,8 @@ class Workers:
     def submit(self, job: Job) -> None:
         with self.changed:
             self.waiting.append(job)
-            if self.idle:
+            # A thread that was told is idle until it has woken up: one job each.
+            if len(self.waiting) <= self.idle:
                 self.wanted.notify()
             elif self.running < self.count:
                 self.running += 1
@@ -77,14 +79,14 @@ class Workers:
                 job.done = True
                 self.changed.notify_all()
 
-    def wait(self, job: Job) -> Any:
-        """The result of a job, once it is there."""
+    def wait(self, jobs: Sequence[Job]) -> Job:
+        """The first of these jobs that is done, once there is one."""
         with self.changed:
-            while not job.done:
+            while (done := next((job for job in jobs if job.done), None)) is None:
                 if self.closed:
                     self.scope.check()
                 self.changed.wait()
-        return job.outcome()
+        return done
 
     def close(self) -> None:
         with self.changed:
@@ -102,7 +104,7 @@ class InParallel(Mapping):
         self, input: Iterator, function: Captured, scope: Scope, calls: int, keeps: bool
     ) -> None:
         super().__init__(input, function, scope)
-        self.calls, self.keeps = calls, keeps
+        self.calls, self.keeps, self.any_order = calls, keeps, scope.any_order
         self.jobs: deque[Job] = deque()
         self.workers: Workers | None = None
         self.trials = 0 if not function.runs_python else _TRIALS
@@ -156,11 +158,9 @@ class InParallel(Mapping):
             self._workers().submit(job)
         if not self.jobs:
             return None
-        job = self.jobs[0]
-        try:
-            return self._workers().wait(job)
-        finally:
-            self.jobs.popleft()
+        job = self._workers().wait(self.jobs if self.any_order else [self.jobs[0]])
+        self.jobs.remove(job)
+        return job.outcome()
 
     def _workers(self) -> Workers:
         if self.workers is None:

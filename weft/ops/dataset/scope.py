@@ -25,6 +25,8 @@ class Scope:
         self._threads = 0
         # Who is told what datasets measure: `measure(tag, value)`.
         self.measure: Callable[[str, float], None] | None = None
+        # Whether results may come in any order: whichever is there first.
+        self.any_order = False
 
     def instance(self, function: Any) -> Any:
         """An instance of a function, the same for everyone in this scope."""
@@ -62,8 +64,8 @@ class Scope:
         if self.closed:
             raise CancelledError(None, None, "Iterator was cancelled")
 
-    def close(self) -> None:
-        """Ends what waits. Threads end as soon as they notice."""
+    def close(self, for_good: bool = False) -> None:
+        """Ends what waits; `for_good`, what loops as well. Threads end as soon as they notice."""
         with self.lock:
             if self.closed:
                 return
@@ -73,7 +75,7 @@ class Scope:
         for member in members:
             member.close()
         for _, instance in instances:
-            if instance.blocks:
+            if instance.blocks or (for_good and instance.is_looping):
                 instance.cancel()
         self._give_back()
 

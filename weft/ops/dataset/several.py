@@ -131,30 +131,48 @@ class Directed(Dataset):
 
 
 class DirectedIterator(Iterator):
-    state = ("ended",)
+    """`chosen`: what the selector said that has not been followed yet."""
+
+    state = ("ended", "chosen")
 
     def __init__(self, selector: Iterator, inputs: Sequence[Iterator]) -> None:
         self.selector, self.inputs = selector, inputs
         self.ended: list[bool] = [False] * len(inputs)
+        self.chosen: list[int] = []
 
     def parts(self) -> Sequence[Iterator | None]:
         return (self.selector, *self.inputs)
 
     def next(self) -> Any:
-        while not all(self.ended):
-            chosen = self.selector.next()
-            if chosen is None:
-                return None
-            i = int(np.asarray(chosen[0]))
-            if not 0 <= i < len(self.inputs):
-                raise invalid(f"Selector index out of range: {i} >= {len(self.inputs)}")
-            if self.ended[i]:
-                continue
-            element = self.inputs[i].next()
-            if element is not None:
-                return element
+        found = self.many(1)
+        return found[0] if found else None
+
+    def some(self, count: int) -> tuple[list[Any], BaseException | None]:
+        found: list[Any] = []
+        error: BaseException | None = None
+        try:
+            while len(found) < count and not all(self.ended):
+                if not self.chosen:
+                    if error is not None:
+                        return found, error
+                    # Each choice gives one element at most: no more are made than are followed.
+                    rows, error = self.selector.some(count - len(found))
+                    self.chosen = [int(np.asarray(row[0])) for row in reversed(rows)]
+                    if not rows:
+                        break
+                self._follow(self.chosen.pop(), found)
+        except Exception as failure:
+            return found, failure
+        return found, error
+
+    def _follow(self, i: int, found: list[Any]) -> None:
+        if not 0 <= i < len(self.inputs):
+            raise invalid(f"Selector index out of range: {i} >= {len(self.inputs)}")
+        element = None if self.ended[i] else self.inputs[i].next()
+        if element is None:
             self.ended[i] = True
-        return None
+        else:
+            found.append(element)
 
 
 @dataset_op(

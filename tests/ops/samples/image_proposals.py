@@ -1,0 +1,10 @@
+"""Samples of weft/ops/image_proposals.py."""
+
+from tests.ops.sample import skip
+
+SAMPLES = [
+    skip(
+        "GenerateBoundingBoxProposals",
+        "TensorFlow has it on GPUs only; tests/ops/test_image_proposals.py",
+    ),
+]

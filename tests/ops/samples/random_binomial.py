@@ -1,0 +1,7 @@
+"""Samples of weft/ops/random_binomial.py."""
+
+from tests.ops.sample import skip
+
+SAMPLES = [
+    skip("StatefulRandomBinomial", "its distribution is in tests/ops/test_random_binomial.py"),
+]

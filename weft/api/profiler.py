@@ -1,0 +1,15 @@
+"""tf.profiler: public names, re-exported from where they are made."""
+
+from tensorboard.compat.proto.tfprof_log_pb2 import OpLogProto as OpLogProto
+from weft.profiler.options import ProfileOptionBuilder as ProfileOptionBuilder
+from weft.profiler.profiler import (
+    advise as advise,
+    profile as profile,
+    Profiler as Profiler,
+    write_op_log as write_op_log,
+)
+from weft.protos.profiler import (
+    AdviceProto as AdviceProto,
+    GraphNodeProto as GraphNodeProto,
+    MultiGraphNodeProto as MultiGraphNodeProto,
+)

@@ -1,0 +1,1 @@
+"""tf.distribute: copies of a model on several devices, kept in step."""

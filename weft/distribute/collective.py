@@ -1,0 +1,140 @@
+"""MultiWorkerMirroredStrategy: copies of the model on the devices of workers; here of one."""
+
+from __future__ import annotations
+
+import copy
+import enum
+from typing import Any
+
+from weft.distribute import device_util
+from weft.distribute.cross_device_ops import AllReduceCrossDeviceOps, CrossDeviceOps
+from weft.distribute.mirrored import MirroredExtended
+from weft.distribute.strategy import Strategy
+from weft.distribute.worker_roles import is_chief, worker_count
+from weft.platform import tf_logging as logging
+from weft.train.cluster_resolver import SimpleClusterResolver, TFConfigClusterResolver
+
+
+class CollectiveCommunication(enum.Enum):
+    """How workers talk; whatever is asked for, sums are made the same way."""
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+class CollectiveAllReduce(AllReduceCrossDeviceOps):
+    """Sums over the devices of all workers, of which there is one."""
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """One replica on each GPU of this worker, or on its CPU; the cluster comes from TF_CONFIG."""
+
+    def __init__(self, communication: Any = CollectiveCommunication.AUTO) -> None:
+        super().__init__(CollectiveExtended(self, communication))
+
+    @classmethod
+    def _from_local_devices(cls, devices: Any) -> MultiWorkerMirroredStrategy:
+        made = cls()
+        made.extended._initialize_local(TFConfigClusterResolver(), devices)
+        return made
+
+
+class CollectiveExtended(MirroredExtended):
+    """What is behind a MultiWorkerMirroredStrategy."""
+
+    _cluster_spec: Any = None
+    _task_type: str | None = None
+    _task_id: int | None = None
+    _is_chief = True
+
+    def __init__(
+        self, container_strategy: Any, communication: Any, cluster_resolver: Any = None
+    ) -> None:
+        super().__init__(container_strategy, ["/device:CPU:0"], CollectiveAllReduce())
+        assert isinstance(communication, CollectiveCommunication)
+        self._communication = communication
+        resolver = cluster_resolver or TFConfigClusterResolver()
+        if resolver.cluster_spec().as_dict():
+            self._initialize_worker(resolver)
+        else:
+            self._initialize_local(resolver)
+
+    def _initialize_local(self, cluster_resolver: Any, devices: Any = None) -> None:
+        self._initialize(devices or device_util.local_devices(self._gpus(cluster_resolver)))
+        self._host = device_util.canonicalize("/device:CPU:0")
+
+    def _gpus(self, cluster_resolver: Any) -> int:
+        if isinstance(cluster_resolver, TFConfigClusterResolver):
+            count = device_util.count_gpus()
+        else:
+            count = int(cluster_resolver.num_accelerators().get("GPU", 0))
+        if self._communication is CollectiveCommunication.NCCL and not count:
+            logging.warning("Enabled NCCL communication but no GPUs detected/specified.")
+        return count
+
+    def _initialize_worker(self, cluster_resolver: Any) -> None:
+        spec = cluster_resolver.cluster_spec()
+        task_type, task_id = cluster_resolver.task_type, cluster_resolver.task_id
+        if task_type is None or task_id is None:
+            raise ValueError(
+                "When `cluster_spec` is given, you must also specify `task_type` and `task_id`."
+            )
+        workers = worker_count(spec, task_type)
+        if not workers:
+            raise ValueError(
+                "No `worker`, `chief` or `evaluator` tasks can be found in `cluster_spec`."
+            )
+        if workers > 1:
+            raise NotImplementedError(
+                f"MultiWorkerMirroredStrategy with {workers} workers: weft has it for one worker"
+                " with several devices. Across workers, use ParameterServerStrategy, or"
+                " tf.train.SyncReplicasOptimizer."
+            )
+        worker = f"/job:{task_type}/task:{task_id}"
+        gpus = [f"{worker}/device:GPU:{i}" for i in range(self._gpus(cluster_resolver))]
+        self._initialize(gpus or [worker])
+        self._host = self._default_device = worker
+        self._is_chief = is_chief(spec, task_type, task_id)
+        self._cluster_spec, self._task_type, self._task_id = spec, task_type, task_id
+
+    def _configure(
+        self,
+        session_config: Any = None,
+        cluster_spec: Any = None,
+        task_type: str | None = None,
+        task_id: int | None = None,
+    ) -> None:
+        if cluster_spec:
+            gpus = sum(device_util.is_gpu(name) for name in self._devices)
+            self._initialize_worker(
+                SimpleClusterResolver(
+                    cluster_spec, task_type=task_type, task_id=task_id,
+                    num_accelerators={"GPU": gpus},
+                )
+            )  # fmt: skip
+        if session_config is not None:
+            session_config.CopyFrom(self._update_config_proto(session_config))
+
+    def _update_config_proto(self, config_proto: Any) -> Any:
+        updated = copy.deepcopy(config_proto)
+        if self._cluster_spec is not None:
+            del updated.device_filters[:]
+            updated.device_filters.append(f"/job:{self._task_type}/task:{self._task_id}")
+        return updated
+
+    def _get_cross_device_ops(self) -> CrossDeviceOps:
+        ops: CrossDeviceOps = self._cross_device_ops
+        return ops
+
+    @property
+    def experimental_between_graph(self) -> bool:
+        return True
+
+    @property
+    def should_checkpoint(self) -> bool:
+        return self._is_chief
+
+    @property
+    def should_save_summary(self) -> bool:
+        return self._is_chief

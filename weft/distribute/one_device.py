@@ -1,0 +1,80 @@
+"""OneDeviceStrategy: everything on one device, with the ways of a strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes, nest
+from weft.distribute import device_util
+from weft.distribute.extended import StrategyExtended
+from weft.distribute.mirrored import ReplicatedExtended
+from weft.distribute.numpy_dataset import SingleDevice
+from weft.distribute.replica_context import ReplicaContext
+from weft.distribute.strategy import Strategy
+from weft.graph.convert import constant
+from weft.graph.graph import colocate_with, device
+from weft.ops import array
+from weft.ops.replicas import updating
+
+
+class OneDeviceStrategy(Strategy):
+    """One replica on `device`. A program that runs so can be tried without several devices."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__(OneDeviceExtended(self, device))
+
+
+class OneDeviceExtended(ReplicatedExtended):
+    """What is behind a OneDeviceStrategy."""
+
+    def __init__(self, container_strategy: Any, device: str) -> None:
+        super().__init__(container_strategy)
+        self._device = device_util.canonicalize(device)
+        self._devices, self._host = (self._device,), device_util.host_of(self._device)
+
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        beside = kwargs.pop("colocate_with", None)
+        if beside is None or isinstance(beside, SingleDevice):
+            with device(self._device if beside is None else beside.device):
+                return next_creator(**kwargs)
+        with colocate_with(beside):
+            return next_creator(**kwargs)
+
+    def _call_for_each_replica(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        context = ReplicaContext(self._container_strategy(), constant(0, dtype=dtypes.int32))
+        with device(self._device), context:
+            return fn(*args, **kwargs)
+
+    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        return tensor
+
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
+        return value
+
+    # One by one, each by `_reduce_to`.
+    _batch_reduce_to = StrategyExtended._batch_reduce_to
+
+    def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
+        return self._update_non_slot(var, fn, (var, *args), kwargs, group)
+
+    def _update_non_slot(self, colocate: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
+        with device(self._device), updating(self._device):
+            result = fn(*args, **kwargs)
+        return result if group else nest.map_structure(self._local_results, result)
+
+    def read_var(self, v: Any) -> Any:
+        return array.identity(v)
+
+    def _local_results(self, value: Any) -> tuple[Any, ...]:
+        return (value,)
+
+    def value_container(self, value: Any) -> Any:
+        return value
+
+    def non_slot_devices(self, var_list: Any) -> Any:
+        return (self._device,)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        return self._devices
