@@ -49,6 +49,7 @@ def main() -> None:
     strategy = tf.distribute.MirroredStrategy(args.devices)
     if strategy.num_replicas_in_sync == 1 and not args.devices:
         strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    tf.set_random_seed(1)
     with strategy.scope():
         iterator = strategy.make_dataset_iterator(dataset())
         points, labels = iterator.get_next()

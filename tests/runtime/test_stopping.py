@@ -151,7 +151,15 @@ def test_an_error_on_another_device(end):
             sess.run([x, bad], {end: -1.0})
 
 
-def test_an_interrupt(end):
+@pytest.fixture
+def heeds_interrupts():
+    """Also where the tests run in the background, which a shell starts with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt(end, heeds_interrupts):
     x = halving(end)
     threads = threading.active_count()
     with tf.Session() as sess:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
+import numpy as np
 import pytest
 
 from weft.keras.utils.data_utils import (
@@ -14,6 +18,7 @@ from weft.keras.utils.data_utils import (
     Sequence,
     is_generator_or_sequence,
     iter_sequence_infinite,
+    terminate_keras_multiprocessing_pools,
 )
 
 
@@ -42,6 +47,47 @@ def test_batches_of_a_sequence_come_in_order(processes: bool) -> None:
     enqueuer.stop()
     assert taken == [*range(20), *range(100, 120)]
     assert not enqueuer.is_running()
+
+
+class Large(Numbers):
+    """Batches that are more than a pipe holds."""
+
+    def __getitem__(self, index: int) -> Any:
+        return np.full(1 << 20, index, np.int32)
+
+
+def test_stopping_while_large_batches_are_under_way() -> None:
+    for taken in (0, 1, 3):
+        enqueuer = OrderedEnqueuer(Large(50), use_multiprocessing=True)
+        enqueuer.start(workers=3, max_queue_size=10)
+        batches = enqueuer.get()
+        assert [int(next(batches)[-1]) for _ in range(taken)] == list(range(taken))
+        enqueuer.stop()
+        assert not multiprocessing.active_children()
+
+
+class Deadly(Numbers):
+    def __getitem__(self, index: int) -> int:
+        if index == 3:
+            os._exit(1)
+        return index
+
+
+def test_a_process_that_dies() -> None:
+    enqueuer = OrderedEnqueuer(Deadly(50), use_multiprocessing=True)
+    enqueuer.start(workers=1, max_queue_size=2)
+    with pytest.raises(BrokenProcessPool):
+        list(enqueuer.get())
+    assert not enqueuer.is_running() and not multiprocessing.active_children()
+
+
+def test_processes_that_are_to_go() -> None:
+    enqueuer = OrderedEnqueuer(Numbers(5), use_multiprocessing=True)
+    enqueuer.start(workers=2)
+    assert next(enqueuer.get()) == 0
+    assert terminate_keras_multiprocessing_pools(grace_period=10) == []
+    assert not multiprocessing.active_children()
+    enqueuer.stop()
 
 
 def test_shuffled_batches_are_all_there() -> None:

@@ -6,8 +6,9 @@ those of a `Sequence` come out in its order, those of a generator as they are ma
 
 from __future__ import annotations
 
-import multiprocessing
+import multiprocessing.context
 import multiprocessing.pool
+import os
 import queue
 import random
 import threading
@@ -15,7 +16,8 @@ import time
 import warnings
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ def iter_sequence_infinite(seq: Any) -> Iterator[Any]:
 # What workers take batches from, by the number of the enqueuer; forked processes inherit it.
 _shared: dict[int, Any] = {}
 _next_uid = iter(range(2**62))
-_pools: weakref.WeakSet[Any] = weakref.WeakSet()
+_pools: weakref.WeakSet[_Processes] = weakref.WeakSet()
 
 
 def get_index(uid: int, i: int) -> Any:
@@ -73,10 +75,61 @@ def next_sample(uid: int) -> Any:
 def _start_worker(shared: dict[int, Any], random_seed: int | None) -> None:
     global _shared
     _shared = shared
-    process = multiprocessing.current_process()
-    process.name = f"Keras_worker_{process.name}"
     if random_seed is not None:
-        np.random.seed(random_seed + (process.ident or 0))
+        np.random.seed(random_seed + os.getpid())
+
+
+class _Promise:
+    """What a process will give, with the methods of what a pool of threads gives."""
+
+    def __init__(self, future: Future[Any]) -> None:
+        self._future = future
+        self.get, self.ready = future.result, future.done
+
+    def wait(self, timeout: float) -> None:
+        wait([self._future], timeout)
+
+    def successful(self) -> bool:
+        return self._future.exception() is None
+
+
+class _Threads(multiprocessing.pool.ThreadPool):
+    def end(self) -> None:
+        self.terminate()
+        self.join()
+
+
+class _Context(multiprocessing.context.ForkContext):
+    """Makes processes, and remembers them."""
+
+    def __init__(self) -> None:
+        self.made: list[Any] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        self.made.append(super().Process(*args, **kwargs))
+        return self.made[-1]
+
+
+class _Processes:
+    """A pool of processes that know what is shared now. One that dies fails what it was asked for;
+    `multiprocessing.Pool` would wait for it, and can hang where it ends one that hands over much.
+    """
+
+    def __init__(self, count: int, random_seed: int | None) -> None:
+        self.context = _Context()
+        given = _shared, random_seed
+        self._executor = ProcessPoolExecutor(count, self.context, _start_worker, given)
+        _pools.add(self)
+
+    def apply_async(self, function: Callable[..., Any], args: tuple[Any, ...]) -> _Promise:
+        with warnings.catch_warnings():
+            # That threads of this process are not in the others is no news: they only make batches.
+            warnings.filterwarnings("ignore", ".*fork")
+            return _Promise(self._executor.submit(function, *args))
+
+    def end(self) -> None:
+        """Drops what nobody has begun, and waits for the rest."""
+        self._executor.shutdown(cancel_futures=True)
 
 
 class SequenceEnqueuer:
@@ -90,6 +143,7 @@ class SequenceEnqueuer:
         self.queue: Any = None
         self.run_thread: threading.Thread | None = None
         self.stop_signal: threading.Event | None = None
+        self._error: Exception | None = None  # of the thread that asks for batches
 
     def is_running(self) -> bool:
         return self.stop_signal is not None and not self.stop_signal.is_set()
@@ -120,26 +174,21 @@ class SequenceEnqueuer:
             self.stop()
 
     def _pool(self) -> Any:
-        if not self.use_multiprocessing:
-            return multiprocessing.pool.ThreadPool(self.workers)
-        context = multiprocessing.get_context("fork")
-        with warnings.catch_warnings():
-            # That threads of this process are not in the others is no news: they only make batches.
-            warnings.filterwarnings("ignore", ".*fork")
-            pool = context.Pool(self.workers, _start_worker, (_shared, self._random_seed()))
-        _pools.add(pool)
-        return pool
-
-    def _random_seed(self) -> int | None:
-        return None
+        if self.use_multiprocessing:
+            return _Processes(self.workers, self._random_seed())
+        return _Threads(self.workers)
 
     def _run_to_the_end(self) -> None:
         pool = self._pool()
         try:
             self._run(pool)
+        except Exception as error:
+            self._error = error
         finally:
-            pool.terminate()
-            pool.join()
+            pool.end()
+
+    def _random_seed(self) -> int | None:
+        return None
 
     def _stopping(self) -> bool:
         return not self.is_running()
@@ -158,10 +207,13 @@ class SequenceEnqueuer:
             try:
                 promise = self.queue.get(timeout=0.1)
             except queue.Empty:
-                if self.run_thread is not None and not self.run_thread.is_alive():
-                    return None
+                if self._error is not None:
+                    raise self._error from None
                 continue
-            value = promise.get()
+            try:
+                value = promise.get()
+            except CancelledError:
+                return None
             self.queue.task_done()
             return value
         return None
@@ -188,9 +240,9 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
     def _run_to_the_end(self) -> None:
         # Processes know the sequence as it was when they began: each epoch has new ones.
-        while self.is_running():
+        while self.is_running() and self._error is None:
             super()._run_to_the_end()
-            if self.is_running():
+            if self.is_running() and self._error is None:
                 self.sequence.on_epoch_end()
 
     def _run(self, pool: Any) -> None:
@@ -267,11 +319,10 @@ def terminate_keras_multiprocessing_pools(
     grace_period: float = 0.1, use_sigkill: bool = False
 ) -> list[str]:
     """Ends what worker processes are left; says which would not go."""
-    for pool in list(_pools):
-        pool.terminate()
+    workers = [worker for pool in list(_pools) for worker in pool.context.made]
     left = []
-    for worker in multiprocessing.active_children():
-        if worker.name.startswith("Keras_worker_"):
+    for worker in workers:
+        if worker.is_alive():
             (worker.kill if use_sigkill else worker.terminate)()
             worker.join(grace_period)
             if worker.is_alive():
