@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from weft.keras.utils import data_utils
 from weft.keras.utils.data_utils import (
     GeneratorEnqueuer,
     OrderedEnqueuer,
@@ -20,6 +22,13 @@ from weft.keras.utils.data_utils import (
     iter_sequence_infinite,
     terminate_keras_multiprocessing_pools,
 )
+
+
+def no_children() -> bool:
+    until = time.monotonic() + 20
+    while multiprocessing.active_children() and time.monotonic() < until:
+        time.sleep(0.02)  # another thread learns of their end at the same time
+    return not multiprocessing.active_children()
 
 
 class Numbers(Sequence):
@@ -63,7 +72,7 @@ def test_stopping_while_large_batches_are_under_way() -> None:
         batches = enqueuer.get()
         assert [int(next(batches)[-1]) for _ in range(taken)] == list(range(taken))
         enqueuer.stop()
-        assert not multiprocessing.active_children()
+        assert no_children()
 
 
 class Deadly(Numbers):
@@ -78,16 +87,32 @@ def test_a_process_that_dies() -> None:
     enqueuer.start(workers=1, max_queue_size=2)
     with pytest.raises(BrokenProcessPool):
         list(enqueuer.get())
-    assert not enqueuer.is_running() and not multiprocessing.active_children()
+    assert not enqueuer.is_running() and no_children()
 
 
 def test_processes_that_are_to_go() -> None:
     enqueuer = OrderedEnqueuer(Numbers(5), use_multiprocessing=True)
     enqueuer.start(workers=2)
     assert next(enqueuer.get()) == 0
-    assert terminate_keras_multiprocessing_pools(grace_period=10) == []
-    assert not multiprocessing.active_children()
+    assert terminate_keras_multiprocessing_pools(grace_period=10, use_sigkill=True) == []
+    assert no_children()
     enqueuer.stop()
+
+
+class Endless(Numbers):
+    def __getitem__(self, index: int) -> int:
+        if index:
+            threading.Event().wait()
+        return index
+
+
+def test_a_batch_that_is_never_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_utils, "_PATIENCE", 0.2)
+    enqueuer = OrderedEnqueuer(Endless(5), use_multiprocessing=True)
+    enqueuer.start(workers=2)
+    assert next(enqueuer.get()) == 0
+    enqueuer.stop()
+    assert no_children()
 
 
 def test_shuffled_batches_are_all_there() -> None:

@@ -6,11 +6,13 @@ those of a `Sequence` come out in its order, those of a generator as they are ma
 
 from __future__ import annotations
 
+import multiprocessing.connection
 import multiprocessing.context
 import multiprocessing.pool
 import os
 import queue
 import random
+import signal
 import threading
 import time
 import warnings
@@ -59,6 +61,7 @@ def iter_sequence_infinite(seq: Any) -> Iterator[Any]:
 # What workers take batches from, by the number of the enqueuer; forked processes inherit it.
 _shared: dict[int, Any] = {}
 _next_uid = iter(range(2**62))
+_PATIENCE = 5.0  # seconds that workers have to end when their batches are no longer wanted
 _pools: weakref.WeakSet[_Processes] = weakref.WeakSet()
 
 
@@ -75,6 +78,7 @@ def next_sample(uid: int) -> Any:
 def _start_worker(shared: dict[int, Any], random_seed: int | None) -> None:
     global _shared
     _shared = shared
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # whatever the program does with it
     if random_seed is not None:
         np.random.seed(random_seed + os.getpid())
 
@@ -128,8 +132,20 @@ class _Processes:
             return _Promise(self._executor.submit(function, *args))
 
     def end(self) -> None:
-        """Drops what nobody has begun, and waits for the rest."""
-        self._executor.shutdown(cancel_futures=True)
+        """Drops what nobody has begun, and waits for the rest, but not for long."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        for process in _alive_after(_PATIENCE, self.context.made):
+            process.kill()
+
+
+def _alive_after(seconds: float, processes: list[Any]) -> list[Any]:
+    """Those that have not ended by then. Several threads may ask: a process is joined only once."""
+    left = {process.sentinel: process for process in processes}
+    until = time.monotonic() + seconds
+    while left and (time_left := until - time.monotonic()) > 0:
+        for ended in multiprocessing.connection.wait(list(left), time_left):
+            del left[ended]  # type: ignore[arg-type]
+    return list(left.values())
 
 
 class SequenceEnqueuer:
@@ -320,11 +336,7 @@ def terminate_keras_multiprocessing_pools(
 ) -> list[str]:
     """Ends what worker processes are left; says which would not go."""
     workers = [worker for pool in list(_pools) for worker in pool.context.made]
-    left = []
-    for worker in workers:
-        if worker.is_alive():
-            (worker.kill if use_sigkill else worker.terminate)()
-            worker.join(grace_period)
-            if worker.is_alive():
-                left.append(f"worker still alive: {worker.name}, pid={worker.pid}")
-    return left
+    for worker in _alive_after(1e-3, workers):
+        (worker.kill if use_sigkill else worker.terminate)()
+    left = _alive_after(grace_period, workers)
+    return [f"worker still alive: {worker.name}, pid={worker.pid}" for worker in left]
