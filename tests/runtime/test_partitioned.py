@@ -100,6 +100,16 @@ def test_a_branch_with_a_loop_beside_one_without():
         check(parts, fed, 2, 0, False)
 
 
+def test_what_comes_after_a_loop_waits_for_all_its_iterations():
+    """Also for what they receive: nothing that a loop needs may be put together with it."""
+    inner = [
+        ("loop", 0, [("mul",), ("mul",)], [("sin",)]),
+        ("data_loop", 3, [("add_x",)], [("sin",)]),
+    ]
+    loop = ("loop", 3, [("array", 3, [("add_x",), ("mul",)], [("mul",)])], [("mul",)])
+    check([("array", 4, inner, [("mul",)]), loop, ("mul",)], (0.0, 0.0), 2, 0, False)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @settings(max_examples=120, deadline=None, suppress_health_check=quiet)

@@ -34,6 +34,16 @@ def entering(node: Node, found: dict[Node, Frames]) -> Frames:
     return place[:-1] if node.definition.control_flow == "enter" else place
 
 
+def other_turns(graph: ClientGraph, found: dict[Node, Frames]) -> dict[Node, list[Node]]:
+    """For each exit, what ends an iteration of its loop: all that may have to be done before it."""
+    ends: dict[Frames, list[Node]] = {}
+    for node in graph.nodes:
+        if node.definition.control_flow == "next_iteration":
+            ends.setdefault(found[node], []).append(node)
+    exits = [n for n in graph.nodes if n.definition.control_flow == "exit"]
+    return {n: ends.get(found[n], []) for n in exits}
+
+
 def may_be_dead(graph: ClientGraph) -> set[Node]:
     """Nodes that some step may decide not to run: those between a Switch and its Merge."""
     depth: dict[Node, int] = {}

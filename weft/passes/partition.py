@@ -17,8 +17,8 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.graph.op_def import REGISTRY
 from weft.ops.transfer import RECV, SEND
-from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.frames import Frames, entering, frames, leaving, may_be_dead
+from weft.passes.client_graph import ClientGraph, Edge, Node, topological
+from weft.passes.frames import Frames, entering, frames, leaving, may_be_dead, other_turns
 
 _SHAPES = ("Shape", "Size", "Rank")
 
@@ -87,7 +87,7 @@ class _Cutter:
         self.loops: dict[tuple[str, str], Node] = {}
         self.frames = frames(graph)
         self.dead = may_be_dead(graph)
-        self.hops, self.awaited = _hops(graph), _awaited(graph)
+        self.hops, self.awaited = self._distances()
         self.parts: dict[str, list[Node]] = {}
         self.copies: dict[tuple[Node, str], Node] = {}
         self.received: dict[tuple[Edge, str], Edge] = {}
@@ -106,6 +106,9 @@ class _Cutter:
             node.controls = [self._control(source, node) for source in node.controls]
         fetches = [self._fetched(edge) for edge in self.graph.fetches]
         return [self._finish(device, fetches) for device in self.parts]
+
+    def _distances(self) -> tuple[dict[Node, int], dict[Node, int]]:
+        return _hops(self.graph, self.frames), _awaited(self.graph, self.frames)
 
     def _part(self, device: str) -> list[Node]:
         return self.parts.setdefault(device, [])
@@ -311,7 +314,7 @@ class _Cutter:
                     self._control_loop(inside, node.device, verdicts, enters)
         if self.loops:
             self.graph.nodes = by_readiness(self.graph.nodes)
-            self.hops, self.awaited = _hops(self.graph), _awaited(self.graph)
+            self.hops, self.awaited = self._distances()
 
     def _control_loop(
         self, inside: Frames, device: str, verdicts: dict[str, Node], enters: dict[str, Node]
@@ -359,30 +362,32 @@ class _Cutter:
         return made
 
 
-def _hops(graph: ClientGraph) -> dict[Node, int]:
+def _hops(graph: ClientGraph, frame_of: dict[Node, Frames]) -> dict[Node, int]:
     """How many devices the longest way to each node goes through, but for the first."""
     hops: dict[Node, int] = {}
-    for node in graph.nodes:
+    turns = other_turns(graph, frame_of)
+    for node in topological(graph.nodes, turns):
         far = 0
-        for source in node.sources:
+        for source in [*node.sources, *turns.get(node, ())]:
             cut = source.device != node.device and not is_everywhere(source)
             far = max(far, hops.get(source, 0) + cut)
         hops[node] = far
     return hops
 
 
-def _awaited(graph: ClientGraph) -> dict[Node, int]:
+def _awaited(graph: ClientGraph, frame_of: dict[Node, Frames]) -> dict[Node, int]:
     """A number for the operations that may have to wait and come before each node; 0 for none.
 
     What one of them waits for may hang on anything that another node of the step starts.
     """
     numbers, bits = {0: 0}, 0
     before: dict[Node, int] = {}
-    for node in graph.nodes:
+    turns = other_turns(graph, frame_of)
+    for node in topological(graph.nodes, turns):
         before[node] = 0
         if node.definition.blocking:
             before[node], bits = 1 << bits, bits + 1
-        for source in node.sources:
+        for source in [*node.sources, *turns.get(node, ())]:
             before[node] |= before.get(source, 0)
         numbers.setdefault(before[node], len(numbers))
     return {node: numbers[found] for node, found in before.items()}
