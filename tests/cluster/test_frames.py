@@ -6,14 +6,15 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import weft as tf
-from weft.cluster import outcome, wire
+from weft.cluster import frame_transport, grpc_connection, outcome, wire
 from weft.cluster.frame_transport import FrameConnection, FrameServer
-from weft.cluster.frames import GREETING
+from weft.cluster.frames import GREETING, Channel
 from weft.cluster.interfaces import Caller
 from weft.core import flags
 
@@ -56,7 +57,7 @@ def server(echo: Echo) -> Iterator[FrameServer]:
 def connection(server: FrameServer, request: pytest.FixtureRequest) -> Iterator[FrameConnection]:
     name = server.name if request.param == "local" else ""
     made = FrameConnection("localhost", server.port, "there", name=name)
-    is_local = made._connection.family == socket.AF_UNIX
+    is_local = made._channel._socket.family == socket.AF_UNIX
     assert is_local == (request.param == "local" and sys.platform == "linux")
     yield made
     made.close()
@@ -66,6 +67,32 @@ def test_a_name_that_nobody_listens_to_does_no_harm(server: FrameServer) -> None
     made = FrameConnection("localhost", server.port, "there", name="weft-elsewhere")
     assert outcome.wait(made.start("/same", [b"x"], bytes)) == b"x"
     made.close()
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_a_server_that_hangs_up_at_once_leaves_nothing_open(
+    server: FrameServer, monkeypatch: pytest.MonkeyPatch, local: bool
+) -> None:
+    """When it is stopped while somebody connects; gRPC will say what there is to say."""
+    made: list[Channel] = []
+
+    class Noted(Channel):
+        def __init__(self, connection: socket.socket, **options: Any) -> None:
+            super().__init__(connection, **options)
+            made.append(self)
+
+    monkeypatch.setattr(frame_transport, "Channel", Noted)
+    monkeypatch.setattr(frame_transport, "greet", lambda to, _: to.shutdown(socket.SHUT_RDWR))
+    name = server.name if local else ""
+    with pytest.raises(OSError, match="Broken pipe"):
+        FrameConnection("localhost", server.port, "there", name=name)
+    frames = grpc_connection.Frames(f"localhost:{server.port}", "there")
+    frames.connect_now(server.port, name)
+    assert frames.connection is None
+    for channel in made:
+        assert channel._socket.fileno() == -1
+        assert channel._offer is None or channel._offer._fd is None
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 20_000_000])
@@ -109,7 +136,7 @@ def test_the_end_of_a_connection_ends_its_calls(
 ) -> None:
     call = connection.start("/wait", [], bytes)
     assert echo.waiting.wait(5)
-    {"server": server, "connection": connection}[who].close()
+    (server if who == "server" else connection).close()
     error = {"server": tf.errors.UnavailableError, "connection": tf.errors.CancelledError}[who]
     with pytest.raises(error, match="there"):
         outcome.wait(call)

@@ -254,24 +254,19 @@ def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException |
 class FrameConnection:
     """Calls to one server. When the connection breaks, all calls under way fail.
 
-    `name` is that of the server's socket for its own machine, if it has one.
+    `name` is that of the server's socket for its own machine, if it has one. OSError if the server
+    cannot be reached, or hangs up at once.
     """
 
     def __init__(
         self, host: str, port: int, where: str, token: bytes = b"", name: str = ""
     ) -> None:
         self.where = where
-        self._connection = local_socket.connect(name) or socket.create_connection(
-            (host, port), _CONNECT_SECONDS
-        )
-        self._connection.settimeout(None)
-        greet(self._connection, token)
-        self._channel = Channel(self._connection, pause=_PAUSE_SECONDS)
+        self._channel = _connected(host, port, token, name)
         self._calls: dict[int, tuple[Deferred, Callable[[Any], Any]]] = {}
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self.is_open = True
-        self._channel.offer_memory()
         self._receiving = Receiving(self._channel, self._deliver, self._is_awaited, self._end)
 
     def start(
@@ -340,6 +335,25 @@ class FrameConnection:
     def close(self) -> None:
         """Whoever still waits for an answer has been told not to, by us."""
         self._end("closed", errors.CancelledError(None, None, f"{self.where}: closed"))
+
+
+def _connected(host: str, port: int, token: bytes, name: str) -> Channel:
+    """A channel to a server, greeted; nothing stays open if that fails."""
+    connection = local_socket.connect(name) or socket.create_connection(
+        (host, port), _CONNECT_SECONDS
+    )
+    with contextlib.ExitStack() as undo:
+        undo.callback(connection.close)
+        connection.settimeout(None)
+        greet(connection, token)
+        channel = Channel(connection, pause=_PAUSE_SECONDS)
+        undo.callback(channel.release)
+        try:
+            channel.offer_memory()
+        except Closed as error:
+            raise ConnectionError(str(error)) from None
+        undo.pop_all()
+    return channel
 
 
 def _settle(result: Deferred, decode: Callable[[Any], Any], frame: Frame) -> None:
