@@ -15,6 +15,7 @@ from typing import Any
 
 from weft.autodiff.gradients import gradients
 from weft.core import dtypes, nest
+from weft.core.walk import reached
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, control_dependencies
 from weft.graph.keys import GraphKeys
@@ -102,14 +103,13 @@ def _all_variables(graph: Graph) -> list[Any]:
 def _variables_between(graph: Graph, args: list[Tensor], outputs: list[Tensor]) -> list[Any]:
     """Trainable variables that the outputs depend on other than through `args`."""
     stop = set(args)
-    seen, waiting = set(), [t for t in outputs if t not in stop]
-    while waiting:
-        tensor = waiting.pop()
-        if tensor in seen:
-            continue
-        seen.add(tensor)
-        if GRADIENTS.get(tensor.op.type, True) is not None:
-            waiting.extend(t for t in tensor.op.inputs if t not in stop)
+
+    def before(tensor: Tensor) -> list[Tensor]:
+        if GRADIENTS.get(tensor.op.type, True) is None:
+            return []
+        return [t for t in tensor.op.inputs if t not in stop]
+
+    seen = reached([t for t in outputs if t not in stop], before)
     return [
         v
         for v in _all_variables(graph)

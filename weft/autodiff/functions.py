@@ -13,6 +13,7 @@ from typing import Any
 
 from weft.core import dtypes, nest
 from weft.core.dtypes import DType
+from weft.core.walk import reached
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.function import (
     LibraryFunction,
@@ -233,15 +234,7 @@ def _is_of_shapes(op: Operation) -> bool:
 
 
 def ancestors(roots: Sequence[Operation]) -> set[Operation]:
-    found: set[Operation] = set()
-    stack = list(roots)
-    while stack:
-        op = stack.pop()
-        if op not in found:
-            found.add(op)
-            stack.extend(tensor.op for tensor in op.inputs)
-            stack.extend(op._control_inputs)
-    return found
+    return reached(roots, lambda op: [*(tensor.op for tensor in op.inputs), *op._control_inputs])
 
 
 def add_body(

@@ -17,6 +17,7 @@ from weft.autodiff.call_gradient import call_gradient, python_gradient
 from weft.autodiff.loops import LoopGradients, zeros_outside_loop
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.walk import reached
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Graph, name_scope
 from weft.graph.op_def import GRADIENTS, raw
@@ -311,45 +312,32 @@ class _Walk:
 def _between(ys: list[Operation], xs: list[Operation]) -> dict[Operation, None]:
     """Operations on a path from an x to a y, those nearest to the ys first."""
     eager = any(isinstance(op.graph, EagerGraph) for op in ys)
-    reached = _reached_eagerly(ys, xs) if eager else _reached(xs)
+    after = _after_eagerly(ys, xs) if eager else _after(xs)
     between: dict[Operation, None] = {}
     queue = deque(ys)
     while queue:
         op = queue.popleft()
-        if op in reached and op not in between:
+        if op in after and op not in between:
             between[op] = None
             queue.extend(tensor.op for tensor in op.inputs)
     return between
 
 
-def _reached(xs: list[Operation]) -> set[Operation]:
+def _after(xs: list[Operation]) -> set[Operation]:
     """Operations that values flow to from one of `xs`."""
-    reached: set[Operation] = set()
-    stack = list(xs)
-    while stack:
-        op = stack.pop()
-        if op not in reached:
-            reached.add(op)
-            for tensor in op.outputs:
-                if is_trainable(tensor.dtype):
-                    stack.extend(tensor._consumers)
-    return reached
+    return reached(
+        xs, lambda op: [c for t in op.outputs if is_trainable(t.dtype) for c in t._consumers]
+    )
 
 
-def _reached_eagerly(ys: list[Operation], xs: list[Operation]) -> set[Operation]:
+def _after_eagerly(ys: list[Operation], xs: list[Operation]) -> set[Operation]:
     """The same, of those behind `ys`: tensors of eager execution do not know who takes them."""
-    behind: set[Operation] = set()
-    stack = list(ys)
-    while stack:
-        op = stack.pop()
-        if op not in behind:
-            behind.add(op)
-            stack.extend(tensor.op for tensor in op.inputs)
-    reached = set(xs)
+    behind = reached(ys, lambda op: [tensor.op for tensor in op.inputs])
+    found = set(xs)
     for op in sorted(behind, key=lambda op: op._id):  # in the order they were computed
-        if any(t.op in reached and is_trainable(t.dtype) for t in op.inputs):
-            reached.add(op)
-    return reached
+        if any(t.op in found and is_trainable(t.dtype) for t in op.inputs):
+            found.add(op)
+    return found
 
 
 def _pending(between: Iterable[Operation]) -> dict[Operation, int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
+from weft.core.walk import reached
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor_proto import make_tensor_proto
@@ -60,20 +61,14 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
 
 
 def _needed(nodes: dict[str, Any], wanted: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(wanted)
-    while waiting:
-        name = waiting.pop()
-        if name in found or name not in nodes:
-            continue
-        found.add(name)
+    def before(name: str) -> list[str]:
         node = nodes[name]
-        waiting.extend(map(_source, node.input))
         # A node that shares its device with another needs it to exist.
-        if "_class" in node.attr:
-            groups = (group.decode() for group in node.attr["_class"].list.s)
-            waiting.extend(g.removeprefix("loc:@") for g in groups if g.startswith("loc:@"))
-    return found
+        groups = [g.decode() for g in node.attr["_class"].list.s] if "_class" in node.attr else []
+        shared = [g.removeprefix("loc:@") for g in groups if g.startswith("loc:@")]
+        return [each for each in (*map(_source, node.input), *shared) if each in nodes]
+
+    return reached([name for name in wanted if name in nodes], before)
 
 
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:

@@ -9,6 +9,7 @@ stays there.
 from __future__ import annotations
 
 from weft.core import dtypes
+from weft.core.walk import reached
 from weft.graph.shape_fn import size
 from weft.passes.cells import is_cell, resource_roots
 from weft.passes.client_graph import ClientGraph, Node
@@ -45,14 +46,7 @@ def index_arithmetic(graph: ClientGraph) -> frozenset[Node]:
 
 def _before(host: set[Node], candidates: set[Node]) -> set[Node]:
     """Those of `candidates` that a host node needs, directly or by others of them."""
-    found: set[Node] = set()
-    stack = list(host)
-    while stack:
-        for source, _ in stack.pop().inputs:
-            if source in candidates and source not in found:
-                found.add(source)
-                stack.append(source)
-    return found
+    return reached(host, lambda n: [s for s, _ in n.inputs if s in candidates]) & candidates
 
 
 def _is_index(node: Node) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.core.walk import reached
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims
@@ -54,6 +55,11 @@ class Node:
         return f"<Node {self.name} {self.type}>"
 
 
+def needed(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes, and all that they come after."""
+    return reached(nodes, lambda node: node.sources)
+
+
 @dataclass
 class ClientGraph:
     """`nodes` are in topological order; `feeds` and `fetches` are edges; `targets` must run."""
@@ -65,15 +71,8 @@ class ClientGraph:
 
     def drop_unused(self) -> None:
         """Keeps what fetches and targets need, in the order it was in."""
-        keep: set[Node] = set()
-        stack = [node for node, _ in self.fetches] + self.targets
-        stack += [node for node, _ in self.feeds]
-        while stack:
-            node = stack.pop()
-            if node in keep:
-                continue
-            keep.add(node)
-            stack.extend(node.sources)
+        ends = [node for node, _ in (*self.fetches, *self.feeds)]
+        keep = needed([*ends, *self.targets])
         self.nodes = [node for node in self.nodes if node in keep]
 
     def replace(self, old: dict[Edge, Edge], gone: dict[Node, list[Node]] | None = None) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.core.walk import reached
+from weft.passes.client_graph import ClientGraph, Edge, Node, needed
 from weft.passes.cost import CostModel
 from weft.passes.devices import SAME_HOST, DeviceInfo, Link, describe
 from weft.passes.partition import by_readiness
@@ -36,12 +37,12 @@ def hold_back(
     users = _users(graph)
     added = 0
     for receive in receives:
-        first, needed = _first_use(receive, users, done)
-        latest = needed - link.time(costs.size((receive, 0)))
-        after = _reachable(receive, users)
+        first, start = _first_use(receive, users, done)
+        latest = start - link.time(costs.size((receive, 0)))
+        after = reached([receive], users.__getitem__)
         before = [
             n
-            for n in _ancestors(first)
+            for n in needed([first])
             if n not in after
             and n.definition.transfer is None
             and hops[n] <= receive.attrs.get("_hop", 0)
@@ -128,27 +129,6 @@ def _users(graph: ClientGraph) -> dict[Node, list[Node]]:
         for source in node.sources:
             users[source].append(node)
     return users
-
-
-def _reachable(node: Node, users: dict[Node, list[Node]]) -> set[Node]:
-    found, stack = {node}, [node]
-    while stack:
-        for user in users[stack.pop()]:
-            if user not in found:
-                found.add(user)
-                stack.append(user)
-    return found
-
-
-def _ancestors(node: Node) -> set[Node]:
-    found: set[Node] = set()
-    stack = [node]
-    while stack:
-        for source in stack.pop().sources:
-            if source not in found:
-                found.add(source)
-                stack.append(source)
-    return found
 
 
 def _hops(graph: ClientGraph) -> dict[Node, int]:

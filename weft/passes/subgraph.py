@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.core.walk import reached
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.prune import ARG
 from weft.passes.structured_nodes import Misfit, is_settled, origin_of
@@ -76,19 +77,12 @@ class Subgraph:
         return edge
 
     def _needed(self, inside: set[Node], roots: list[Node]) -> set[Node]:
-        needed: set[Node] = set()
-        stack = [r for r in roots if r in inside]
-        while stack:
-            node = stack.pop()
-            if node in needed:
-                continue
-            needed.add(node)
-            for edge in node.inputs:
-                source = self._final(edge)
-                if source not in self.args and source[0] in inside:
-                    stack.append(source[0])
-            stack.extend(c for c in node.controls if c in inside)
-        return needed
+        def before(node: Node) -> list[Node]:
+            edges = (self._final(edge) for edge in node.inputs)
+            sources = [edge[0] for edge in edges if edge not in self.args] + node.controls
+            return [each for each in sources if each in inside]
+
+        return reached([r for r in roots if r in inside], before)
 
     def _edge(self, edge: Edge) -> Edge:
         edge = self._final(edge)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from weft.core.walk import reached
 from weft.passes.cells import cell_key, is_cell, resource_roots, writes
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.static_values import follows_from, static_edges
@@ -111,14 +112,8 @@ def _is_literal(node: Node) -> bool:
 
 
 def _mark_static(edge: Edge, unit: Unit, home: dict[Node, Unit]) -> None:
-    stack, seen = [edge], set()
-    while stack:
-        current = stack.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        node = current[0]
-        if home.get(node) is not unit:
-            unit.static.add(current)
-        else:
-            stack += follows_from(current)
+    def is_outside(edge: Edge) -> bool:
+        return home.get(edge[0]) is not unit
+
+    found = reached([edge], lambda edge: [] if is_outside(edge) else follows_from(edge))
+    unit.static |= set(filter(is_outside, found))

@@ -17,7 +17,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph.kernel_call import bind
 from weft.ops.rows import put_row
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import ClientGraph, Edge, Node, needed
 
 # Bytes of factors that are kept for one sum.
 _MOST = 1 << 26
@@ -105,20 +105,9 @@ def factors_only(body: ClientGraph, products: Sequence[Product]) -> ClientGraph:
     for product in products:
         fetches[product.variable] = product.matmul.inputs[0]
     fetches += [product.matmul.inputs[1] for product in products]
-    kept = _needed([n for n, _ in fetches] + body.targets)
+    kept = needed([n for n, _ in fetches] + body.targets)
     nodes = [n for n in body.nodes if n in kept or n.type == "_Arg"]
     return ClientGraph(nodes, body.feeds, fetches, body.targets)
-
-
-def _needed(roots: list[Node]) -> set[Node]:
-    needed: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node not in needed:
-            needed.add(node)
-            stack += [n for n, _ in node.inputs] + node.controls
-    return needed
 
 
 class Parts:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from weft.core import dtypes
 from weft.ops.repeats import sum_repeated
-from weft.passes.client_graph import ClientGraph, Edge, Node, topological
+from weft.passes.client_graph import ClientGraph, Edge, Node, needed, topological
 
 # What handles every row by itself, as long as its other inputs are scalars or rows too.
 _ROW_BY_ROW = frozenset(
@@ -45,7 +45,7 @@ def _matched(unique: Node, graph: ClientGraph) -> Node | None:
     if counting is None or leaving & {unique, total, *counting}:
         return None
     rows = {unique, total}
-    before = _ancestors([total.inputs[0][0], *total.controls])
+    before = needed([total.inputs[0][0], *total.controls])
     if unique in before:
         return None  # the values follow from the rows
     for node in graph.nodes:
@@ -60,17 +60,6 @@ def _matched(unique: Node, graph: ClientGraph) -> Node | None:
                 return None
             rows.add(node)
     return total
-
-
-def _ancestors(nodes: list[Node]) -> set[Node]:
-    """The nodes, and all that they need."""
-    found: set[Node] = set()
-    while nodes:
-        node = nodes.pop()
-        if node not in found:
-            found.add(node)
-            nodes += node.sources
-    return found
 
 
 def _counting(total: Node, unique: Node) -> set[Node] | None:
