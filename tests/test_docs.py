@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,3 +31,17 @@ def test_links_lead_somewhere() -> None:
     ]
     assert links
     assert not [(page, target) for page, target in links if not (page.parent / target).exists()]
+
+
+@pytest.mark.parametrize("page", ["README", "control_flow", "distribute", "functions"])
+def test_the_code_of_a_page_is_a_program(page: str, tmp_path: Path) -> None:
+    """It is run from a file, in a process of its own, as its reader would."""
+    path = ROOT / "README.md" if page == "README" else ROOT / "docs" / f"{page}.md"
+    blocks = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+    assert blocks
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(["import numpy as np", "import weft as tf", *blocks]))
+    result = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
