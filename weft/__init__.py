@@ -39,9 +39,9 @@ from weft.autodiff.custom_gradient import (
 )
 from weft.autodiff.gradients import (
     gradients as gradients,
-    hessians as hessians,
     UnconnectedGradients as UnconnectedGradients,
 )
+from weft.autodiff.hessians import hessians as hessians
 from weft.autodiff.registration import (
     NotDifferentiable as no_gradient,
     NoGradient as NoGradient,

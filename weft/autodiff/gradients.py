@@ -5,19 +5,23 @@ The loop knows no op by name: what an op's gradient is stands in `op_def.GRADIEN
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from enum import Enum
 from typing import Any
 
-from weft.autodiff import branch_gradient, while_gradient  # noqa: F401  (register gradients)
+from weft.autodiff import (  # noqa: F401  (register gradients)
+    branch_gradient,
+    routing_gradients,
+    while_gradient,
+)
 from weft.autodiff.accumulate import AggregationMethod, accumulate
+from weft.autodiff.between import between, frontier, is_trainable, pending_counts
 from weft.autodiff.call_gradient import call_gradient, python_gradient
-from weft.autodiff.loops import LoopGradients, zeros_outside_loop
+from weft.autodiff.loops import LoopGradients
+from weft.autodiff.zeros import zeros_outside_loop
 from weft.core import dtypes
-from weft.core.dtypes import DType
-from weft.core.walk import reached
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Graph, name_scope
 from weft.graph.op_def import GRADIENTS, raw
@@ -25,8 +29,10 @@ from weft.graph.operation import Operation
 from weft.graph.slices import IndexedSlices
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
+from weft.ops import array
+from weft.ops.control import tuple_
 from weft.ops.control_flow_context import is_loop_switch, kind_of
-from weft.ops.eager import EagerGraph
+from weft.ops.state import variable_dims
 
 Gradient = Tensor | IndexedSlices | None
 
@@ -36,14 +42,6 @@ class UnconnectedGradients(Enum):
 
     NONE = "none"
     ZERO = "zero"
-
-
-def is_trainable(dtype: DType) -> bool:
-    """Whether gradients flow through values of this type."""
-    return dtype.base_dtype in (
-        dtypes.float16, dtypes.float32, dtypes.float64, dtypes.bfloat16, dtypes.complex64,
-        dtypes.complex128, dtypes.resource, dtypes.variant,
-    )  # fmt: skip
 
 
 def gradients(
@@ -147,16 +145,16 @@ class _Walk:
         for i, (y, grad) in enumerate(zip(ys, grad_ys, strict=True)):
             self._add(y, self._start(y, grad, i))
         sources = [x.op for x in xs]
-        between = _between([y.op for y in ys], sources)
-        self._add_loops(between)
-        pending = _pending(between)
-        ready = deque(dict.fromkeys(y.op for y in ys if y.op in between and not pending[y.op]))
+        passed = between([y.op for y in ys], sources)
+        self._add_loops(passed)
+        pending = pending_counts(passed)
+        ready = deque(dict.fromkeys(y.op for y in ys if y.op in passed and not pending[y.op]))
         if self.loops is not None:
             for tensor in self.loops.unused_exits(pending, set(ready)):
                 if is_trainable(tensor.dtype):
                     self._add(tensor, self.loops.zeros_for_exit(tensor))
                     ready.append(tensor.op)
-        stop_ops = _frontier(sources, pending) | {t.op for t in stops}
+        stop_ops = frontier(sources, pending) | {t.op for t in stops}
         while ready:
             op = ready.popleft()
             with self._beside(op):
@@ -171,16 +169,16 @@ class _Walk:
             self.loops.finish()
         return [self._result(x, unconnected) for x in xs]
 
-    def _add_loops(self, between: dict[Operation, None]) -> None:
+    def _add_loops(self, passed: dict[Operation, None]) -> None:
         """Makes backward loops; gradients pass through all exits of a loop, or none."""
-        for op in (queue := list(between)):
+        for op in (queue := list(passed)):
             if kind_of(op) == "exit":
                 if self.loops is None:
                     self.loops = LoopGradients()
                 with self._beside(op):
                     exits = self.loops.add_loop(op)
-                queue.extend(other for other in exits if other not in between)
-                between.update(dict.fromkeys(exits))
+                queue.extend(other for other in exits if other not in passed)
+                passed.update(dict.fromkeys(exits))
 
     def _context(self, op: Operation, before: bool) -> Any:
         return nullcontext() if self.loops is None else self.loops.backward_context(op, before)
@@ -191,7 +189,7 @@ class _Walk:
         if kind_of(op) != "switch" or context is None or not context.IsWhileContext():
             return
         if context is self.graph._get_control_flow_context():
-            reached = _between([op], sources)
+            reached = between([op], sources)
             target = next((source for source in sources if source in reached), op)
             raise ValueError(
                 f"Cannot compute gradient inside while loop with respect to op '{target.name}'. We"
@@ -237,7 +235,7 @@ class _Walk:
                     f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})"
                 )
             with self._beside(y.op):
-                shape = _shape_of(y)
+                shape = array.shape(y)
                 return raw.Fill(shape, constant(1, y.dtype.base_dtype, name=f"grad_ys_{i}"))
         if not isinstance(grad, IndexedSlices):
             grad = convert_to_tensor(grad, name=f"grad_ys_{i}")
@@ -309,52 +307,6 @@ class _Walk:
         return self.graph.colocate_with(op) if self.colocate else nullcontext()
 
 
-def _between(ys: list[Operation], xs: list[Operation]) -> dict[Operation, None]:
-    """Operations on a path from an x to a y, those nearest to the ys first."""
-    eager = any(isinstance(op.graph, EagerGraph) for op in ys)
-    after = _after_eagerly(ys, xs) if eager else _after(xs)
-    between: dict[Operation, None] = {}
-    queue = deque(ys)
-    while queue:
-        op = queue.popleft()
-        if op in after and op not in between:
-            between[op] = None
-            queue.extend(tensor.op for tensor in op.inputs)
-    return between
-
-
-def _after(xs: list[Operation]) -> set[Operation]:
-    """Operations that values flow to from one of `xs`."""
-    return reached(
-        xs, lambda op: [c for t in op.outputs if is_trainable(t.dtype) for c in t._consumers]
-    )
-
-
-def _after_eagerly(ys: list[Operation], xs: list[Operation]) -> set[Operation]:
-    """The same, of those behind `ys`: tensors of eager execution do not know who takes them."""
-    behind = reached(ys, lambda op: [tensor.op for tensor in op.inputs])
-    found = set(xs)
-    for op in sorted(behind, key=lambda op: op._id):  # in the order they were computed
-        if any(t.op in found and is_trainable(t.dtype) for t in op.inputs):
-            found.add(op)
-    return found
-
-
-def _pending(between: Iterable[Operation]) -> dict[Operation, int]:
-    """How many edges inside `between` each operation still awaits gradients from."""
-    counts: dict[Operation, int] = defaultdict(int)
-    for op in between:
-        for tensor in op.inputs:
-            if tensor.op in between:
-                counts[tensor.op] += 1
-    return counts
-
-
-def _frontier(sources: list[Operation], pending: dict[Operation, int]) -> set[Operation]:
-    """The sources that no other source feeds: nothing behind them is asked for."""
-    return {op for op in sources if all(pending.get(tensor.op, 0) <= 0 for tensor in op.inputs)}
-
-
 def gradient_function(op: Operation) -> Callable[..., Any] | None:
     """The function that differentiates `op`; LookupError if there is none."""
     own = getattr(op, "_gradient_function", None)
@@ -396,62 +348,16 @@ def _checked(op: Operation, i: int, tensor: Tensor, grad: Any) -> Any:
 
 
 def _gated(grads: list[Any]) -> list[Any]:
-    from weft.ops.control import tuple_
-
     kept = [i for i, g in enumerate(grads) if g is not None]
     for i, gated in zip(kept, tuple_([grads[i] for i in kept]), strict=True):
         grads[i] = gated
     return grads
 
 
-def _shape_of(tensor: Tensor) -> Tensor:
-    from weft.ops import array
-
-    return array.shape(tensor)
-
-
 def _zeros_of(tensor: Tensor) -> Any:
-    from weft.ops import array
-
     if tensor.dtype is dtypes.resource:
-        from weft.ops.state import variable_dims
-
         return array.zeros(variable_dims(tensor), tensor.op.attrs.get("dtype", dtypes.float32))
     return array.zeros_like(tensor)
 
 
-def hessians(
-    ys: Any,
-    xs: Any,
-    name: str = "hessians",
-    colocate_gradients_with_ops: bool = False,
-    gate_gradients: bool = False,
-    aggregation_method: int | None = None,
-) -> list[Tensor]:
-    """For each x the matrix of second derivatives of the sum of `ys` (shape x.shape + x.shape)."""
-    from weft.ops import array
-
-    xs = _as_list(xs)
-    options: dict[str, Any] = {
-        "colocate_gradients_with_ops": colocate_gradients_with_ops,
-        "gate_gradients": gate_gradients,
-        "aggregation_method": aggregation_method,
-    }
-    found = []
-    for i, gradient in enumerate(gradients(ys, xs, **options)):
-        x = xs[i]
-        with name_scope(f"{name}_{i}" if i else name):
-            flat = array.reshape(gradient, [-1])
-            count = flat.dims[0] if flat.dims is not None else None
-            if count is None:
-                raise ValueError(f"hessians needs the static size of {x}; its shape is {x.shape}")
-            rows = [gradients(flat[j], x, **options)[0] for j in range(count)]
-            if any(row is None for row in rows):
-                raise ValueError(f"The gradient does not depend on {x}: there is no Hessian.")
-            stacked = array.stack(rows)
-            shape = array.shape(x)
-            found.append(array.reshape(stacked, array.concat([shape, shape], 0)))
-    return found
-
-
-__all__ = ["AggregationMethod", "UnconnectedGradients", "gradients", "hessians"]
+__all__ = ["AggregationMethod", "UnconnectedGradients", "gradients"]

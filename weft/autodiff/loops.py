@@ -14,13 +14,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from weft.autodiff.loop_variables import (
-    accumulated,
-    accumulated_slices,
     add_backward_counter,
     add_forward_counter,
     inside,
     out_of,
 )
+from weft.autodiff.zeros import zeros_like_value, zeros_outside_loop
 from weft.core import dtypes
 from weft.graph.constant import constant
 from weft.graph.constant_value import constant_value
@@ -31,9 +30,8 @@ from weft.graph.graph import (
     control_dependencies,
     get_default_graph,
 )
-from weft.graph.op_def import raw, register_gradient
-from weft.graph.slices import IndexedSlices, SparseTensor
-from weft.ops import array, elementwise, routing
+from weft.graph.op_def import raw
+from weft.ops import array, routing
 from weft.ops.cond import CondContext
 from weft.ops.control_flow_context import (
     ControlFlowContext,
@@ -44,8 +42,7 @@ from weft.ops.control_flow_context import (
     output_context,
     while_context,
 )
-from weft.ops.state_gather import variable_shape
-from weft.ops.while_loop import WhileContext, add_back_edge
+from weft.ops.while_loop import WhileContext
 
 
 class LoopGradient:
@@ -314,7 +311,7 @@ class LoopGradients:
         dead_branch = kind_of(op) == "switch"
         if value.shape.is_fully_defined():
             zeros = (
-                _zeros_of(value)
+                zeros_like_value(value)
                 if value.dtype == dtypes.resource
                 else constant(0, value.dtype.base_dtype, shape=value.shape)
             )
@@ -360,137 +357,3 @@ def _zero_from_now_on(context: WhileContext, entered: Tensor) -> Tensor:
         zeros = array.zeros(shape, entered.dtype)
     with context:
         return routing.next_iteration(zeros)
-
-
-def zeros_outside_loop(op: Operation, index: int) -> Tensor:
-    """Zeros for output `index` of `op`, which is in no loop of this gradient call."""
-    value = op.outputs[index]
-    context = op._get_control_flow_context() if kind_of(op) == "switch" else None
-    if context is None:
-        return _zeros_of(value)
-    # Made only when the branch is not taken, from what the Switch got.
-    other = routing.switch(op.inputs[0], context.pred)[1 - context.branch]
-    pivot = raw.Identity(other)
-    if value.dtype == dtypes.resource:
-        with control_dependencies([pivot]):
-            return array.zeros(variable_shape(other), _zeros_dtype(value))
-    shape = array.shape_internal(other, optimize=False)
-    with control_dependencies([pivot]):
-        return array.zeros(shape, value.dtype)
-
-
-def _zeros_of(value: Tensor) -> Tensor:
-    if value.dtype == dtypes.resource:
-        return array.zeros(variable_shape(value), _zeros_dtype(value))
-    return array.zeros_like(value, optimize=False)
-
-
-def _zeros_dtype(handle: Tensor) -> dtypes.DType:
-    """The type of the variable that `handle` stands for."""
-    op = handle.op
-    while True:
-        if hasattr(op, "_captured"):
-            op = op._captured.op
-        elif op.inputs and "dtype" not in op.attrs:
-            op = op.inputs[0].op
-        else:
-            break
-    return op.attrs.get("dtype", dtypes.float32)
-
-
-# ---- gradients of the nodes -------------------------------------------------------------------
-
-
-def _current() -> Any:
-    return get_default_graph()._get_control_flow_context()
-
-
-def _switch_grad(op: Operation, *grads: Any) -> tuple[Any, None]:
-    context = op._get_control_flow_context()
-    if isinstance(context, WhileContext):
-        return _loop_switch_grad(op, *grads), None
-    if isinstance(context, CondContext):
-        taken, other = grads[context.branch], grads[1 - context.branch]
-        if other is not None:
-            return routing.merge(grads, name="cond_grad")[0], None
-        if op.inputs[0].dtype == dtypes.resource:
-            return routing.merge([taken, taken], name="cond_resource_grad")[0], None
-        return None, None
-    no = routing.switch(grads[0], op.inputs[1])[0]
-    yes = routing.switch(grads[1], op.inputs[1])[1]
-    return routing.merge([no, yes])[0], None
-
-
-def _loop_switch_grad(op: Operation, from_exit: Any, from_body: Any) -> Any:
-    """A loop's Switch is met twice: coming from its Exit, then from the body."""
-    state = _current().grad_state
-    merged = state.switches.get(op)
-    if merged is not None:
-        if from_body is not None:
-            add_back_edge(merged, from_body, enforce_shape_invariant=False)
-        return None
-    if from_exit is None:
-        return None
-    # The second input is set when the Switch is met again.
-    merged = routing.merge([from_exit, from_exit], name="b_switch")[0]
-    state.switches[op] = merged
-    return merged
-
-
-def _merge_grad(op: Operation, grad: Any, _: Any) -> Any:
-    context, current = output_context(op.inputs[0].op), _current()
-    if isinstance(context, WhileContext):
-        return routing.switch_beside(grad, current.pivot)
-    if isinstance(context, CondContext):
-        pred = context.pred
-        if current is not None and current.grad_state is not None:
-            pred = current.grad_state.pred_of(context)
-        return routing.switch_beside(grad, pred, name="cond_grad")
-    which = [elementwise.equal(op.outputs[1], i) for i in range(len(op.inputs))]
-    return [routing.switch_beside(grad, this)[1] for this in which]
-
-
-def _exit_grad(op: Operation, grad: Any) -> Any:
-    context = _current()
-    if not context.back_prop:
-        return None
-    if op._get_control_flow_context().grad_state is not None:
-        raise TypeError("Second-order gradient for while loops not supported.")
-    if not isinstance(grad, (Tensor, IndexedSlices, SparseTensor)):
-        raise TypeError(f"Type {type(grad)} not supported")
-    parts = [grad] if isinstance(grad, Tensor) else grad._composite_components()
-    for part in parts:
-        context.AddName(part.name)
-    with context:
-        entered = context._enter(grad, is_constant=False, name="b_exit")
-    context.loop_enters.append(entered)
-    return entered
-
-
-def _enter_grad(op: Operation, grad: Any) -> Any:
-    context = _current()
-    if not context.back_prop or context.grad_state is None:
-        return grad
-    if op.attrs["is_constant"]:
-        if isinstance(grad, Tensor):
-            return accumulated(context, op, grad)
-        if isinstance(grad, IndexedSlices):
-            return accumulated_slices(context, op, grad)
-        raise TypeError(f"Type {type(grad)} not supported")
-    left = routing.exit(grad)
-    context.loop_exits.append(left)
-    context.ExitResult([left])
-    return left
-
-
-def _next_iteration_grad(op: Operation, grad: Any) -> Any:
-    # The Switch adds the backward NextIteration.
-    return grad
-
-
-for _name, _function in (
-    ("Switch", _switch_grad), ("Merge", _merge_grad), ("Exit", _exit_grad),
-    ("Enter", _enter_grad), ("NextIteration", _next_iteration_grad),
-):  # fmt: skip
-    register_gradient(_name, _function)
-    register_gradient(f"Ref{_name}", _function)

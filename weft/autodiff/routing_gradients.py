@@ -1,0 +1,110 @@
+"""Gradients of the nodes that route values: Switch, Merge, Enter, Exit, NextIteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.autodiff.loop_variables import accumulated, accumulated_slices
+from weft.core import dtypes
+from weft.graph.graph import Operation, Tensor, get_default_graph
+from weft.graph.op_def import register_gradient
+from weft.graph.slices import IndexedSlices, SparseTensor
+from weft.ops import elementwise, routing
+from weft.ops.cond import CondContext
+from weft.ops.control_flow_context import output_context
+from weft.ops.while_loop import WhileContext, add_back_edge
+
+
+def _current() -> Any:
+    return get_default_graph()._get_control_flow_context()
+
+
+def _switch_grad(op: Operation, *grads: Any) -> tuple[Any, None]:
+    context = op._get_control_flow_context()
+    if isinstance(context, WhileContext):
+        return _loop_switch_grad(op, *grads), None
+    if isinstance(context, CondContext):
+        taken, other = grads[context.branch], grads[1 - context.branch]
+        if other is not None:
+            return routing.merge(grads, name="cond_grad")[0], None
+        if op.inputs[0].dtype == dtypes.resource:
+            return routing.merge([taken, taken], name="cond_resource_grad")[0], None
+        return None, None
+    no = routing.switch(grads[0], op.inputs[1])[0]
+    yes = routing.switch(grads[1], op.inputs[1])[1]
+    return routing.merge([no, yes])[0], None
+
+
+def _loop_switch_grad(op: Operation, from_exit: Any, from_body: Any) -> Any:
+    """A loop's Switch is met twice: coming from its Exit, then from the body."""
+    state = _current().grad_state
+    merged = state.switches.get(op)
+    if merged is not None:
+        if from_body is not None:
+            add_back_edge(merged, from_body, enforce_shape_invariant=False)
+        return None
+    if from_exit is None:
+        return None
+    # The second input is set when the Switch is met again.
+    merged = routing.merge([from_exit, from_exit], name="b_switch")[0]
+    state.switches[op] = merged
+    return merged
+
+
+def _merge_grad(op: Operation, grad: Any, _: Any) -> Any:
+    context, current = output_context(op.inputs[0].op), _current()
+    if isinstance(context, WhileContext):
+        return routing.switch_beside(grad, current.pivot)
+    if isinstance(context, CondContext):
+        pred = context.pred
+        if current is not None and current.grad_state is not None:
+            pred = current.grad_state.pred_of(context)
+        return routing.switch_beside(grad, pred, name="cond_grad")
+    which = [elementwise.equal(op.outputs[1], i) for i in range(len(op.inputs))]
+    return [routing.switch_beside(grad, this)[1] for this in which]
+
+
+def _exit_grad(op: Operation, grad: Any) -> Any:
+    context = _current()
+    if not context.back_prop:
+        return None
+    if op._get_control_flow_context().grad_state is not None:
+        raise TypeError("Second-order gradient for while loops not supported.")
+    if not isinstance(grad, (Tensor, IndexedSlices, SparseTensor)):
+        raise TypeError(f"Type {type(grad)} not supported")
+    parts = [grad] if isinstance(grad, Tensor) else grad._composite_components()
+    for part in parts:
+        context.AddName(part.name)
+    with context:
+        entered = context._enter(grad, is_constant=False, name="b_exit")
+    context.loop_enters.append(entered)
+    return entered
+
+
+def _enter_grad(op: Operation, grad: Any) -> Any:
+    context = _current()
+    if not context.back_prop or context.grad_state is None:
+        return grad
+    if op.attrs["is_constant"]:
+        if isinstance(grad, Tensor):
+            return accumulated(context, op, grad)
+        if isinstance(grad, IndexedSlices):
+            return accumulated_slices(context, op, grad)
+        raise TypeError(f"Type {type(grad)} not supported")
+    left = routing.exit(grad)
+    context.loop_exits.append(left)
+    context.ExitResult([left])
+    return left
+
+
+def _next_iteration_grad(op: Operation, grad: Any) -> Any:
+    # The Switch adds the backward NextIteration.
+    return grad
+
+
+for _name, _function in (
+    ("Switch", _switch_grad), ("Merge", _merge_grad), ("Exit", _exit_grad),
+    ("Enter", _enter_grad), ("NextIteration", _next_iteration_grad),
+):  # fmt: skip
+    register_gradient(_name, _function)
+    register_gradient(f"Ref{_name}", _function)
