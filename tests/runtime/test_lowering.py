@@ -18,7 +18,7 @@ def only_compiled(monkeypatch):
             raise AssertionError("a loop is interpreted")
 
         monkeypatch.setattr(structured._While, "__call__", fail)
-        monkeypatch.setattr(dataflow_plan.DataflowPlan, "run_observed", fail)
+        monkeypatch.setattr(dataflow_plan.DataflowPlan, "run", fail)
 
     return forbid
 

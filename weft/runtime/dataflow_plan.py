@@ -16,8 +16,6 @@ from weft.runtime.frames import DEAD
 from weft.runtime.interpret import Observer, is_numeric
 from weft.runtime.plan import Plan
 from weft.runtime.promised import NO_ENDS, Finish, StepEnds, promised
-from weft.runtime.rendezvous import Rendezvous
-from weft.runtime.running import RunningSteps
 from weft.runtime.task_graphs import unit_tasks
 from weft.runtime.tasks import TaskGraph
 
@@ -49,37 +47,16 @@ class DataflowPlan(Plan):
     def is_tiny(self) -> bool:
         return False
 
-    def run(
-        self,
-        feeds: Sequence[Any],
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        return self._run(feeds, None, deadline, running, rendezvous)
-
-    def run_observed(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer,
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        return self._run(feeds, observe, deadline, running, rendezvous)
-
-    def _run(
-        self, feeds: Sequence[Any], observe: Observer | None, deadline: float | None,
-        running: RunningSteps | None, rendezvous: Rendezvous | None,
-    ) -> list[Any]:  # fmt: skip
-        tasks = self._tasks_for(observe)
-        given = list(zip(self.feed_slots, feeds, strict=True))
-        return self.results(Executor(tasks, given, deadline, running, observe, rendezvous).run())
+    def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
+        return self.results(self._executor(feeds, ends).run())
 
     def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
-        tasks = self._tasks_for(ends.observe)
-        executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
+        executor = self._executor(feeds, ends)
         return promised(executor, lambda values: finish(self.results(values)))
+
+    def _executor(self, feeds: Sequence[Any], ends: StepEnds) -> Executor:
+        given = list(zip(self.feed_slots, feeds, strict=True))
+        return ends.executor(self._tasks_for(ends.observe), given)
 
     def _tasks_for(self, observe: Observer | None) -> TaskGraph:
         if self.generation != self.store.generation:

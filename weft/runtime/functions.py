@@ -25,6 +25,7 @@ from weft.passes.prune import prune
 from weft.passes.structured_nodes import nodes_inside
 from weft.runtime.plan import Plan
 from weft.runtime.planning import make_plan
+from weft.runtime.promised import StepEnds
 from weft.runtime.resources import ResourceStore
 from weft.runtime.running import RunningSteps, among
 
@@ -140,7 +141,7 @@ class Instance:
         self._under_way.append(None)
         try:
             with among(self._running):
-                return self._plan.run(args, None, self._running)
+                return self._plan.run(args, StepEnds(running=self._running))
         finally:
             self._under_way.pop()
 

@@ -20,7 +20,6 @@ from weft.passes.partition import Partition
 from weft.runtime.crew import Crew, Job, Turns
 from weft.runtime.executor import Executor
 from weft.runtime.in_turn import InTurn
-from weft.runtime.interpret import Observer
 from weft.runtime.planning import make_plan
 from weft.runtime.promised import NO_ENDS, Drive, Finish, StepEnds
 from weft.runtime.rendezvous import Rendezvous
@@ -51,46 +50,19 @@ class PartitionedPlan:
     def is_tiny(self) -> bool:
         return False
 
-    def run(
-        self,
-        feeds: Sequence[Any],
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        return self._run(feeds, None, deadline, running, rendezvous)
-
-    def run_observed(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer,
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        return self._run(feeds, observe, deadline, running, rendezvous)
-
-    def _run(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer | None,
-        deadline: float | None,
-        running: RunningSteps | None,
-        rendezvous: Rendezvous | None,
-    ) -> list[Any]:
-        in_turn = None if observe or rendezvous or deadline is not None else self.in_turn
+    def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
+        in_turn = self.in_turn if ends.only_running() else None
         if in_turn is not None and in_turn.is_worth_it():
-            if running is not None:
-                running.check()
+            if ends.running is not None:
+                ends.running.check()
             results = in_turn.run([[feeds[p] for p in part.feeds] for part in self.parts])
         else:
-            step = _Step(self.parts, deadline, rendezvous or Rendezvous(), self.crew)
-            results = self._run_at_once(feeds, observe, step, running)
+            results = self._run_at_once(feeds, ends)
         return self._joined(results)
 
     def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Deferred:
         """What `finish` makes of the fetches of a step, as a promise: nobody waits."""
-        step = _Step(self.parts, ends.deadline, ends.rendezvous or Rendezvous(), self.crew)
+        step = _Step(self.parts, ends, self.crew)
         promise = Deferred(then=lambda results: finish(self._joined(results)))
         promise.on_cancel = lambda: step.abort(_cancelled("The step was cancelled"))
         running = ends.running
@@ -105,33 +77,24 @@ class PartitionedPlan:
             except Exception as error:
                 promise.fail(error)
 
-        step.start(self._begin(feeds, ends.observe, step), over)
+        step.start(self._begin(feeds, step), over)
         return promise
 
-    def _run_at_once(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer | None,
-        step: _Step,
-        running: RunningSteps | None,
-    ) -> list[list[Any]]:
+    def _run_at_once(self, feeds: Sequence[Any], ends: StepEnds) -> list[list[Any]]:
         """Every partition on a thread of its own, as long as it has something to do."""
+        step, running = _Step(self.parts, ends, self.crew), ends.running
         if running is not None:
             running.add(step)
         try:
-            return step.run(self._begin(feeds, observe, step))
+            return step.run(self._begin(feeds, step))
         finally:
             if running is not None:
                 running.remove(step)
 
-    def _begin(
-        self, feeds: Sequence[Any], observe: Observer | None, step: _Step
-    ) -> Callable[[int], Any]:
-        ends = step.limits._replace(observe=observe)
-
+    def _begin(self, feeds: Sequence[Any], step: _Step) -> Callable[[int], Any]:
         def begin(i: int) -> Any:
             mine = [feeds[p] for p in self.parts[i].feeds]
-            return self.plans[i].start(mine, list, ends)
+            return self.plans[i].start(mine, list, step.limits)
 
         return begin
 
@@ -147,11 +110,10 @@ class PartitionedPlan:
 class _Step:
     """What the partitions of one step share: where they meet, and how it ends."""
 
-    def __init__(
-        self, parts: Sequence[Partition], deadline: float | None, rendezvous: Rendezvous, crew: Crew
-    ) -> None:
+    def __init__(self, parts: Sequence[Partition], ends: StepEnds, crew: Crew) -> None:
         self.running, self.crew = RunningSteps(), crew
-        self.limits = StepEnds(None, deadline, self.running, rendezvous)
+        self.rendezvous = ends.rendezvous or Rendezvous()
+        self.limits = ends._replace(running=self.running, rendezvous=self.rendezvous)
         self._results: list[Any] = [None] * len(parts)
         self._error: Exception | None = None
         self._left = len(parts)
@@ -168,8 +130,7 @@ class _Step:
             if self._error is not None:
                 return
             self._error = error
-        assert self.limits.rendezvous is not None
-        self.limits.rendezvous.abort(error)
+        self.rendezvous.abort(error)
         self.running.close(error if isinstance(error, errors.OpError) else _cancelled(""))
 
     def start(self, begin: Callable[[int], Any], over: Callable[[], None]) -> None:

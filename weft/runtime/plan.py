@@ -32,9 +32,8 @@ from weft.runtime.interpret import (
 )
 from weft.runtime.promised import NO_ENDS, Finish, StepEnds
 from weft.runtime.region import Region
-from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps, among
+from weft.runtime.running import among
 from weft.runtime.straight import Step, straight_line
 from weft.runtime.task_graphs import node_tasks
 from weft.runtime.tasks import TaskGraph
@@ -173,17 +172,10 @@ class Plan:
             return HostUnit(nodes, self.store)
         return Region(unit, self.slots, nodes, cells, self.store)
 
-    def run(
-        self,
-        feeds: Sequence[Any],
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        """Runs one step. Returns the values of the fetches as they are, on host or device.
-
-        A step that waits ends at `deadline` (by time.monotonic), or when `running` is closed.
-        """
+    def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
+        """Runs one step. Returns the values of the fetches as they are, on host or device."""
+        if ends.observe is not None:
+            return self._run_observed(feeds, ends.observe)
         direct = self.direct
         if direct is not None:
             try:
@@ -194,7 +186,7 @@ class Plan:
                 return results
         values = self._start(feeds)
         if self.has_loops:
-            with among(running):
+            with among(ends.running):
                 self._run_units(values)
         else:
             for unit in self.units:
@@ -209,9 +201,7 @@ class Plan:
 
     def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
         """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
-        if ends.observe is not None:
-            return finish(self.run_observed(feeds, ends.observe))
-        return finish(self.run(feeds, None, ends.running))
+        return finish(self.run(feeds, ends))
 
     @property
     def graphs(self) -> list[ClientGraph]:
@@ -221,14 +211,7 @@ class Plan:
         """Whether everything seen so far ran faster on the host than XLA could be called."""
         return all(unit.is_tiny() for unit in self.units)
 
-    def run_observed(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer,
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
+    def _run_observed(self, feeds: Sequence[Any], observe: Observer) -> list[Any]:
         """Runs one step node by node, showing each to `observe`."""
         values = self._start(feeds)
         self._show_constants(observe)

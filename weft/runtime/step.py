@@ -27,6 +27,7 @@ from weft.runtime.partitioned import PartitionedPlan
 from weft.runtime.placer import Placer
 from weft.runtime.plan import Plan
 from weft.runtime.planning import make_plan
+from weft.runtime.promised import StepEnds
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.running import RunningSteps, until
 from weft.runtime.trace import StepTrace
@@ -50,6 +51,7 @@ class StepRunner:
         self.options = options_from(config)
         self.timeout_in_ms = config.operation_timeout_in_ms if config is not None else 0
         self.running = RunningSteps()
+        self._ends = StepEnds(running=self.running)
         self.numeric_check = flags.CHECK_NUMERICS.value
         self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
@@ -85,7 +87,7 @@ class StepRunner:
         elif options is not None or metadata is not None or self.numeric_check:
             results = self._run_observed(plan, values, options, metadata, deadline)
         else:
-            results = plan.run(values, deadline, self.running)
+            results = plan.run(values, self._ends)
         if not results:
             return results
         try:
@@ -150,18 +152,17 @@ class StepRunner:
         self, plan: Any, values: Any, options: Any, metadata: Any, deadline: float | None
     ) -> list[Any]:
         trace = StepTrace() if options is not None and options.trace_level > 0 else None
-        if trace is None and not self.numeric_check:
-            results: list[Any] = plan.run(values, deadline, self.running)
-        else:
-            check = NumericCheck() if self.numeric_check else None
+        check = NumericCheck() if self.numeric_check else None
 
-            def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
-                if check is not None:
-                    check(node, outputs)
-                if trace is not None:
-                    trace(node, outputs, start, end)
+        def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
+            if check is not None:
+                check(node, outputs)
+            if trace is not None:
+                trace(node, outputs, start, end)
 
-            results = plan.run_observed(values, observe, deadline, self.running)
+        is_seen = trace is not None or check is not None
+        ends = StepEnds(observe if is_seen else None, deadline, self.running)
+        results: list[Any] = plan.run(values, ends)
         if metadata is not None:
             metadata.Clear()
             if trace is not None:

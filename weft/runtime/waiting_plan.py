@@ -13,11 +13,10 @@ from typing import Any
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import Node
 from weft.runtime.executor import Executor
-from weft.runtime.interpret import Observer, located
+from weft.runtime.interpret import located
 from weft.runtime.plan import WARM, Plan
 from weft.runtime.promised import NO_ENDS, Finish, StepEnds, promised
-from weft.runtime.rendezvous import Rendezvous
-from weft.runtime.running import RunningSteps, among
+from weft.runtime.running import among
 from weft.runtime.straight_wait import WaitingStep, waiting_step
 from weft.runtime.task_graphs import node_runner
 from weft.runtime.tasks import Task, TaskGraph
@@ -68,36 +67,33 @@ class WaitingPlan(Plan):
             reads.append({self.slots[e] for e in edges if self.template[self.slots[e]] is None})
         return reads
 
-    def run(
-        self,
-        feeds: Sequence[Any],
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
+    def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
         self._follow_store()
-        with among(running) if self.has_loops else nullcontext():
-            if deadline is None and rendezvous is None and len(self.units) <= _FEW:
-                values = self._run_in_order(feeds, running)
+        with among(ends.running) if self.has_loops else nullcontext():
+            if ends.only_running() and len(self.units) <= _FEW:
+                values = self._run_in_order(feeds, ends)
             else:
-                given = list(zip(self.feed_slots, feeds, strict=True))
-                values = Executor(self.tasks, given, deadline, running, None, rendezvous).run()
-        return [values[i] for i in self.fetch_slots]
+                values = self._executor(feeds, ends).run()
+        return self.results(values)
+
+    def _executor(self, feeds: Sequence[Any], ends: StepEnds) -> Executor:
+        tasks = self.tasks if ends.observe is None else self._tasks_by_node()
+        return ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
 
     def _follow_store(self) -> None:
         """Resolves handles again when something was removed from the store."""
         if self.generation != self.store.generation:
             self._settle()
 
-    def _run_in_order(self, feeds: Sequence[Any], running: RunningSteps | None) -> list[Any]:
+    def _run_in_order(self, feeds: Sequence[Any], ends: StepEnds) -> list[Any]:
         """Runs unit after unit. From the first that must wait on, it is up to the executor."""
-        if running is not None:
-            running.check()
+        if ends.running is not None:
+            ends.running.check()
         values = self.begin(feeds)
         stop = self.advance(values)
         if stop is None:
             return values
-        return Executor(self.tasks, [], None, running).run((values, *stop))
+        return ends.executor(self.tasks, []).run((values, *stop))
 
     def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
         self._follow_store()
@@ -109,8 +105,7 @@ class WaitingPlan(Plan):
             if stop is None:
                 return finish(self.results(values))
             return self.start_at(values, *stop, finish, ends)
-        tasks = self.tasks if ends.observe is None else self._tasks_by_node()
-        executor = ends.executor(tasks, list(zip(self.feed_slots, feeds, strict=True)))
+        executor = self._executor(feeds, ends)
         return promised(executor, lambda values: finish(self.results(values)))
 
     def start_at(
@@ -172,20 +167,6 @@ class WaitingPlan(Plan):
         if self.runs >= WARM and self.attempts < _ATTEMPTS:
             self.runs, self.attempts = 0, self.attempts + 1
             self.line = waiting_step(self)
-
-    def run_observed(
-        self,
-        feeds: Sequence[Any],
-        observe: Observer,
-        deadline: float | None = None,
-        running: RunningSteps | None = None,
-        rendezvous: Rendezvous | None = None,
-    ) -> list[Any]:
-        self._follow_store()
-        given = list(zip(self.feed_slots, feeds, strict=True))
-        tasks = self._tasks_by_node()
-        values = Executor(tasks, given, deadline, running, observe, rendezvous).run()
-        return [values[i] for i in self.fetch_slots]
 
 
 def _sources(node: Node) -> list[Node]:
