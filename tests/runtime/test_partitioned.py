@@ -34,7 +34,7 @@ def tied(graph):
     return {name.decode().removeprefix("loc:@") for g in groups if len(g) > 1 for name in g}
 
 
-def spread(graph, count, seed):
+def spread(graph, count, seed, device="/device:CPU:{}"):
     """Puts every operation that may be anywhere on a random device."""
     rng = random.Random(seed)
     together = tied(graph)
@@ -42,7 +42,7 @@ def spread(graph, count, seed):
         free = not holds_state(op) and "_class" not in op.node_def.attr
         free = free and op.name not in together
         if free and rng.random() < 0.7:
-            op._set_device(f"/device:CPU:{rng.randrange(count)}")
+            op._set_device(device.format(rng.randrange(count)))
 
 
 def build_step(parts, resource):
@@ -59,13 +59,14 @@ def build_step(parts, resource):
     return x, [y, gradient], [update.op if hasattr(update, "op") else update], [v, n]
 
 
-def run_steps(parts, fed, count, seed, resource, optimize):
+def run_steps(parts, fed, resource, place, session):
+    """All that some steps give and leave in variables; `place(graph)` before `session()`."""
+    fed = np.array(fed, np.float32)
     with tf.Graph().as_default() as graph:
         x, fetches, targets, state = build_step(parts, resource)
         init = tf.global_variables_initializer()
-        if count > 1:
-            spread(graph, count, seed)
-        with tf.Session(config=config(count, optimize)) as sess:
+        place(graph)
+        with session() as sess:
             sess.run(init)
             seen = []
             for _ in range(3):
@@ -74,13 +75,24 @@ def run_steps(parts, fed, count, seed, resource, optimize):
             return seen
 
 
+def on_one_device(parts, fed, resource):
+    return run_steps(parts, fed, resource, lambda graph: None, tf.Session)
+
+
+def assert_same(got, wanted):
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
 def check(parts, fed, count, seed, resource):
-    fed = np.array(fed, np.float32)
-    wanted = run_steps(parts, fed, 1, seed, resource, True)
+    wanted = on_one_device(parts, fed, resource)
     for optimize in (True, False):
-        got = run_steps(parts, fed, count, seed, resource, optimize)
-        for a, b in zip(got, wanted, strict=True):
-            np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+        got = run_steps(
+            parts, fed, resource,
+            lambda graph: spread(graph, count, seed),
+            lambda optimize=optimize: tf.Session(config=config(count, optimize)),
+        )  # fmt: skip
+        assert_same(got, wanted)
 
 
 splits = st.tuples(st.integers(2, 5), st.integers(0, 1 << 30), st.booleans())
