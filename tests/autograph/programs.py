@@ -2,7 +2,7 @@
 converted, with tensors: the results have to agree.
 """
 
-# ruff: noqa: B905, E731, PERF401
+# ruff: noqa: B023, B905, E731, PERF401
 
 from __future__ import annotations
 
@@ -330,6 +330,51 @@ def nested_for(n):
 
 
 @given(2, 5)
+def functions_of_a_turn(n):
+    s = 0
+    for i in range(n):
+        y = i * 2
+
+        def get(z):
+            return y + z
+
+        s += get(1) + (lambda: y)()
+    return s
+
+
+@given(-2, 5)
+def functions_of_a_branch(x):
+    if x > 0:
+        y = x * 2
+        r = (lambda: y)() + sum([y for _ in [1, 2]])
+    else:
+        r = x
+    return r
+
+
+@given(2, 5)
+def names_of_other_scopes(n):
+    def twice(i):
+        y = i * 2
+        return y
+
+    s = 0
+    for i in range(n):
+        y = twice(i)
+        s += y
+    return s + sum([y for y in (1, 2)]) + sum([i for i in [3]])
+
+
+@given(3)
+def iterators_keep_the_rest(x):
+    items = iter([1, 2, 3, 4])
+    for i in items:
+        if i == 2:
+            break
+    return x + next(items)
+
+
+@given(2, 5)
 def python_loop_around_tensors(n):
     s = n
     for i in [1, 2, 3]:
@@ -420,6 +465,28 @@ def closure_changes(x):
 
 
 @given(-2, 3)
+def variables_of_outside(x):
+    global _made_by_a_branch
+    y: int
+
+    def choose():
+        nonlocal y
+        if x > 0:
+            y = x
+        else:
+            y = 5
+
+    choose()
+    if x > 0:
+        _made_by_a_branch = x
+    else:
+        _made_by_a_branch = -x
+    found = _made_by_a_branch
+    del _made_by_a_branch
+    return y, found
+
+
+@given(-2, 3)
 def read_by_function_later(x):
     y = 1
 
@@ -483,6 +550,20 @@ def attributes(x):
 
 
 @given(-2, 3)
+def items(x):
+    table, row = {"a": x, "b": 1}, [x, 1]
+    if x > 0:
+        table["a"] = x * 2
+        row[0] = x * 3
+        key = "b"
+        table[key] = 5
+    for i in range(x):
+        table["a"] = table["a"] + i
+        row[1] += i
+    return table["a"], row
+
+
+@given(-2, 3)
 def structures(x):
     state = {"a": x, "b": (x, 0)}
     i = 0
@@ -522,6 +603,51 @@ def try_and_with(x):
     finally:
         y = y + 100
     return y
+
+
+def _fails(x):
+    raise ValueError("told")
+
+
+@given(3)
+def return_of_what_fails(x):
+    try:
+        return _fails(x)
+    except ValueError:
+        pass
+    return x * 2
+
+
+@given(3)
+def return_of_what_is_suppressed(x):
+    import contextlib
+
+    with contextlib.suppress(ValueError):
+        return _fails(x)
+    return x * 3
+
+
+@given(-2, 3)
+def else_of_try(x):
+    s = 0
+    for i in [1, 2, 3]:
+        try:
+            if i > 1:
+                continue
+            if i > 2:
+                break
+        except ValueError:
+            s = -1
+        else:
+            s = s + i * x
+    try:
+        return s + x
+    except ValueError:
+        s = 1
+    else:
+        raise ValueError("not here")
+    finally:
+        s = 7
 
 
 @given(-2, 3)

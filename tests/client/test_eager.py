@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import threading
+import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,6 +143,11 @@ def test_control_flow_and_functions() -> None:
     np.testing.assert_array_equal(tf.map_fn(lambda x: x * 2, tf.range(3)).numpy(), [0, 2, 4])
     assert int(tf.py_func(lambda x: x + np.int32(1), [tf.constant(1)], tf.int32)) == 2
     assert int(tf.py_function(lambda x: x + 1, [tf.constant(1)], tf.int32)) == 2
+    # What it returns is taken as it is, and one result is not in a list.
+    one = tf.py_func(lambda: [np.float64(2)], [], [tf.float32])
+    assert (one.dtype, float(one)) == (tf.float64, 2.0)
+    assert tf.py_func(lambda: None, [], []) is None
+    assert [int(x) for x in tf.py_func(lambda: (1, 2), [], [tf.int64] * 2)] == [1, 2]
     cell = tf.nn.rnn_cell.BasicLSTMCell(4)
     outputs, _ = tf.nn.dynamic_rnn(cell, tf.ones([2, 5, 3]), dtype=tf.float32)
     assert outputs.shape.as_list() == [2, 5, 4]
@@ -283,10 +290,50 @@ def test_assertions_and_slices_of_variables() -> None:
     x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
     with tf.control_dependencies([tf.Assert(x[0, 1] > x[0, 0], [x])]):
         assert x[1, 1].numpy() == 4.0
-    with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"to be true. Summarized data: "):
         tf.Assert(x[0, 1] < x[0, 0], [x])
     x[0].assign([7.0, 8.0])
     x[1, tf.constant(0)].assign(9.0)
     np.testing.assert_array_equal(x.numpy(), [[7, 8], [9, 4]])
     assert tf.global_variables_initializer() is not None
     assert tf.variables_initializer([x]) is not None
+
+
+def test_a_loop_that_is_left_early_leaves_no_threads() -> None:
+    def threads() -> list[str]:
+        return [t.name for t in threading.enumerate() if t.name.startswith("weft-data")]
+
+    def same(x: tf.Tensor) -> tf.Tensor:
+        return tf.py_func(lambda value: value, [x], tf.int64)
+
+    for first in tf.data.Dataset.range(10**6).map(same, 4).prefetch(8):
+        assert int(first) == 0 and threads()
+        break
+    until = time.monotonic() + 30
+    while threads() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not threads()
+
+
+def test_an_assertion_that_fails_shows_its_data() -> None:
+    false = tf.constant(False)
+    words = "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true."
+    for data, summarize, shown in (
+        (["x", [1, 2, 3, 4]], None, "b'x'\n1, 2, 3, ..."),
+        ([[1, 2, 3, 4]], -1, "1, 2, 3, 4"),
+        ([[1.5, 2.5]], 1, "1.5, ..."),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            tf.Assert(false, data, summarize)
+        assert caught.value.message == f"{words} Summarized data: {shown}"
+    tf.Assert(tf.constant(True), ["x"])
+
+
+def test_what_is_assigned_to_a_part_of_a_variable() -> None:
+    names = tf.Variable(["a", "b"])
+    assert names[0].assign("zz").numpy().tolist() == [b"zz", b"b"]
+    matrix = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    words = r"Cannot broadcast input shape \[2\] into final shape \[3\]"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        matrix[0].assign([1.0, 2.0])
+    assert matrix[-1, ::-1].assign([1.0, 2.0, 3.0]).numpy().tolist() == [[1, 2, 3], [3, 2, 1]]

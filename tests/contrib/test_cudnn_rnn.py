@@ -34,6 +34,22 @@ def test_a_checkpoint_is_read_by_compatible_cells(tmp_path: Path, kind: str) -> 
     np.testing.assert_allclose(ends[0][1], h, rtol=1e-5, atol=1e-6)
 
 
+def test_a_layer_that_is_built_first_has_its_parts_in_the_scope_around_it() -> None:
+    layers = [cudnn.CudnnLSTM(1, 6) for _ in range(2)]
+    for layer in layers:
+        layer.build([None, None, 4])
+    outputs, _ = layers[0](X, training=False)
+    names = [layer.trainable_variables[1].op.name for layer in layers]
+    own = "rnn/multi_rnn_cell/cell_0/cudnn_compatible_lstm_cell/bias"
+    assert names[0] == own and names[1] != own and names[1].endswith(own)
+    cell = tf.nn.rnn_cell.MultiRNNCell([cudnn.CudnnCompatibleLSTMCell(6)])
+    with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+        same, _ = tf.nn.dynamic_rnn(cell, X, dtype=tf.float32, time_major=True)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(*session.run([outputs, same]), rtol=1e-5, atol=1e-6)
+
+
 def test_both_directions_and_lengths() -> None:
     layer = cudnn.CudnnLSTM(1, 6, direction="bidirectional", name="both")
     outputs, (h, c) = layer(X, sequence_lengths=[5, 3, 1])

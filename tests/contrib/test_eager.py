@@ -91,6 +91,49 @@ def test_metrics() -> None:
     assert float(categorical.result()) == 0.5
 
 
+def test_what_metrics_return_and_start_from() -> None:
+    mean = tfe.metrics.Mean()
+    assert float(mean([1.0, 2.0])) == 3.0
+    values, weights = mean([1.0, 3.0], weights=[2, 0])
+    assert values.numpy().tolist() == [2.0, 0.0] and weights.dtype is tf.float64
+    labels, found = tfe.metrics.BinaryAccuracy(0.5)(tf.constant([0.4, 0.0]), [0.6, 0.7])
+    assert labels.numpy().tolist() == [True, False] and found.numpy().tolist() == [True, True]
+    other = tfe.metrics.Mean()
+    other(9.0)
+    mean.aggregate([other, other])
+    assert float(mean.result()) == (3 + 2 + 9 + 9) / 6
+    assert float(mean.value()()) == float(mean.result())
+    with pytest.raises(TypeError, match="All metrics must be the same type"):
+        mean.aggregate([tfe.metrics.Accuracy()])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shapes of labels and predictions"):
+        tfe.metrics.CategoricalAccuracy()([[0, 1]], [[0.1, 0.9], [0.2, 0.8]])
+
+    class Highest(tfe.metrics.Metric):
+        def build(self, value: float) -> None:
+            self.most = self.add_variable("most", (), tf.float32, tf.constant_initializer(5.0))
+
+        def call(self, value: float) -> None:
+            self.most.assign(tf.maximum(self.most.read_value(), value))
+
+    highest = Highest()
+    highest(7.0)
+    highest.init_variables()
+    assert float(highest.most) == 5.0
+
+
+def test_metrics_of_a_graph_are_updated_by_what_they_return() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(tf.int32, [None])
+        accuracy = tfe.metrics.Accuracy()
+        labels, _ = accuracy(fed, [1, 2, 3, 4])
+        result = accuracy.value()
+        assert tf.get_collection(tf.GraphKeys.METRIC_VARIABLES) == accuracy.variables
+        session.run(accuracy.init_variables())
+        session.run(labels, {fed: [1, 2, 0, 0]})
+        session.run(labels, {fed: [1, 2, 3, 4]})
+        assert session.run(result) == 0.75
+
+
 def test_variable_store() -> None:
     store = tfe.EagerVariableStore()
     with store.as_default():
@@ -155,3 +198,26 @@ def test_a_network_tracks_its_layers() -> None:
         net.track_layer("dense")
     with pytest.raises(ValueError, match="Forward slashes"):
         tf.contrib.eager.Network("a/b")
+
+
+def test_wrong_uses() -> None:
+    with tf.Graph().as_default():
+        with pytest.raises(RuntimeError, match=r"Use tf\.train\.Saver when building graphs"):
+            tfe.Saver([])
+        with pytest.raises(ValueError, match="can only be used with eager execution enabled"):
+            with tfe.restore_variables_on_create("x"):
+                pass
+    with pytest.raises(ValueError, match="map_func must be callable"):
+        with tfe.restore_variables_on_create("x", map_func="y"):  # type: ignore[arg-type]
+            pass
+
+    def nothing(x: float) -> None:
+        del x
+
+    for make in (tfe.implicit_gradients, tfe.gradients_function, tfe.make_vjp):
+        with pytest.raises(ValueError, match="did you forget to return a value from nothing"):
+            make(nothing)(1.0)
+    with pytest.raises(ValueError, match="accessed while the function was being computed"):
+        tfe.implicit_gradients(lambda: tf.constant(1.0))()
+    with pytest.raises(ValueError, match=r"all strings or all integers; got \[0, 'x'\]"):
+        tfe.gradients_function(lambda x, y: x, params=[0, "x"])

@@ -165,3 +165,19 @@ def test_tpu_cluster_resolver() -> None:
     assert resolver("local").master() == "local"
     with pytest.raises(ImportError, match="googleapiclient"):
         resolver("my-tpu")
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_loop_is_copied(elsewhere: bool) -> None:
+    bound = tf.placeholder(tf.int32, [], name="bound")
+    _, total = tf.while_loop(
+        lambda i, s: i <= bound, lambda i, s: (i + 1, s + i), [tf.constant(1), tf.constant(0)]
+    )
+    graph = tf.Graph() if elsewhere else tf.get_default_graph()
+    _, info = ge.copy(tf.get_default_graph(), dst_graph=graph, dst_scope="imported")
+    copied, fed = info.transformed(total), info.transformed(bound)
+    assert copied.op.name == "imported/" + total.op.name
+    with tf.Session(graph=graph) as session:
+        assert session.run(copied, {fed: 10}) == 55
+        if not elsewhere:
+            assert session.run([copied, total], {fed: 3, bound: 4}) == [6, 10]

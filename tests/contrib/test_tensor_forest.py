@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import weft as tf
+from weft.contrib.tensor_forest import estimator as forest_estimator
 from weft.ops.forest_tree import Tree, TreeParams
 from weft.train.scaffold import initialize_resources
 
@@ -70,9 +72,10 @@ def test_classification(tmp_path: Path) -> None:
 
 
 def test_bagging() -> None:
+    random.seed(0)
     params = forest.ForestHParams(
         num_classes=2, num_features=4, num_trees=3, max_nodes=20, split_after_samples=20,
-        bagging_fraction=0.5, feature_bagging_fraction=0.5,
+        bagging_fraction=0.5, feature_bagging_fraction=0.5, base_random_seed=1,
     ).fill()  # fmt: skip
     assert [len(features) for features in params.bagged_features or []] == [2, 2, 2]
     data = two_moons(100, 0)
@@ -83,6 +86,21 @@ def test_bagging() -> None:
         for _ in range(3):
             session.run(train)
         assert session.run(graphs.average_size()) > 1
+
+
+def test_early_stopping() -> None:
+    losses = iter([5.0, 4.0, 3.9999, 4.0, 4.0, 3.0, 3.0, 3.0, 3.0, 3.0])
+    step = tf.train.get_or_create_global_step()
+    counted = tf.assign_add(step, 1)
+    loss = tf.py_func(lambda _: np.float32(next(losses)), [counted], tf.float32)
+    hook = forest_estimator.TensorForestLossHook(2, 0.001, loss)
+    seen = 0
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        while not session.should_stop():
+            session.run(counted)
+            seen += 1
+    # The first run only says where the steps begin; 4.0 is then the least until three more.
+    assert seen == 5
 
 
 def test_estimator(tmp_path: Path) -> None:

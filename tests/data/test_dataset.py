@@ -205,3 +205,12 @@ def test_arrays_as_elements(sess: Any) -> None:
         array = iterator.get_next()
         stacked = array.stack()
         assert [sess.run(stacked).tolist() for _ in range(4)] == [[], [0], [0, 1], [0, 1, 2]]
+
+
+def test_nobody_asks_a_selector_once_all_inputs_have_ended(sess: Any) -> None:
+    def chosen(i: Any) -> Any:
+        return np.int64(0) if i < 3 else 1 / 0
+
+    choices = range_(4).map(lambda i: tf.reshape(tf.py_func(chosen, [i], tf.int64), []))
+    dataset = tf.data.experimental.choose_from_datasets([range_(2)], choices).batch(9)
+    assert [batch.tolist() for batch in elements(dataset, sess)] == [[0, 1]]

@@ -57,17 +57,17 @@ def test_closing_the_session_ends_a_step_that_waits(ahead: int) -> None:
     def wait() -> None:
         try:
             session.run(element)
-        except tf.errors.OpError as error:
+        except (tf.errors.CancelledError, RuntimeError) as error:
             found.append(error)
 
     thread = threading.Thread(target=wait)
     thread.start()
-    time.sleep(0.1)
+    time.sleep(0.1)  # most often it waits by now; a thread that is slow finds the session closed
     session.close()
-    thread.join(5)
+    thread.join(30)
     gate.set()  # lets the generator's thread go on, and end
     assert not thread.is_alive()
-    assert isinstance(found[0], tf.errors.CancelledError)
+    assert len(found) == 1
 
 
 def test_initializing_again_starts_over_while_a_generator_is_stuck() -> None:
@@ -111,7 +111,7 @@ def test_prefetching_reads_ahead_of_the_steps() -> None:
     with tf.Session() as session:
         element = started(dataset, session)
         assert session.run(element) == 0
-        assert enough.wait(5)
+        assert enough.wait(30)
 
 
 def test_an_error_comes_where_the_element_would_and_the_rest_follows() -> None:
@@ -218,7 +218,7 @@ def test_a_generator_in_the_middle_is_let_go_when_its_session_closes(ahead: int)
     with tf.Session() as session:
         assert session.run(started(dataset, session)) == 0
         assert not ended.is_set()
-    assert ended.wait(5)
+    assert ended.wait(30)
 
 
 def test_datasets_that_are_opened_one_after_the_other_do_not_pile_up() -> None:
@@ -267,7 +267,8 @@ def test_closing_the_session_ends_a_function_that_loops_for_ever(ahead: int) -> 
     found: list[str] = []
 
     def run() -> None:
-        with pytest.raises(tf.errors.CancelledError):
+        # The latter if the session is closed before the thread has come so far.
+        with pytest.raises((tf.errors.CancelledError, RuntimeError)):
             session.run(element)
         found.append("over")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import functools
 import json
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import weft as tf
 from tests.distribute.programs import DEVICES, mirrored, plain, rows, session, train
 from weft.client.eager import EagerExecution
+from weft.platform.testing.cluster import free_ports
 
 CPUS = ("/replica:0/task:0/device:CPU:0", "/replica:0/task:0/device:CPU:1")
 
@@ -86,6 +88,45 @@ def test_an_error_in_a_replica_is_the_callers() -> None:
 
     with pytest.raises(KeyError, match="mine"):
         run(mirrored(tf), fails)
+
+
+def test_a_replica_that_merges_while_it_is_stopped() -> None:
+    """It would wait for the others for ever."""
+
+    def fails() -> None:
+        replica = tf.distribute.get_replica_context()
+        if tf.get_default_graph().get_name_scope() == "replica_1":
+            raise KeyError("mine")
+        try:
+            replica.merge_call(lambda _: None)
+        finally:
+            replica.merge_call(lambda _: None)
+
+    with pytest.raises(KeyError, match="mine"):
+        run(mirrored(tf), fails)
+
+
+@pytest.mark.parametrize("kind", ["mirrored", "one", "none"])
+def test_control_flow_of_replicas_inside_of_functions(kind: str) -> None:
+    strategies = {
+        "mirrored": lambda: mirrored(tf),
+        "one": lambda: tf.distribute.OneDeviceStrategy("/cpu:0"),
+        "none": tf.distribute.get_strategy,
+    }
+    strategy = strategies[kind]()
+
+    def replica(x: Any, y: Any) -> Any:
+        if x > 0:
+            return x * y
+        return -x
+
+    for fn in (replica, functools.partial(replica, y=5)):
+        args = (tf.constant(2), 5)[: 2 - (fn is not replica)]
+        whole = tf.function(lambda fn=fn, args=args: strategy.unwrap(run(strategy, fn, *args)))
+        with session(tf) as sess:
+            assert set(sess.run(whole())) == {10}
+    with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+        run(strategy, replica, tf.constant(2), 5)
 
 
 def test_replicas_merge_alike() -> None:
@@ -230,6 +271,31 @@ def test_two_replicas_train_as_one() -> None:
 # ---- steps and datasets ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("options", [{"fused": True}, {"fused": False}, {"renorm": True}])
+def test_batches_of_nothing(options: Any) -> None:
+    """Without the flag, as in TensorFlow, the mean of no examples is not a number."""
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    strategy.extended.experimental_enable_get_next_as_optional = True
+    x = tf.placeholder(tf.float32, [None, 2, 2, 1])
+
+    def step() -> Any:
+        layer = tf.layers.BatchNormalization(momentum=0.9, **options)
+        loss = tf.losses.mean_squared_error(x, layer(x, training=True))
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        return [train_op, *layer.updates], layer.variables
+
+    with strategy.scope():
+        done, variables = run(strategy, step)
+    with session(tf) as sess:
+        before = sess.run(variables)
+        sess.run(done, {x: np.zeros([0, 2, 2, 1], np.float32)})
+        after = sess.run(variables)
+        # With `renorm`, the variance is set to a square less epsilon in any case.
+        np.testing.assert_allclose(after, before, rtol=0, atol=0.0011 * ("renorm" in options))
+        sess.run(done, {x: np.arange(8.0).reshape(2, 2, 2, 1)})
+        assert plain(sess.run(variables)) != plain(before)
+
+
 def test_several_steps_in_one() -> None:
     strategy = mirrored(tf)
     with strategy.scope():
@@ -338,15 +404,10 @@ def test_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
         kind()
 
 
-def _free_address() -> str:
-    with socket.socket() as bound:
-        bound.bind(("localhost", 0))
-        return f"localhost:{bound.getsockname()[1]}"
-
-
 def test_parameter_servers() -> None:
     """Variables are dealt out to two servers; the worker trains them."""
-    cluster = {"ps": [_free_address(), _free_address()], "worker": [_free_address()]}
+    *servers_at, worker_at = [f"localhost:{port}" for port in free_ports(3)]
+    cluster = {"ps": servers_at, "worker": [worker_at]}
     resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
         tf.train.ClusterSpec(cluster), task_type="worker", task_id=0
     )
@@ -362,17 +423,15 @@ def test_parameter_servers() -> None:
         update = strategy.group(run(strategy, step))
     a, b = tf.global_variables()
     assert [a.device, b.device] == ["/job:ps/task:0", "/job:ps/task:1"]
-    servers = [
-        tf.train.Server(cluster, job_name=job, task_index=i)
-        for job, tasks in cluster.items()
-        for i in range(len(tasks))
-    ]
-    with tf.Session(servers[-1].target) as sess:
-        sess.run(tf.global_variables_initializer())
-        sess.run(update)
-        assert sess.run([a, b]) == [0.0, 0.5]
-    for server in servers:
-        server.stop()
+    with contextlib.ExitStack() as running:
+        for job, tasks in cluster.items():
+            for i in range(len(tasks)):
+                server = tf.train.Server(cluster, job_name=job, task_index=i)
+                running.callback(server.stop)
+        with tf.Session(server.target) as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(update)
+            assert sess.run([a, b]) == [0.0, 0.5]
 
 
 def test_old_names() -> None:

@@ -125,6 +125,26 @@ def test_hooks_of_everyone_are_called(tmp_path: Path) -> None:
     assert [each.steps for each in (train, chief, mine, evaluation, prediction)] == [3, 3, 3, 2, 3]
 
 
+def test_hooks_of_evaluation_come_after_those_of_the_program(tmp_path: Path) -> None:
+    begun = []
+
+    class Begun(tf.train.SessionRunHook):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def begin(self) -> None:
+            begun.append(self.name)
+
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        spec = linear_fn(features, labels, mode, {})
+        return spec._replace(evaluation_hooks=[Begun("model")])
+
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path))
+    estimator.train(inputs(), steps=1)
+    estimator.evaluate(inputs(), steps=1, hooks=[Begun("program")])
+    assert begun == ["program", "model"]
+
+
 def test_saving_listeners(tmp_path: Path) -> None:
     class Listen(tf.train.CheckpointSaverListener):
         saved: list[int]

@@ -558,3 +558,17 @@ def test_errors_name_the_users_line() -> None:
         session.run(x)
     assert "test_graph.py" in str(caught.value) and "check" in str(caught.value)
     assert caught.value.op.name == "check"
+
+
+def test_python_cannot_look_into_a_tensor() -> None:
+    """A graph's tensor has no value; what to do about it depends on whether AutoGraph is there."""
+    x = tf.constant([1, 2])
+    for what, look in (("iterating over `tf.Tensor`", list), ("using a `tf.Tensor` as a", bool)):
+        with pytest.raises(TypeError, match=f"^{what}.* is not allowed in Graph execution. Use"):
+            look(x)
+        left_alone = tf.autograph.experimental.do_not_convert(look)
+        with pytest.raises(TypeError, match=f"{what}.*: AutoGraph did not convert this function"):
+            tf.function(lambda x, look=look: look(x))(x)  # not Python's to convert
+        with pytest.raises(TypeError, match=f"{what}.*: AutoGraph is disabled in this function"):
+            tf.function(lambda x, look=left_alone: look(x), autograph=False)(x)
+    assert not hasattr(x, "__next__") and hasattr(x, "__iter__")

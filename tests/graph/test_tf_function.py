@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft.client.eager import EagerExecution
 from weft.functions.lift import UnliftableError
 
 
@@ -126,6 +127,15 @@ def test_input_signature(sess) -> None:
         tf.function(lambda **kwargs: 1, input_signature=[])
 
 
+def test_input_signature_in_eager_execution() -> None:
+    with EagerExecution().as_default():
+        f = tf.function(lambda x: (x, x * 2), [tf.TensorSpec([None], tf.float32)])
+        given, twice = f([1, 2])
+        assert given.dtype == tf.float32 and twice.numpy().tolist() == [2.0, 4.0]
+        with pytest.raises(ValueError, match="Python inputs incompatible with input_signature"):
+            f(tf.constant([1]))
+
+
 def test_concrete_functions(sess) -> None:
     v = tf.Variable(2.0, use_resource=True, name="v")
     sess.run(v.initializer)
@@ -186,6 +196,28 @@ def test_partial_and_methods(sess) -> None:
     assert sess.run(copied.scaled(tf.constant(5))) == 35
 
 
+def test_copies_of_objects_have_methods_of_their_own(sess) -> None:
+    """Also of an object whose methods have been called."""
+
+    class Scaled:
+        def __init__(self, by):
+            self.by, self.traced = by, 0
+
+        @tf.function
+        def __call__(self, x):
+            self.traced += 1
+            return x * self.by
+
+    one = Scaled(2)
+    one(tf.constant(1))
+    others = [copy.deepcopy(one), copy.copy(one)]
+    for i, other in enumerate(others):
+        other.by = 3 + i
+    found = [each(tf.constant(1)) for each in (one, *others, one, *others)]
+    assert list(sess.run(found)) == [2, 3, 4, 2, 3, 4]
+    assert [each.traced for each in (one, *others)] == [1, 2, 2]
+
+
 def test_traces_go_with_their_graph() -> None:
     @tf.function
     def f(x):
@@ -244,6 +276,16 @@ def test_variables_of_the_first_call(sess) -> None:
 def test_variables_of_later_calls() -> None:
     with pytest.raises(ValueError, match="tried to create variables on non-first call"):
         tf.function(lambda: tf.Variable(1.0).read_value())()
+
+
+def test_variables_after_a_first_call_without() -> None:
+    @tf.function
+    def f(x):
+        return tf.constant(1.0) if x is None else tf.Variable(1.0)
+
+    f(None)
+    with pytest.raises(ValueError, match="Creating variables on a non-first call to a function"):
+        f(1)
 
 
 def test_initial_values_that_depend_on_arguments() -> None:

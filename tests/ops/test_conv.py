@@ -76,9 +76,11 @@ def test_winograd_only_where_it_pays(batch: int, size: int, channels: int, expec
 
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("multiplier", [1, 3])
-def test_depthwise_by_taps(stride: int, multiplier: int, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("most", [49, 5])
+def test_depthwise_by_taps(stride: int, multiplier: int, most: int, monkeypatch: Any) -> None:
     import jax
 
+    monkeypatch.setattr(conv_lowering, "_MANY_TAPS", most)  # beyond, by rows
     window = window_of((9, 8), (3, 2), (stride, stride), (1, 1), "SAME")
     x, w = normal(2, 9, 8, 4), normal(3, 2, 4, multiplier)
     g = normal(2, *window.output, 4 * multiplier)
@@ -94,6 +96,15 @@ def test_depthwise_by_taps(stride: int, multiplier: int, monkeypatch: Any) -> No
     monkeypatch.setattr(conv_lowering, "FEW", 0)
     for ours, theirs in zip(jax.jit(lambda: compute())(), by_xla, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_a_large_depthwise_window_is_not_written_out() -> None:
+    import jax
+
+    window = window_of((40, 40), (11, 11), (1, 1), (1, 1), "VALID")
+    x, w = normal(1, 40, 40, 3), normal(11, 11, 3, 1)
+    program = str(jax.make_jaxpr(lambda x, w: conv_lowering.depthwise(x, w, window))(x, w))
+    assert program.count(" mul ") < 20
 
 
 def test_groups_of_channels() -> None:

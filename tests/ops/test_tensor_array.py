@@ -233,3 +233,15 @@ def test_elements_of_gradients_with_more_dimensions_have_known_shapes():
     )
     gradients = tf.TensorArray(tf.float32, handle=made.grad_handle, flow=made.flow_out)
     assert gradients.read(0).shape.as_list() == [None, None, 2, 3]
+
+
+def test_a_handle_may_be_given_by_position_in_a_function() -> None:
+    @tf.function
+    def second(handle: tf.Tensor, flow: tf.Tensor) -> tf.Tensor:
+        ta = tf.TensorArray(tf.float32, None, None, None, None, handle, flow)
+        assert ta.handle is handle
+        return ta.read(1)
+
+    ta = array(2, clear_after_read=False).unstack([1.0, 2.0])
+    with tf.Session() as session:
+        assert session.run(second(ta.handle, ta.flow)) == 2.0

@@ -84,7 +84,8 @@ def test_a_short_file_is_an_error_that_names_the_tensor(tmp_path) -> None:
         path = saver.save(session, str(tmp_path / "m"))
         with open(f"{path}.data-00000-of-00001", "r+b") as file:
             file.truncate(40)
-        with pytest.raises(tf.errors.DataLossError, match=r"ends within tensor v1: 32 .*, 8 are"):
+        what = r"Read less bytes than requested.*ends within tensor v1: 32 .*, 8 are"
+        with pytest.raises(tf.errors.OutOfRangeError, match=what):
             saver.restore(session, path)
 
 

@@ -90,6 +90,23 @@ def test_by_type(net, capsys):
     assert first.children[0].name == "MatMul"
 
 
+def test_occurrence(net, tmp_path: Path):
+    path = tmp_path / "profile.txt"
+    asked = Options().order_by("occurrence").select(["occurrence"]).with_file_output(str(path))
+    tf.profiler.profile(cmd="op", options=asked.build())
+    lines = path.read_text().splitlines()
+    assert lines[0] == "node name | op occurrence (run|defined)"
+    counts = [int(line.rpartition("|")[2]) for line in lines[1:]]
+    assert counts == sorted(counts, reverse=True) and counts[0] > 1
+    asked.select(["params", "op_types", "occurrence"])
+    tf.profiler.profile(options=asked.order_by("name").with_max_depth(2).build())
+    lines = path.read_text().splitlines()
+    assert lines[0] == "node name | # parameters | op types | op count (run|defined)"
+    # A placeholder counts, too: 234 + 32.
+    assert lines[1].startswith("_TFProfRoot (--/266 params, _kTFScopeParent, --/0|")
+    assert lines[-1] == "  x (4x8, 32/32 params, Placeholder, 0/0|1/1)"
+
+
 def test_names_depth_and_files(net, tmp_path: Path, capsys):
     path = tmp_path / "profile.txt"
     asked = Options(Options.trainable_variables_parameter())

@@ -148,3 +148,40 @@ def test_cells_around_cells() -> None:
     compiled = tf.contrib.rnn.CompiledWrapper(tf.contrib.rnn.GRUCell(UNITS, name="c"))
     made, _ = played(compiled, tf.constant(H))
     np.testing.assert_array_equal(*made)
+
+
+# The names that TensorFlow 1.15's cells give to the output and the states of a second step.
+NAMES: dict[str, tuple[Any, list[str]]] = {
+    "UGRNNCell": ((5,), ["ugrnn_cell/ugrnn_cell_1/add_1"] * 2),
+    "IntersectionRNNCell": (
+        (5, 5),
+        [f"intersection_rnn_cell/intersection_rnn_cell_1/add_{i}" for i in (3, 2)],
+    ),
+    "LayerNormBasicLSTMCell": (
+        (5,),
+        [f"layer_norm_basic_lstm_cell/{n}" for n in ("mul_5", "state_3/batchnorm/add_1", "mul_5")],
+    ),
+    "IndyLSTMCell": ((5,), [f"indy_lstm_cell/{n}" for n in ("Mul_7", "Add_5", "Mul_7")]),
+    "LSTMBlockCell": ((5,), ["lstm_cell/LSTMBlockCell_1"] * 3),
+    "GRUBlockCellV2": ((5,), ["gru_cell/GRUBlockCell_1"] * 2),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_names_of_operations(kind: str) -> None:
+    args, wanted = NAMES[kind]
+    cell = getattr(tf.contrib.rnn, kind)(*args)
+    state = cell.zero_state(3, tf.float32)
+    for _ in range(2):
+        output, state = cell(tf.constant(X), state)
+    assert [t.op.name for t in tf.nest.flatten([output, state])] == wanted
+
+
+def test_names_of_operations_with_time() -> None:
+    cell = tf.contrib.rnn.PhasedLSTMCell(UNITS)
+    output, state = cell((tf.ones([3, 1]), tf.constant(X)), cell.zero_state(3, tf.float32))
+    names = [t.op.name for t in (output, *state)]
+    assert names == [f"phased_lstm_cell/add_{i}" for i in (3, 2, 3)]
+    grid = tf.contrib.rnn.TimeFreqLSTMCell(3, feature_size=4, frequency_skip=2)
+    output, state = grid(tf.ones([3, 8]), tf.ones([3, 18]))
+    assert [output.op.name, state.op.name] == [f"time_freq_lstm_cell/concat_{i}" for i in (7, 6)]

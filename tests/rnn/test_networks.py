@@ -200,3 +200,10 @@ def test_stacks_of_both_ways() -> None:
     assert (len(fw), len(bw)) == (2, 2)
     names = [v.op.name for v in tf.trainable_variables()]
     assert names[0] == "stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/gru_cell/gates/kernel"
+
+
+def test_lengths_of_another_batch() -> None:
+    cell = tf.nn.rnn_cell.GRUCell(3)
+    wrong = r"Dimension 0 in both shapes must be equal, but are 2 and 3\. Shapes are \[2\] and"
+    with pytest.raises(ValueError, match=wrong):
+        tf.nn.dynamic_rnn(cell, tf.zeros([3, 5, 4]), sequence_length=[1, 2], dtype=tf.float32)

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import shutil
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -349,3 +350,35 @@ def test_references_cannot_be_saved(tmp_path: Path) -> None:
         session.run(model.v.initializer)
         with pytest.raises(ValueError, match="it is a reference variable"):
             tf.saved_model.save(model, str(tmp_path / "model"))
+
+
+@pytest.mark.parametrize("what", ["variables.index", "variables.data*", "*"])
+def test_without_its_variables_a_model_is_not_found(tmp_path: Path, what: str) -> None:
+    with EagerExecution().as_default():
+        model = tf.Module()
+        model.v = tf.Variable(1.0)
+        tf.saved_model.save(model, str(tmp_path / "m"))
+        for file in (tmp_path / "m" / "variables").glob(what):
+            file.unlink()
+        with pytest.raises(tf.errors.NotFoundError):
+            tf.saved_model.load_v2(str(tmp_path / "m"))
+
+
+def test_without_a_session_nothing_is_written(tmp_path: Path) -> None:
+    model = tf.Module()
+    model.v = tf.Variable(1.0, use_resource=True)
+    with pytest.raises(RuntimeError, match="No session was given"):
+        tf.saved_model.save(model, str(tmp_path / "m"))
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_that_was_saved_goes_with_its_functions(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+        tf.keras.backend.get_session().run(tf.global_variables_initializer())
+        tf.saved_model.save(model, str(tmp_path / "m"))
+    gone = weakref.ref(model)
+    tf.keras.backend.clear_session()
+    del model
+    gc.collect()
+    assert gone() is None

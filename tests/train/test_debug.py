@@ -99,3 +99,28 @@ def test_a_prompt_without_a_terminal_goes_on() -> None:
         assert session.run(value) == 2
         assert session.run(value) == 2
     assert len(said) == 1
+
+
+def test_slips_at_the_prompt_do_not_end_the_program() -> None:
+    told = iter(["lt -f", "lt -f none", "lt (", "run -t many", "run -f none", "lt -f any", "run"])
+    said: list[str] = []
+    prompt = Prompt(lambda: next(told), said.append)
+    prompt.filters["any"] = lambda datum, tensor: True
+    x = tf.constant(1.0, name="x")
+    with tf.Session() as session:
+        wrapped = debug.LocalCLIDebugWrapperSession(session, prompt=prompt)
+        assert wrapped.run(x) == 1.0
+    assert sum("No filter" in each for each in said) == 3
+    assert said[3].startswith("lt (: ") and said[4].startswith("run -t many: ")
+    assert said[-1].endswith("x:0")
+
+
+def test_sparse_tensors_are_fetched_and_fed(tmp_path: Path) -> None:
+    fed = tf.sparse_placeholder(tf.float32)
+    doubled = tf.SparseTensor(fed.indices, fed.values * 2.0, fed.dense_shape)
+    value = tf.SparseTensorValue([[0]], [1.0], [2])
+    hook = debug.LocalCLIDebugHook(dump_root=str(tmp_path / "d"), prompt=Prompt(lambda: "run -n"))
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        assert session.run(doubled, {fed: value}).values == [2.0]
+    (run,) = os.listdir(tmp_path / "d")
+    assert debug.DebugDumpDir(str(tmp_path / "d" / run)).nodes()[-1] == "mul"

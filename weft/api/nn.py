@@ -135,8 +135,8 @@ from weft.ops.unary import tanh as tanh
 from weft.rnn.dynamic import (
     bidirectional_dynamic_rnn as bidirectional_dynamic_rnn,
     dynamic_rnn as dynamic_rnn,
-    raw_rnn as raw_rnn,
 )
+from weft.rnn.raw_loop import raw_rnn as raw_rnn
 from weft.rnn.static import (
     static_bidirectional_rnn as static_bidirectional_rnn,
     static_rnn as static_rnn,

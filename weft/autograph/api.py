@@ -10,10 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.autograph.calls import convert_or_warn, converted_call, is_allowed
-from weft.autograph.compile import converted, converted_source, is_convertible
-from weft.autograph.context import ControlStatusCtx, Status, control_status_ctx
+from weft.autograph.compile import converted, converted_source, is_convertible, is_done, mark_done
 from weft.autograph.errors import raise_told
 from weft.autograph.source import NoSource
+from weft.graph.conversion_status import ControlStatusCtx, Status, control_status_ctx
+
+
+class AutoGraphError(Exception):
+    """Base of the errors of conversions."""
+
+
+class ConversionError(AutoGraphError, ValueError):
+    """A function cannot be converted: its source is not there, or it is none of Python's."""
 
 
 class Feature(enum.Enum):
@@ -68,13 +76,13 @@ def _convert(entity: Any, features: frozenset[str], strict: bool) -> Callable[..
         return functools.partial(inner, *entity.args, **entity.keywords)
     if strict:
         return converted(entity, features)
-    if not is_convertible(entity) or getattr(entity, "ag_converted", False):
+    if not is_convertible(entity) or is_done(entity):
         return entity  # type: ignore[no-any-return]
     return convert_or_warn(entity, features)
 
 
 def _calling(
-    function: Callable[..., Any], features: frozenset[str], recursive: bool
+    function: Callable[..., Any], features: frozenset[str], recursive: bool, tell: bool = True
 ) -> Callable[..., Any]:
     """`function`, with conversion on for what it calls, and errors told as of the user's code."""
     status = Status.ENABLED if recursive else Status.DISABLED
@@ -84,28 +92,39 @@ def _calling(
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                raise_told(error)
+                if tell:
+                    raise_told(error)
                 raise
 
     try:
         functools.update_wrapper(call, function)
     except AttributeError:
         pass
-    vars(call)["ag_converted"] = True
-    return call
+    made: Callable[..., Any] = mark_done(call)
+    return made
+
+
+def _as_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An object that can be called as its `__call__`; all else as it is."""
+    call = getattr(type(function), "__call__", None)  # noqa: B004
+    if is_convertible(_innermost(function)) or not inspect.isfunction(call):
+        return function
+    return types.MethodType(call, function)
+
+
+def _innermost(function: Any) -> Any:
+    """The function of a method, of a function with some arguments given, or of both."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__func__", function)
 
 
 def convert_for_function(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
     """What a `tf.function` traces in the place of its Python function."""
     if getattr(function, "ag_do_not_convert", False):
         return function
-    target = getattr(function, "__func__", function)
-    if not is_convertible(getattr(target, "func", target)) and callable(function):
-        call = getattr(type(function), "__call__", None)  # noqa: B004
-        if inspect.isfunction(call) and not isinstance(function, functools.partial):
-            function = types.MethodType(call, function)
     features = features_of(options)
-    return _calling(_convert(function, features, False), features, True)
+    return _calling(_convert(_as_method(function), features, False), features, True)
 
 
 def tf_convert(
@@ -113,14 +132,17 @@ def tf_convert(
     user_requested: bool = False,
 ) -> Any:  # fmt: skip
     """`function` as it is to be called where `ctx` holds, by functions that take functions."""
-    if getattr(function, "ag_converted", False) or ctx.status is Status.DISABLED:
+    if is_done(function):
         return function
+    if ctx.status is Status.DISABLED:
+        return do_not_convert(function)
     if ctx.status is Status.UNSPECIFIED and not convert_by_default:
         return function
-    target = getattr(function, "__func__", function)
+    method = _as_method(function)
+    target = _innermost(method)
     if not is_convertible(target) or (is_allowed(target) and not user_requested):
         return function
-    return _calling(_convert(function, ctx.features, False), ctx.features, True)
+    return _calling(_convert(method, ctx.features, False), ctx.features, True)
 
 
 # ---- public -------------------------------------------------------------------------------------
@@ -133,15 +155,31 @@ def to_graph(
     arg_types: Any = None,
     experimental_optional_features: Any = None,
 ) -> Any:
-    """A function like `entity` whose control flow becomes nodes where it depends on tensors."""
+    """A function like `entity` whose control flow becomes nodes where it depends on tensors.
+
+    Of a method it is the function, which takes the object first. Of a class it is a class like it
+    with converted methods.
+    """
     function, features = _inner(entity), features_of(experimental_optional_features)
-    if inspect.isclass(function):
-        raise NotImplementedError("Classes cannot be converted: convert their methods.")
     try:
-        made = _convert(function, features, True)
+        if inspect.isclass(function):
+            return _converted_class(function, features, recursive)
+        made = _convert(getattr(function, "__func__", function), features, True)
     except NoSource as error:
-        raise ValueError(f"Failed to convert {entity}: {error}") from None
-    return _calling(made, features, recursive)
+        raise ConversionError(f"converting {entity}: ValueError: {error}") from None
+    # Who converts by hand gets errors as they are.
+    return _calling(made, features, recursive, tell=False)
+
+
+def _converted_class(kind: type, features: frozenset[str], recursive: bool) -> type:
+    methods = {name: each for name, each in vars(kind).items() if is_convertible(each)}
+    if not methods:
+        raise NoSource(f"cannot convert {kind}: no member methods")
+    made = {
+        name: _calling(_convert(each, features, True), features, recursive, tell=False)
+        for name, each in methods.items()
+    }
+    return type(kind)(f"Tf{kind.__name__}", (kind,), {"__doc__": kind.__doc__, **made})
 
 
 def to_code(
@@ -158,7 +196,7 @@ def to_code(
     try:
         text = converted_source(function, features_of(experimental_optional_features))
     except (NoSource, AttributeError) as error:
-        raise ValueError(f"Failed to convert {entity}: {error}") from None
+        raise ConversionError(f"converting {entity}: ValueError: {error}") from None
     lines = text.splitlines()
     depth = [(len(line) - len(line.lstrip())) // 4 for line in lines]
     return "".join(
@@ -192,11 +230,11 @@ def convert(
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if not made:
-                made.append(to_graph(function, recursive, None, None, optional_features))
+                by_hand = to_graph(function, recursive, None, None, optional_features)
+                made.append(_calling(by_hand, features_of(optional_features), recursive))
             return made[0](*args, **kwargs)
 
-        vars(call)["ag_converted"] = True
-        return call
+        return mark_done(call)
 
     return decorate
 

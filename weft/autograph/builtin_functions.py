@@ -35,9 +35,9 @@ def float_(x: Any = 0) -> Any:
     return string_to_number(x, dtypes.float32) if is_text else casts.cast(x, dtypes.float32)
 
 
-def int_(x: Any = 0, base: Any = 10) -> Any:
+def int_(x: Any = 0, base: Any = None) -> Any:
     if not is_symbolic(x):
-        return builtins.int(x, base) if isinstance(x, (str, bytes)) else builtins.int(x)
+        return builtins.int(x) if base is None else builtins.int(x, base)
     if base not in (10, None):
         raise NotImplementedError(f"base {base} not supported for int")
     is_text = x.dtype.base_dtype is dtypes.string
@@ -75,9 +75,9 @@ def range_(start_or_stop: Any, stop: Any = None, step: Any = None) -> Any:
     given = [x for x in (start_or_stop, stop, step) if x is not None]
     if not any(map(is_symbolic, given)):
         return builtins.range(*given)
-    if stop is None:
-        return sequence.range(0, start_or_stop)
     # As in Python, a range that ends before it begins is empty.
+    if stop is None:
+        return sequence.range(0, raw.Maximum(start_or_stop, 0))
     return sequence.range(start_or_stop, raw.Maximum(start_or_stop, stop)) if step is None else (
         sequence.range(start_or_stop, stop, step)
     )  # fmt: skip
@@ -114,8 +114,7 @@ def assert_stmt(test: Any, message: Callable[[], Any]) -> Any:
     """`assert test, message()`; over a tensor, checked when the step runs."""
     if is_symbolic(test):
         told = message()
-        return Assert(test, [told if told is not None else "Assertion error"])
+        return Assert(test, told if isinstance(told, list) else [told])
     if not test:
-        told = message()
-        raise AssertionError(*(() if told is None else (told,)))
+        raise AssertionError(message())
     return None

@@ -6,13 +6,15 @@ import functools
 import inspect
 import os
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from weft.autograph.builtin_functions import OVERLOADS
-from weft.autograph.compile import converted, is_convertible
-from weft.autograph.context import Status, control_status_ctx, log, warn
+from weft.autograph.compile import converted, is_convertible, is_done
+from weft.autograph.context import log, warn
 from weft.autograph.source import NoSource
+from weft.graph.conversion_status import Status, control_status_ctx
 
 # Code of ours and of libraries whose control flow is Python's.
 _LIBRARIES = {
@@ -20,18 +22,12 @@ _LIBRARIES = {
     "absl", "pytest", "_pytest", "PIL", "h5py", "matplotlib", "pandas",
 }  # fmt: skip
 _PYTHON = os.path.dirname(os.__file__)
-_failed: set[Any] = set()
-
-
-def autograph_artifact(function: Any) -> Any:
-    """Marks a function that is converted already, because it stands in a converted one."""
-    function.ag_converted = True
-    return function
+_failed: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def is_allowed(function: Any) -> bool:
     """Whether a function is to be left as it is."""
-    if getattr(function, "ag_converted", False) or getattr(function, "ag_do_not_convert", False):
+    if is_done(function) or getattr(function, "ag_do_not_convert", False):
         return True
     package = (getattr(function, "__module__", None) or "").partition(".")[0]
     return package in _LIBRARIES or _is_of_python(function)

@@ -16,9 +16,32 @@ from weft.autograph.syntax import AG
 
 FACTORY = "outer_factory"
 
-_codes: weakref.WeakKeyDictionary[types.CodeType, dict[frozenset[str], types.CodeType]] = (
+# Codes of equal functions in two files are equal, too.
+_Key = tuple[str, frozenset[str]]
+_codes: weakref.WeakKeyDictionary[types.CodeType, dict[_Key, types.CodeType]] = (
     weakref.WeakKeyDictionary()
 )
+_made: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+
+
+def is_converted(code: types.CodeType) -> bool:
+    """Whether it is the code of a converted function, or of a block of one."""
+    return AG in code.co_freevars or code in _made
+
+
+def mark_done(function: Any) -> Any:
+    """Marks a function as one that needs no conversion.
+
+    The mark names its code: `functools.wraps` copies it to wrappers, which are not done.
+    """
+    function.ag_converted = function.__code__
+    return function
+
+
+def is_done(function: Any) -> bool:
+    """Whether `mark_done` was called for this function, or for that of a method."""
+    code = getattr(function, "__code__", None)
+    return code is not None and getattr(function, "ag_converted", None) is code
 
 
 def is_convertible(function: Any) -> bool:
@@ -38,9 +61,11 @@ def converted(function: Callable[..., Any], features: frozenset[str]) -> Callabl
         raise NoSource(f"{function} is not a Python function")
     assert isinstance(function, types.FunctionType)
     known = _codes.setdefault(function.__code__, {})
-    if features not in known:
-        known[features] = _converted_code(function, features)
-    return _with_code(function, known[features])
+    key = function.__code__.co_filename, features
+    if key not in known:
+        known[key] = _converted_code(function, features)
+        _made.add(known[key])
+    return _with_code(function, known[key])
 
 
 def _with_code(function: types.FunctionType, code: types.CodeType) -> types.FunctionType:
@@ -56,8 +81,7 @@ def _with_code(function: types.FunctionType, code: types.CodeType) -> types.Func
     made.__kwdefaults__ = function.__kwdefaults__
     functools.update_wrapper(made, function)
     vars(made).pop("__wrapped__", None)
-    made.ag_converted = True  # type: ignore[attr-defined]
-    return made
+    return mark_done(made)
 
 
 def _converted_code(function: types.FunctionType, features: frozenset[str]) -> types.CodeType:

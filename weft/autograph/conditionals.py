@@ -10,6 +10,8 @@ from weft.autograph.values import (
     NothingReturned,
     Undefined,
     as_tensor,
+    can_be_one,
+    check_structure,
     dtype_of,
     is_same,
     is_symbolic,
@@ -152,19 +154,13 @@ def _check(name: str, a: Any, b: Any) -> None:
                 f"The following symbols must also be initialized in the {branch} branch:"
                 f" {(name,)}. Alternatively, you may initialize them before the if statement."
             )
-    try:
-        nest.assert_same_structure(a, b, expand_composites=True)
-    except (ValueError, TypeError) as error:
-        raise TypeError(
-            f'"{name}" does not have the same nested structure in the TRUE and FALSE'
-            f" branches.\n\n{error}"
-        ) from None
+    check_structure(name, a, b, "in the TRUE and FALSE branches")
     for x, y in zip(leaves(a), leaves(b), strict=True):
         _check_leaf(name, x, y)
 
 
 def _check_leaf(name: str, x: Any, y: Any) -> None:
-    if is_traceable(x) != is_traceable(y) or not (is_traceable(x) or is_same(x, y)):
+    if not can_be_one(x, y):
         if isinstance(x, Undefined) and isinstance(y, Undefined):
             return
         shown = [type(each).__name__ for each in (x, y)]

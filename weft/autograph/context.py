@@ -1,54 +1,13 @@
-"""Whether functions that are called now are converted, and what the log says about it."""
+"""What the log says about conversions."""
 
 from __future__ import annotations
 
-import enum
 import logging
 import os
 import sys
-import threading
-from types import TracebackType
 from typing import Any
 
 _LOG = logging.getLogger("weft.autograph")
-
-
-class Status(enum.Enum):
-    UNSPECIFIED = 0
-    ENABLED = 1
-    DISABLED = 2
-
-
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.open: list[ControlStatusCtx] = []
-
-
-_stack = _Stack()
-
-
-class ControlStatusCtx:
-    """Functions called inside of it are converted if `status` says so; `features` as asked for."""
-
-    def __init__(self, status: Status, features: frozenset[str] = frozenset()) -> None:
-        self.status, self.features = status, features
-
-    def __enter__(self) -> ControlStatusCtx:
-        _stack.open.append(self)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:  # fmt: skip
-        _stack.open.pop()
-
-
-_default = ControlStatusCtx(Status.UNSPECIFIED)
-
-
-def control_status_ctx() -> ControlStatusCtx:
-    return _stack.open[-1] if _stack.open else _default
 
 
 # ---- verbosity ----------------------------------------------------------------------------------

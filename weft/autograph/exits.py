@@ -109,8 +109,7 @@ class _Lowering:
             self._inside(node)
             done.append(node)
             if rest:
-                guard = ast.If(negated([self.flag], rest[0]), self.block(rest), [])
-                done.append(ast.copy_location(guard, rest[0]))
+                done.append(self._guarded(self.block(rest)))
             return done
         return done
 
@@ -132,13 +131,20 @@ class _Lowering:
         return False
 
     def _inside(self, node: ast.stmt) -> None:
+        leaves = isinstance(node, ast.Try) and _contains(node.body, self.kind, self.through_loops)
         for field in ("body", "orelse", "finalbody"):
             if getattr(node, field, None):
                 setattr(node, field, self.block(getattr(node, field)))
         for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
             part.body = self.block(part.body)
+        if leaves and isinstance(node, ast.Try) and node.orelse:
+            node.orelse = [self._guarded(node.orelse)]  # only for who comes to the end
         if isinstance(node, LOOPS):
             stop_on(node, self.flag)
+
+    def _guarded(self, stmts: list[ast.stmt]) -> ast.stmt:
+        guard = ast.If(negated([self.flag], stmts[0]), stmts, [])
+        return ast.copy_location(guard, stmts[0])
 
 
 def stop_on(loop: ast.stmt, flag: str) -> None:
@@ -211,7 +217,8 @@ def _lower_returns(function: ast.FunctionDef, names: Names) -> None:
         value = node.value or ast.copy_location(ast.Constant(None), node)
         target = name(result, node, store=True)
         made = ast.copy_location(ast.Assign([target], value), node)
-        return [set_flag(flag, True, node), made]
+        # The flag comes last: a value that cannot be computed is not returned.
+        return [made, set_flag(flag, True, node)]
 
     first = function.body[0]
     begin = statements(f"{flag} = False\n{result} = ag__.NOTHING_RETURNED", first)

@@ -33,10 +33,32 @@ def list_pop(items: Any) -> tuple[Any, Any]:
             "pop() of a tf.TensorArray: its elements cannot be taken away, read the last one"
         )
     if _is_list(items):
-        types = [op.attrs.get("element_dtype") for op in _history(items)]
-        known = next((each for each in types if each is not None), dtypes.float32)
+        known = _element_type(items) or dtypes.float32
         return raw.TensorListPopBack(items, constant(-1), element_dtype=known)  # type: ignore[no-any-return]
     return items, items.pop()
+
+
+def stack(list_or_tensor: Any, element_dtype: Any = None, strict: bool = True) -> Any:
+    """The elements of a list of tensors as one; a tensor as it is, and unless `strict` all else."""
+    if isinstance(list_or_tensor, TensorArray):
+        return list_or_tensor.stack()
+    if _is_list(list_or_tensor):
+        known = element_dtype or _element_type(list_or_tensor)
+        if known is None:
+            raise ValueError(
+                "cannot stack a list without knowing its element type; use set_element_type to"
+                " annotate it"
+            )
+        return raw.TensorListStack(list_or_tensor, constant(-1), element_dtype=known)
+    if strict and not is_symbolic(list_or_tensor):
+        raise ValueError(f"{list_or_tensor} must be stackable when strict=True")
+    return list_or_tensor
+
+
+def _element_type(items: Tensor) -> Any:
+    """What a list holds, by how it was made; None if that cannot be seen."""
+    types = (op.attrs.get("element_dtype") for op in _history(items))
+    return next((each for each in types if each is not None), None)
 
 
 def _history(tensor: Tensor) -> list[Any]:

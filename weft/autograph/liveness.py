@@ -6,6 +6,7 @@ Only those that do have to pass out of a conditional, or from one turn of a loop
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 
 from weft.autograph.exits import extra_test
@@ -48,45 +49,67 @@ def _bound_here(node: ast.AST) -> set[str]:
     return set()
 
 
-def attributes_set(nodes: Iterable[ast.AST]) -> list[str]:
-    """The attributes of names that statements assign to, as "name.attribute"."""
+def parts_set(nodes: Iterable[ast.AST]) -> list[str]:
+    """The parts of variables that statements assign to: "name.attribute", "name['key']"."""
     found: dict[str, None] = {}
     for node in nodes:
         if isinstance(node, _SCOPES):
             continue
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            text = ast.unparse(node)
-            if all(part.isidentifier() for part in text.split(".")):
-                found[text] = None
-        found |= dict.fromkeys(attributes_set(ast.iter_child_nodes(node)))
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            if _is_path(node):
+                found[ast.unparse(node)] = None
+        found |= dict.fromkeys(parts_set(ast.iter_child_nodes(node)))
     return list(found)
 
 
+def _is_path(node: ast.expr) -> bool:
+    """Whether it leads from a variable, by attributes and keys that are constants or variables."""
+    if isinstance(node, ast.Attribute):
+        return _is_path(node.value)
+    if isinstance(node, ast.Subscript):
+        return _is_path(node.value) and isinstance(node.slice, (ast.Constant, ast.Name))
+    return isinstance(node, ast.Name)
+
+
 def read(node: ast.AST | None) -> set[str]:
-    """The names that a statement or expression may read, those of functions in it included."""
+    """The names that a statement or expression may read; of functions in it, the free ones."""
     if node is None:
         return set()
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_read(n)}
-    found |= {n.target.id for n in ast.walk(node)
-              if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}  # fmt: skip
-    for each in ast.walk(node):
-        test = extra_test(each) if isinstance(each, ast.For) else None
-        found |= read(test)
-    return found
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Store) else {node.id}
+    if isinstance(node, _COMPREHENSIONS):
+        targets = bound([part.target for part in node.generators])
+        first = read(node.generators[0].iter)
+        return first | (_read_by(ast.iter_child_nodes(node)) - targets)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return _read_by_function(node)
+    found = _read_by(ast.iter_child_nodes(node))
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
+    return found | read(extra_test(node)) if isinstance(node, ast.For) else found
 
 
-def _is_read(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Store)
+def _read_by(nodes: Iterable[ast.AST]) -> set[str]:
+    return set().union(*map(read, nodes))
 
 
-def read_by_functions(nodes: Iterable[ast.AST]) -> set[str]:
-    """What functions inside read: they may be called at any time."""
-    found: set[str] = set()
+def _read_by_function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    body: Iterable[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else node.body
+    shared = declared(body, ast.Nonlocal) | declared(body, ast.Global)
+    own = {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)} | bound(body)
+    outside = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
+    outside += getattr(node, "decorator_list", [])
+    return ((_read_by(body) | shared) - (own - shared)) | _read_by(outside)
+
+
+def readers(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """How many functions inside read each name: they may be called at any time."""
+    found: Counter[str] = Counter()
     for node in nodes:
         if isinstance(node, _SCOPES):
-            found |= read(node)
+            found.update(read(node))
         else:
-            found |= read_by_functions(ast.iter_child_nodes(node))
+            found += readers(ast.iter_child_nodes(node))
     return found
 
 
@@ -113,10 +136,15 @@ class Liveness:
     def __init__(self, body: list[ast.stmt]) -> None:
         self.after: dict[ast.stmt, set[str]] = {}
         self.head: dict[ast.stmt, set[str]] = {}
-        shared = declared(body, ast.Nonlocal) | declared(body, ast.Global)
-        self.always = read_by_functions(body) | shared
+        self.shared = declared(body, ast.Nonlocal) | declared(body, ast.Global)
+        self.readers = readers(body)
         self.caught: set[str] = set()  # what matters when an exception comes
         self.block(body, set())
+
+    def _always(self, node: ast.stmt) -> set[str]:
+        """What matters after a statement in any case: what functions read that are not of it."""
+        inside = readers([node])
+        return self.shared | {name for name, n in self.readers.items() if n > inside[name]}
 
     def block(self, stmts: list[ast.stmt], after: set[str]) -> set[str]:
         for node in reversed(stmts):
@@ -136,7 +164,7 @@ class Liveness:
             self.caught = outer
 
     def _if(self, node: ast.If, after: set[str]) -> set[str]:
-        self.after[node] = after | self.always
+        self.after[node] = after | self._always(node)
         self.head[node] = self.block(node.body, after) | self.block(node.orelse, after)
         return read(node.test) | self.head[node]
 
@@ -153,7 +181,8 @@ class Liveness:
         head = after | test
         for _ in range(2):  # the second time, with what the first turn needs
             head = head | (self.block(node.body, head) - given)
-        self.after[node], self.head[node] = after | self.always, head | self.always
+        always = self._always(node)
+        self.after[node], self.head[node] = after | always, head | always
         return head
 
     def _with(self, node: ast.With, after: set[str]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.autograph.builtin_functions import len_
 from weft.autograph.conditionals import Values, choose
 from weft.autograph.traced_loops import Options, State, Variables, complete, trace
 from weft.autograph.values import is_symbolic
@@ -53,12 +54,8 @@ def _counting(
 
 
 def _over_tensor(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
-    from weft.ops import array
-
     values = convert_to_tensor(values)
-    if values.dims == ():
-        raise ValueError("Cannot iterate over a scalar tensor.")
-    count = array.shape(values)[0]
+    count = convert_to_tensor(len_(values))
     rows = TensorArray(values.dtype, size=count, infer_shape=True).unstack(values)
     _counting(count, rows.read, extra_test, body, state, options)
 
@@ -99,21 +96,46 @@ def _over_dataset(values: Any, extra_test: Any, body: Any, state: State, options
         return
     init = complete(lambda _: None, lambda own: own, (), state)
     variables = Variables(init, state.names)
-    dummy = [convert_to_tensor(0)]
+    # A dataset is reduced to something in any case.
+    start = (convert_to_tensor(0), *variables.tensors)
 
-    def turn(tensors: Any, item: Any) -> Any:
-        def run() -> list[Any]:
-            state.set(variables.values(list(tensors)[1:]))
-            body(item)
-            return [tensors[0], *variables.after(state.get())]
-
-        if extra_test is None:
-            return tuple(run())
+    def enter(tensors: Any) -> None:
         state.set(variables.values(list(tensors)[1:]))
-        return tuple(tf_cond(extra_test(), run, lambda: list(map(raw.Identity, tensors)), True))
 
-    found = values.reduce(tuple([*dummy, *variables.tensors]), turn)
-    state.set(variables.values(list(found)[1:]))
+    def turn(tensors: Any, item: Any) -> tuple[Any, ...]:
+        enter(tensors)
+        body(item)
+        return (tensors[0], *variables.after(state.get()))
+
+    def test(tensors: Any) -> Any:
+        enter(tensors)
+        return extra_test()
+
+    try:
+        found = values.reduce(start, turn) if extra_test is None else _up_to(
+            values, start, test, turn
+        )  # fmt: skip
+    finally:
+        state.set(init)
+    enter(found)
+
+
+def _up_to(values: Any, start: Any, test: Callable[..., Any], turn: Callable[..., Any]) -> Any:
+    """As `values.reduce(start, turn)`, but ends where `test` of the state does not hold.
+
+    No element is taken after that, since there may be no end to them.
+    """
+    from weft.data.experimental_calls import scan, take_while
+
+    def step(state: Any, item: Any) -> Any:
+        more = convert_to_tensor(test(state))
+        following = tf_cond(
+            more, lambda: list(turn(state, item)), lambda: [raw.Identity(x) for x in state], True
+        )
+        return tuple(following), (tuple(following), more)
+
+    states = values.apply(scan(start, step)).apply(take_while(lambda _, more: more))
+    return states.reduce(start, lambda _, found: found[0])
 
 
 def iterate(dataset: Any) -> Any:

@@ -10,6 +10,8 @@ from weft.autograph.conditionals import Values, if_stmt
 from weft.autograph.loop_sources import handler_of
 from weft.autograph.traced_loops import Options, State, trace
 from weft.autograph.values import is_symbolic
+from weft.ops.eager import executing_eagerly
+from weft.ops.traced_graph import TracedGraph
 
 _MOST_GUARDED = 1000
 
@@ -22,12 +24,12 @@ def while_stmt(
     names: Sequence[str],
     options: Options,
 ) -> None:
-    first = test()
-    while not is_symbolic(first):
-        if not first:
+    more = _first_test(test, get_state, set_state)
+    while not is_symbolic(more):
+        if not more:
             return
         body()
-        first = test()
+        more = test()
 
     # From here on, what is left of the loop depends on tensors.
     def turn(own: Any) -> Any:
@@ -35,6 +37,20 @@ def while_stmt(
         return own
 
     trace(lambda _: test(), turn, (), State(get_state, set_state, names), options)
+
+
+def _first_test(
+    test: Callable[[], Any], get_state: Callable[[], Values], set_state: Callable[[Values], None]
+) -> Any:
+    """What the test gives at first, found out beside the graph: there it belongs to the loop."""
+    if executing_eagerly():
+        return test()
+    before, aside = get_state(), TracedGraph("first_test")
+    found = aside.trace(test)
+    if is_symbolic(found):
+        set_state(before)
+        return found
+    return test() if aside.get_operations() else found
 
 
 def for_stmt(
@@ -51,9 +67,11 @@ def for_stmt(
         state = State(get_state, set_state, names)
         handler(values, extra_test, body, state, options)
         return
-    guarded = 0
+    goes_on = extra_test or _always
+    more, guarded = goes_on(), 0
+    if not (is_symbolic(more) or more):
+        return
     for item in values:
-        more = True if extra_test is None else extra_test()
         if is_symbolic(more):
             # The items are Python's: what is left of them is gone through under conditions.
             guarded += 1
@@ -64,10 +82,16 @@ def for_stmt(
                 )
             turn = functools.partial(body, item)
             if_stmt(more, turn, _nothing, get_state, set_state, names)
-        elif more:
-            body(item)
         else:
+            body(item)
+        # Before the next item is taken: who leaves a loop leaves what is left of an iterator.
+        more = goes_on()
+        if not (is_symbolic(more) or more):
             break
+
+
+def _always() -> bool:
+    return True
 
 
 def _nothing() -> None:

@@ -11,7 +11,7 @@ import ast
 from typing import Any
 
 from weft.autograph.exits import LOOPS, Names, blocks, extra_test, lower_exits
-from weft.autograph.liveness import Liveness, attributes_set, bound, declared
+from weft.autograph.liveness import Liveness, bound, declared, parts_set
 from weft.autograph.rewrite_expressions import ExpressionRewriter
 from weft.autograph.rewrite_lists import ListRewriter
 from weft.autograph.syntax import name, statements
@@ -93,8 +93,8 @@ class _Rewriter(ExpressionRewriter):
         self.names, self.live = names, Liveness(node.body)
         self.globals = declared(node.body, ast.Global)
         own = _parameters(node) | bound(node.body)
-        outside = self.globals | declared(node.body, ast.Nonlocal)
-        self.hoisted = _bound_in_blocks(node.body) - _parameters(node) - outside
+        self.outside = self.globals | declared(node.body, ast.Nonlocal)
+        self.hoisted = _bound_in_blocks(node.body) - _parameters(node) - self.outside
         first = node.args.posonlyargs or node.args.args
         super().__init__(features, (visible - own) | self.hoisted, first[0].arg if first else None)
 
@@ -171,8 +171,8 @@ class _Rewriter(ExpressionRewriter):
         return ast.Dict([], [])
 
     def _state(self, nodes: list[Any], changed: set[str], live: set[str]) -> list[str]:
-        attributes = [a for a in attributes_set(nodes) if a.partition(".")[0] not in changed]
-        return [*sorted(changed & live), *attributes]
+        parts = [part for part in parts_set(nodes) if changed.isdisjoint(_names_in(part))]
+        return [*sorted(changed & live), *parts]
 
     def _declaration(self, changed: set[str]) -> str:
         inside, outside = sorted(changed - self.globals), sorted(changed & self.globals)
@@ -183,18 +183,26 @@ class _Rewriter(ExpressionRewriter):
     def _accessors(self, state: list[str], call: str) -> str:
         """The functions that get and set the state, and what is done with them."""
         get, put = self.names.new("get_state"), self.names.new("set_state")
-        values = "".join(f"{_getter(each)}, " for each in state)
-        lines = [self._declaration({each for each in state if "." not in each})]
+        values = "".join(f"{self._getter(each)}, " for each in state)
+        lines = [self._declaration({each for each in state if each.isidentifier()})]
         lines += [_setter(each, f"values_[{i}]") for i, each in enumerate(state)]
         body = "\n    ".join(lines)
         call = call.format(get=get, set=put, names=repr(tuple(state)))
         return f"def {get}():\n    return ({values})\ndef {put}(values_):\n    {body}\n{call}\n"
 
+    def _getter(self, symbol: str) -> str:
+        if not symbol.isidentifier():
+            return f"ag__.part(lambda: {_steps(symbol)}, {symbol!r})"
+        # Nobody has made sure that what is not the function's own has a value.
+        return f"ag__.variable(lambda: {symbol}, {symbol!r})" if symbol in self.outside else symbol
+
     # ---- other statements ----
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if node.value is None:
-            return ast.copy_location(ast.Pass(), node)
+            # It may be all that makes a variable the function's.
+            alone = isinstance(node.target, ast.Name) and node.target.id not in self.hoisted
+            return node if alone else ast.copy_location(ast.Pass(), node)
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_Delete(self, node: ast.Delete) -> Any:
@@ -205,7 +213,7 @@ class _Rewriter(ExpressionRewriter):
         return self.generic_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        message = node.msg or ast.Constant(None)
+        message = node.msg or ast.Constant("Assertion error")
         return statements(
             "ag__.assert_stmt(TEST, lambda: MESSAGE)", node, TEST=self.visit(node.test),
             MESSAGE=self.visit(message),
@@ -231,12 +239,21 @@ class _Rewriter(ExpressionRewriter):
         return node
 
 
-def _getter(symbol: str) -> str:
-    return f"ag__.attribute(lambda: {symbol}, {symbol!r})" if "." in symbol else symbol
+def _names_in(part: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(part)) if isinstance(node, ast.Name)}
 
 
 def _setter(symbol: str, value: str) -> str:
-    if "." not in symbol:
+    if symbol.isidentifier():
         return f"{symbol} = {value}"
-    owner, _, attribute = symbol.rpartition(".")
-    return f"ag__.set_attribute({owner}, {attribute!r}, {value})"
+    return f"ag__.set_part({_steps(symbol)}, {value})"
+
+
+def _steps(symbol: str) -> str:
+    """The object that a part belongs to, and its attribute or key there."""
+    node = ast.parse(symbol, mode="eval").body
+    assert isinstance(node, (ast.Attribute, ast.Subscript))
+    owner = ast.unparse(node.value)
+    if isinstance(node, ast.Attribute):
+        return f"({owner}, {node.attr!r}, None)"
+    return f"({owner}, None, {ast.unparse(node.slice)})"

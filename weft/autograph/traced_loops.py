@@ -13,8 +13,9 @@ from weft.autograph.values import (
     NothingReturned,
     Undefined,
     as_tensor,
+    can_be_one,
+    check_structure,
     dtype_of,
-    is_same,
     is_traceable,
     leaves,
 )
@@ -53,6 +54,8 @@ def trace(
     """
     init = complete(test, body, own, state)
     variables = Variables(init, state.names, "shape_invariants" in options)
+    if not (nest.flatten(own) or variables.tensors):
+        own = as_tensor(0)  # a loop has to be over something
 
     def enter(tensors: list[Any]) -> None:
         state.set(variables.values(tensors))
@@ -141,20 +144,14 @@ class Variables:
     def after(self, values: Values) -> list[Any]:
         """The state at the end of a turn, checked against how it began."""
         for name, old, new in zip(self.names, self.init, values, strict=True):
-            try:
-                nest.assert_same_structure(old, new, expand_composites=True)
-            except (ValueError, TypeError) as error:
-                raise TypeError(
-                    f'"{name}" does not have the same nested structure after one'
-                    f" iteration.\n\n{error}"
-                ) from None
+            check_structure(name, old, new, "after one iteration")
             for x, y in zip(leaves(old), leaves(new), strict=True):
                 _check_leaf(name, x, y, self.shapes_may_vary)
         return [as_tensor(leaf) for leaf in leaves(values) if is_traceable(leaf)]
 
 
 def _check_leaf(name: str, old: Any, new: Any, shapes_may_vary: bool) -> None:
-    if is_traceable(old) != is_traceable(new) or not (is_traceable(old) or is_same(old, new)):
+    if not can_be_one(old, new):
         raise TypeError(
             f'"{name}" is {type(old).__name__} before the loop, but {type(new).__name__} after one'
             " iteration. TensorFlow control flow requires that both can be tensors, or are the"

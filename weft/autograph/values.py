@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,10 +24,7 @@ class Undefined:
         self.symbol_name = name
 
     def read(self) -> NoReturn:
-        raise UnboundLocalError(
-            f"'{self.symbol_name}' is used undefined: it may be assigned in a branch or loop that"
-            " did not run, or nowhere."
-        )
+        raise UnboundLocalError(f"'{self.symbol_name}' is used before assignment")
 
     def __repr__(self) -> str:
         return f"<undefined {self.symbol_name}>"
@@ -70,17 +68,43 @@ def returned(value: Any, has_returned: Any) -> Any:
     return value
 
 
-def attribute(get: Callable[[], Any], name: str) -> Any:
-    """An attribute that may not be there yet."""
+def variable(get: Callable[[], Any], name: str) -> Any:
+    """A variable of the module or of a function around, which may not be there yet."""
     try:
         return get()
-    except (AttributeError, UnboundLocalError, NameError):
+    except NameError:
         return Undefined(name)
 
 
-def set_attribute(owner: Any, name: str, value: Any) -> None:
-    if not isinstance(value, Undefined):
-        setattr(owner, name, value)
+Place = tuple[Any, str | None, Any]
+"""An object, and the attribute of it that is meant or else the key."""
+
+
+def part(place: Callable[[], Place], name: str) -> Any:
+    """An attribute or item that may not be there yet."""
+    try:
+        owner, attribute, key = place()
+        if attribute is not None:
+            return getattr(owner, attribute)
+        absent = isinstance(owner, Mapping) and key not in owner
+        return Undefined(name) if absent else owner[key]
+    except (AttributeError, LookupError, UnboundLocalError, NameError):
+        return Undefined(name)
+
+
+def set_part(place: Place, value: Any) -> None:
+    """Puts a value back; if there was none, takes away what has come since."""
+    owner, attribute, key = place
+    if isinstance(value, Undefined):
+        with suppress(AttributeError, LookupError):
+            if attribute is not None:
+                delattr(owner, attribute)
+            else:
+                del owner[key]
+    elif attribute is not None:
+        setattr(owner, attribute, value)
+    else:
+        owner[key] = value
 
 
 # ---- tensors ------------------------------------------------------------------------------------
@@ -129,3 +153,18 @@ def is_same(a: Any, b: Any) -> bool:
         return True
     plain = (bool, int, float, str, bytes)
     return type(a) is type(b) and isinstance(a, plain) and a == b
+
+
+def can_be_one(a: Any, b: Any) -> bool:
+    """Whether two leaves can be the same variable: both as tensors, or as one object."""
+    return is_traceable(a) == is_traceable(b) and (is_traceable(a) or is_same(a, b))
+
+
+def check_structure(name: str, a: Any, b: Any, where: str) -> None:
+    """TypeError unless the two values of a variable have the same structure."""
+    try:
+        nest.assert_same_structure(a, b, expand_composites=True)
+    except (ValueError, TypeError) as error:
+        raise TypeError(
+            f'"{name}" does not have the same nested structure {where}.\n\n{error}'
+        ) from None

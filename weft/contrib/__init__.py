@@ -6,6 +6,7 @@ import importlib
 from types import ModuleType
 
 PARTS = (
+    "autograph",
     "checkpoint",
     "cluster_resolver",
     "compiler",

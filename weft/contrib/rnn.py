@@ -5,6 +5,9 @@ from weft.rnn.basic_cells import BasicRNNCell as BasicRNNCell
 from weft.rnn.basic_cells import GRUCell as GRUCell
 from weft.rnn.basic_cells import LSTMCell as LSTMCell
 from weft.rnn.basic_cells import LSTMStateTuple as LSTMStateTuple
+from weft.rnn.block_cells import GRUBlockCell as GRUBlockCell
+from weft.rnn.block_cells import GRUBlockCellV2 as GRUBlockCellV2
+from weft.rnn.block_cells import LSTMBlockCell as LSTMBlockCell
 from weft.rnn.cells import LayerRNNCell as LayerRNNCell
 from weft.rnn.cells import RNNCell as RNNCell
 from weft.rnn.conv_cells import Conv1DLSTMCell as Conv1DLSTMCell
@@ -15,6 +18,7 @@ from weft.rnn.dynamic import best_effort_input_batch_size as best_effort_input_b
 from weft.rnn.fused import FusedRNNCell as FusedRNNCell
 from weft.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
 from weft.rnn.fused import LSTMBlockFusedCell as LSTMBlockFusedCell
+from weft.rnn.fused import LSTMBlockWrapper as LSTMBlockWrapper
 from weft.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
 from weft.rnn.gated_cells import CompiledWrapper as CompiledWrapper
 from weft.rnn.gated_cells import HighwayWrapper as HighwayWrapper
@@ -33,10 +37,7 @@ from weft.rnn.lstm_variants import (
 from weft.rnn.lstm_variants import GLSTMCell as GLSTMCell
 from weft.rnn.lstm_variants import PhasedLSTMCell as PhasedLSTMCell
 from weft.rnn.more_cells import AttentionCellWrapper as AttentionCellWrapper
-from weft.rnn.more_cells import GRUBlockCell as GRUBlockCell
-from weft.rnn.more_cells import GRUBlockCellV2 as GRUBlockCellV2
 from weft.rnn.more_cells import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
-from weft.rnn.more_cells import LSTMBlockCell as LSTMBlockCell
 from weft.rnn.more_cells import NASCell as NASCell
 from weft.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
 from weft.rnn.projections import InputProjectionWrapper as InputProjectionWrapper

@@ -36,6 +36,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 Frame = tuple[str, int, str, str | None]
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """Python would have to know the value of a tensor, which only a step has."""
+
+
 class OpError(Exception):
     """An error met while running a graph.
 

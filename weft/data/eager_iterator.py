@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from typing import Any
 
 from weft.core.errors import OutOfRangeError
@@ -28,6 +30,8 @@ class EagerIterator(OfElements, Trackable):
         }  # fmt: skip
         self._iterator_resource = raw.AnonymousIteratorV2(**self._structure)[0]
         raw.MakeIterator(applied._variant_tensor, self._iterator_resource)
+        # Whoever leaves a loop early does not say so: threads that read ahead end with this object.
+        weakref.finalize(self, _release, self._iterator_resource._array()).atexit = False
 
     def __iter__(self) -> EagerIterator:
         return self
@@ -51,6 +55,11 @@ class EagerIterator(OfElements, Trackable):
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         return {"ITERATOR": lambda name: _Position(self._iterator_resource, name)}
+
+
+def _release(resource: Any) -> None:
+    """On a thread of its own: the collector may have called while this one holds a lock."""
+    threading.Thread(target=resource.released, name="weft-data-release", daemon=True).start()
 
 
 class _Position(SaveableObject):

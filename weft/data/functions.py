@@ -78,7 +78,7 @@ class StructuredFunction:
     def _converted(self) -> Callable[..., Any]:
         """Control flow of the function may depend on tensors."""
         from weft.autograph.api import tf_convert
-        from weft.autograph.context import control_status_ctx
+        from weft.graph.conversion_status import control_status_ctx
 
         found: Callable[..., Any] = tf_convert(self._func, control_status_ctx())
         return found

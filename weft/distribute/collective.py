@@ -10,9 +10,10 @@ from weft.distribute import device_util
 from weft.distribute.cross_device_ops import AllReduceCrossDeviceOps, CrossDeviceOps
 from weft.distribute.mirrored import MirroredExtended
 from weft.distribute.strategy import Strategy
-from weft.distribute.worker_roles import is_chief, worker_count
+from weft.distribute.worker import Worker, gpus_of
+from weft.distribute.worker_roles import worker_count
 from weft.platform import tf_logging as logging
-from weft.train.cluster_resolver import SimpleClusterResolver, TFConfigClusterResolver
+from weft.train.cluster_resolver import TFConfigClusterResolver
 
 
 class CollectiveCommunication(enum.Enum):
@@ -40,13 +41,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         return made
 
 
-class CollectiveExtended(MirroredExtended):
+class CollectiveExtended(Worker, MirroredExtended):
     """What is behind a MultiWorkerMirroredStrategy."""
-
-    _cluster_spec: Any = None
-    _task_type: str | None = None
-    _task_id: int | None = None
-    _is_chief = True
 
     def __init__(
         self, container_strategy: Any, communication: Any, cluster_resolver: Any = None
@@ -65,10 +61,7 @@ class CollectiveExtended(MirroredExtended):
         self._host = device_util.canonicalize("/device:CPU:0")
 
     def _gpus(self, cluster_resolver: Any) -> int:
-        if isinstance(cluster_resolver, TFConfigClusterResolver):
-            count = device_util.count_gpus()
-        else:
-            count = int(cluster_resolver.num_accelerators().get("GPU", 0))
+        count = gpus_of(cluster_resolver)
         if self._communication is CollectiveCommunication.NCCL and not count:
             logging.warning("Enabled NCCL communication but no GPUs detected/specified.")
         return count
@@ -95,26 +88,7 @@ class CollectiveExtended(MirroredExtended):
         gpus = [f"{worker}/device:GPU:{i}" for i in range(self._gpus(cluster_resolver))]
         self._initialize(gpus or [worker])
         self._host = self._default_device = worker
-        self._is_chief = is_chief(spec, task_type, task_id)
-        self._cluster_spec, self._task_type, self._task_id = spec, task_type, task_id
-
-    def _configure(
-        self,
-        session_config: Any = None,
-        cluster_spec: Any = None,
-        task_type: str | None = None,
-        task_id: int | None = None,
-    ) -> None:
-        if cluster_spec:
-            gpus = sum(device_util.is_gpu(name) for name in self._devices)
-            self._initialize_worker(
-                SimpleClusterResolver(
-                    cluster_spec, task_type=task_type, task_id=task_id,
-                    num_accelerators={"GPU": gpus},
-                )
-            )  # fmt: skip
-        if session_config is not None:
-            session_config.CopyFrom(self._update_config_proto(session_config))
+        self._set_task(spec, task_type, task_id)
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         updated = copy.deepcopy(config_proto)
@@ -126,15 +100,3 @@ class CollectiveExtended(MirroredExtended):
     def _get_cross_device_ops(self) -> CrossDeviceOps:
         ops: CrossDeviceOps = self._cross_device_ops
         return ops
-
-    @property
-    def experimental_between_graph(self) -> bool:
-        return True
-
-    @property
-    def should_checkpoint(self) -> bool:
-        return self._is_chief
-
-    @property
-    def should_save_summary(self) -> bool:
-        return self._is_chief

@@ -6,15 +6,14 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from weft.core import nest
 from weft.distribute.context import has_strategy
 from weft.distribute.extended import StrategyExtended
 from weft.distribute.input_context import InputContext
 from weft.distribute.numpy_dataset import numpy_dataset
+from weft.distribute.one_copy import OneCopy
 from weft.distribute.replica_context import ReplicaContext
 from weft.distribute.strategy import Strategy
 from weft.graph.graph import colocate_with
-from weft.ops import array
 from weft.ops.replicas import Mode, updating
 
 
@@ -33,7 +32,7 @@ class _DefaultStrategy(Strategy):
         raise RuntimeError("Should only create a single instance of _DefaultDistributionStrategy")
 
 
-class _DefaultExtended(StrategyExtended):
+class _DefaultExtended(OneCopy, StrategyExtended):
     _num_replicas_in_sync = 1  # type: ignore[assignment]
 
     def _scope(self, strategy: Any) -> AbstractContextManager[Any]:
@@ -62,32 +61,12 @@ class _DefaultExtended(StrategyExtended):
     def _experimental_make_numpy_dataset(self, numpy_input: Any, session: Any) -> Any:
         return numpy_dataset(numpy_input, session)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        return tensor
-
     def _call_for_each_replica(self, fn: Any, args: Any, kwargs: Any) -> Any:
         with default_mode().replica:
             return fn(*args, **kwargs)
 
-    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
-        return value
-
-    def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
-        return self._update_non_slot(var, fn, (var, *args), kwargs, group)
-
-    def _update_non_slot(self, colocate: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
-        with updating(colocate):
-            result = fn(*args, **kwargs)
-        return result if group else nest.map_structure(self._local_results, result)
-
-    def read_var(self, v: Any) -> Any:
-        return array.identity(v)
-
-    def _local_results(self, value: Any) -> tuple[Any, ...]:
-        return (value,)
-
-    def value_container(self, value: Any) -> Any:
-        return value
+    def _place(self, colocate: Any) -> AbstractContextManager[Any]:
+        return updating(colocate)
 
     def non_slot_devices(self, var_list: Any) -> Any:
         return min(var_list, key=lambda variable: variable.name)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from weft.core import dtypes, nest
+from weft.core import dtypes
 from weft.distribute import device_util
 from weft.distribute.extended import StrategyExtended
 from weft.distribute.mirrored import ReplicatedExtended
 from weft.distribute.numpy_dataset import SingleDevice
+from weft.distribute.one_copy import OneCopy
 from weft.distribute.replica_context import ReplicaContext
 from weft.distribute.strategy import Strategy
 from weft.graph.convert import constant
 from weft.graph.graph import colocate_with, device
-from weft.ops import array
 from weft.ops.replicas import updating
 
 
@@ -25,7 +26,7 @@ class OneDeviceStrategy(Strategy):
         super().__init__(OneDeviceExtended(self, device))
 
 
-class OneDeviceExtended(ReplicatedExtended):
+class OneDeviceExtended(OneCopy, ReplicatedExtended):
     """What is behind a OneDeviceStrategy."""
 
     def __init__(self, container_strategy: Any, device: str) -> None:
@@ -46,31 +47,13 @@ class OneDeviceExtended(ReplicatedExtended):
         with device(self._device), context:
             return fn(*args, **kwargs)
 
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        return tensor
-
-    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
-        return value
-
     # One by one, each by `_reduce_to`.
     _batch_reduce_to = StrategyExtended._batch_reduce_to
 
-    def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
-        return self._update_non_slot(var, fn, (var, *args), kwargs, group)
-
-    def _update_non_slot(self, colocate: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
+    @contextmanager
+    def _place(self, colocate: Any) -> Iterator[None]:
         with device(self._device), updating(self._device):
-            result = fn(*args, **kwargs)
-        return result if group else nest.map_structure(self._local_results, result)
-
-    def read_var(self, v: Any) -> Any:
-        return array.identity(v)
-
-    def _local_results(self, value: Any) -> tuple[Any, ...]:
-        return (value,)
-
-    def value_container(self, value: Any) -> Any:
-        return value
+            yield
 
     def non_slot_devices(self, var_list: Any) -> Any:
         return (self._device,)

@@ -26,13 +26,14 @@ from weft.distribute.mirrored_creation import leave_collections
 from weft.distribute.numpy_dataset import SingleDevice
 from weft.distribute.strategy import Strategy
 from weft.distribute.values import DistributedValues, Mirrored
-from weft.distribute.worker_roles import cluster_jobs, id_in_cluster, is_chief, worker_count
+from weft.distribute.worker import Worker, gpus_of
+from weft.distribute.worker_roles import cluster_jobs, id_in_cluster, worker_count
 from weft.graph.graph import GraphKeys, colocate_with, device, get_default_graph
 from weft.ops import array
 from weft.ops.replicas import updating
 from weft.ops.resource_variable import BaseResourceVariable
 from weft.ops.variable_def import validate_distribution
-from weft.train.cluster_resolver import SimpleClusterResolver, TFConfigClusterResolver
+from weft.train.cluster_resolver import TFConfigClusterResolver
 from weft.train.device_setter import replica_device_setter
 
 _LOCAL_CPU = "/device:CPU:0"
@@ -57,13 +58,8 @@ class CentralStorageStrategy(Strategy):
         )
 
 
-class ParameterServerExtended(ReplicatedExtended):
+class ParameterServerExtended(Worker, ReplicatedExtended):
     """What is behind both."""
-
-    _cluster_spec: Any = None
-    _task_type: str | None = None
-    _task_id: int | None = None
-    _is_chief = True
 
     def __init__(
         self,
@@ -84,7 +80,7 @@ class ParameterServerExtended(ReplicatedExtended):
     ) -> None:
         self._host = device_util.canonicalize(_LOCAL_CPU)
         if compute_devices is None:
-            compute_devices = device_util.local_devices(_gpus_of(cluster_resolver))
+            compute_devices = device_util.local_devices(gpus_of(cluster_resolver))
         self._devices = tuple(device_util.canonicalize(name) for name in compute_devices)
         if parameter_device is None:
             parameter_device = compute_devices[0] if len(compute_devices) == 1 else _LOCAL_CPU
@@ -102,30 +98,14 @@ class ParameterServerExtended(ReplicatedExtended):
         if not servers:
             raise ValueError("The cluster spec needs to have `ps` jobs.")
         worker = f"/job:{task_type}/task:{task_id}"
-        gpus = [f"{worker}/device:GPU:{i}" for i in range(_gpus_of(cluster_resolver))]
+        gpus = [f"{worker}/device:GPU:{i}" for i in range(gpus_of(cluster_resolver))]
         self._devices = tuple(device_util.canonicalize(name) for name in gpus or [worker])
         self._host = self._default_device = worker
         self._variable_device = replica_device_setter(
             ps_tasks=servers, worker_device=worker, merge_devices=True, cluster=spec
         )
         self._parameter_devices = tuple(f"/job:ps/task:{i}" for i in range(servers))
-        self._is_chief = is_chief(spec, task_type, task_id)
-        self._cluster_spec, self._task_type, self._task_id = spec, task_type, task_id
-
-    def _configure(
-        self,
-        session_config: Any = None,
-        cluster_spec: Any = None,
-        task_type: str | None = None,
-        task_id: int | None = None,
-    ) -> None:
-        if cluster_spec:
-            gpus = sum(device_util.is_gpu(name) for name in self._devices)
-            resolver = SimpleClusterResolver(
-                cluster_spec, task_type=task_type, task_id=task_id, num_accelerators={"GPU": gpus}
-            )
-            self._initialize_worker(resolver)
-        super()._configure(session_config)
+        self._set_task(spec, task_type, task_id)
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         if self._cluster_spec is None:
@@ -244,26 +224,8 @@ class ParameterServerExtended(ReplicatedExtended):
         return len(self._devices) > 1
 
     @property
-    def experimental_between_graph(self) -> bool:
-        return True
-
-    @property
     def experimental_should_init(self) -> bool:
         return self._is_chief
-
-    @property
-    def should_checkpoint(self) -> bool:
-        return self._is_chief
-
-    @property
-    def should_save_summary(self) -> bool:
-        return self._is_chief
-
-
-def _gpus_of(cluster_resolver: Any) -> int:
-    if cluster_resolver is None or isinstance(cluster_resolver, TFConfigClusterResolver):
-        return device_util.count_gpus()
-    return int(cluster_resolver.num_accelerators().get("GPU", 0))
 
 
 def _single(structure: Any) -> Any:

@@ -85,9 +85,9 @@ class _Replica(threading.Thread):
 
     def _wait(self) -> None:
         self._may_run.wait()
-        self._may_run.clear()
-        if self._stopping:
+        if self._stopping:  # for good: nobody wakes it if it comes here once more
             raise _Stopped
+        self._may_run.clear()
 
     def merge_call(self, fn: Any, args: Any, kwargs: Any) -> Any:
         """Called on the thread itself: waits until all replicas are here."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from weft.autograph.api import control_status_ctx, tf_convert
 from weft.core import dtypes
 from weft.distribute.context import require_cross_replica
 from weft.distribute.input_context import InputReplicationMode
@@ -98,6 +99,8 @@ class Strategy:
     ) -> Any:
         """`fn(*args)` in each replica, which gets its own part of distributed arguments."""
         with self.scope():
+            # Inside of a `tf.function`, control flow of replicas may depend on tensors as well.
+            fn = tf_convert(fn, control_status_ctx(), convert_by_default=False)
             return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
     def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:

@@ -39,8 +39,8 @@ def train(estimator: Any, strategy: Any, input_fn: Any, hooks: Any, listeners: A
             return estimator._train_with_estimator_spec(spec, input_hooks, hooks, step, listeners)
 
 
-def build_eval(estimator: Any, strategy: Any, input_fn: Any) -> tuple[Any, Any, Any, list[Any]]:
-    """(scaffold, operation that updates the metrics, metrics by name, hooks)"""
+def build_eval(estimator: Any, strategy: Any, input_fn: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """(scaffold, update of the metrics, metrics by name, hooks of the input, those of the model)"""
     iterator, input_hooks = _iterator(estimator, strategy, input_fn, ModeKeys.EVAL)
     specs = _call_model_fn(estimator, strategy, iterator, ModeKeys.EVAL)
     metrics = dict(specs.eval_metric_ops or {})
@@ -51,8 +51,8 @@ def build_eval(estimator: Any, strategy: Any, input_fn: Any) -> tuple[Any, Any, 
     ordered = sorted(metrics.items())
     update = group(*[strategy.group(update) for _, (_, update) in ordered])
     values = {name: strategy.experimental_local_results(value)[0] for name, (value, _) in ordered}
-    hooks = [*input_hooks, *_first(strategy, specs.evaluation_hooks)]
-    return _combined_scaffold(strategy, specs.scaffold), update, values, hooks
+    hooks = _first(strategy, specs.evaluation_hooks)
+    return _combined_scaffold(strategy, specs.scaffold), update, values, input_hooks, hooks
 
 
 def _iterator(estimator: Any, strategy: Any, input_fn: Any, mode: str) -> tuple[Any, list[Any]]:

@@ -216,10 +216,11 @@ class Estimator(ModelCalls):
         self._create_and_assert_global_step(get_default_graph())
         strategy = self._config.eval_distribute
         if strategy is None:
-            scaffold, update_op, values, own_hooks = self._build_eval(input_fn)
+            scaffold, update_op, values, *own_hooks = self._build_eval(input_fn)
         else:
             built = distributed.build_eval(self, strategy, input_fn)
-            scaffold, update_op, values, own_hooks = built
+            scaffold, update_op, values, *own_hooks = built
+        input_hooks, evaluation_hooks = own_hooks
         self._maybe_warm_start(checkpoint_path)
         if GraphKeys.GLOBAL_STEP in values:
             raise ValueError(
@@ -227,16 +228,18 @@ class Estimator(ModelCalls):
                 "a default metric with the same name."
             )
         values[GraphKeys.GLOBAL_STEP] = get_global_step(get_default_graph())
-        return with_local_init(scaffold), update_op, values, [*own_hooks, *(hooks or ())]
+        all_hooks = [*input_hooks, *(hooks or ()), *evaluation_hooks]
+        return with_local_init(scaffold), update_op, values, all_hooks
 
-    def _build_eval(self, input_fn: Any) -> tuple[Any, Any, dict[str, Any], list[Any]]:
+    def _build_eval(self, input_fn: Any) -> tuple[Any, Any, dict[str, Any], Any, Any]:
+        """(scaffold, update of the metrics, metrics, hooks of the input, those of the model)"""
         features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
             input_fn, ModeKeys.EVAL
         )
         spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
         metrics = eval_results.add_loss_metric(spec.eval_metric_ops, spec.loss)
         update_op, values = eval_results.split_metrics(metrics)
-        return spec.scaffold, update_op, values, [*input_hooks, *spec.evaluation_hooks]
+        return spec.scaffold, update_op, values, input_hooks, spec.evaluation_hooks
 
     def _evaluate_run(
         self,

@@ -63,7 +63,7 @@ def _strategies(train: Any, evaluate: Any, both: Any) -> tuple[Any, Any]:
         ("eval_distribute", evaluate, together.eval_distribute),
     ):
         if alone is not None and inside is not None:
-            raise ValueError(f"Either `{name}` or `experimental_distribute.{name}` can be set.")
+            raise ValueError(f"Either `{name}` or`experimental_distribute.{name}` can be set.")
         strategy = inside if alone is None else alone
         if strategy is not None and not isinstance(strategy, Strategy):
             raise ValueError(f"`{name}` is not a tf.distribute.Strategy: {strategy!r}")

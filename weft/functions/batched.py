@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.autograph.api import tf_convert
-from weft.autograph.context import control_status_ctx
+from weft.graph.conversion_status import control_status_ctx
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import function_def

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.core import dtypes, nest
-from weft.functions.arguments import Arguments, placeholders
+from weft.functions.arguments import Arguments
 from weft.functions.eager_calls import run_body
+from weft.functions.placeholders import placeholders
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import Body

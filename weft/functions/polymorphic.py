@@ -27,6 +27,7 @@ from weft.ops.resource_variable import ResourceVariable
 from weft.ops.variable_creators import last_creator_scope
 
 _NOT_FIRST = "tf.function-decorated function tried to create variables on non-first call."
+_NOT_THE_FIRST = "Creating variables on a non-first call to a function decorated with tf.function."
 _NOTED = 64  # signatures of eager calls that are kept
 _run_eagerly = False
 
@@ -87,12 +88,13 @@ class Function:
         """As a method, one function for each object, which keeps it."""
         if owner is None:
             return self
-        kept = getattr(owner, "__dict__", {}).setdefault("_weft_functions", {})
-        found = kept.get(id(self))
-        # A copy of an object has the functions of the first one.
-        if found is None or getattr(found.python_function, "__self__", owner) is not owner:
-            found = kept[id(self)] = self._bound(owner)
-        return found
+        space = getattr(owner, "__dict__", {})
+        kept = space.get(_KEPT)
+        if kept is None or kept.owner() is not owner:  # a copy has what the first one keeps
+            kept = space[_KEPT] = _Methods(owner)
+        if id(self) not in kept:
+            kept[id(self)] = self._bound(owner)
+        return kept[id(self)]
 
     def _bound(self, owner: Any) -> Function:
         signature = self.input_signature
@@ -106,10 +108,14 @@ class Function:
     # ---- calling ----
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _run_eagerly or executing_eagerly():
+        if _run_eagerly:
+            return self._python_function(*args, **kwargs)
+        if executing_eagerly() and self.input_signature is None:
             self._note_call(args, kwargs)
             return self._python_function(*args, **kwargs)
         given = self._spec.bind(args, kwargs)
+        if executing_eagerly():
+            return self._python_function(*given.args, **given.kwargs)
         return self._trace_for(given).call_flat(given.tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -126,7 +132,7 @@ class Function:
 
     def _note_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Eager calls make no traces; what they would be of is kept, to save the function."""
-        if self.input_signature is not None or len(self._called) >= _NOTED or _run_eagerly:
+        if len(self._called) >= _NOTED:
             return
         quick = None if kwargs else quick_key(args)
         if quick is None or quick not in self._noted:
@@ -173,7 +179,7 @@ class Function:
                 raise
             # With variables there, it is traced as it will be from now on.
             return self._traced(given, _refuse) if made else found
-        return self._traced(given, _refuse)
+        return self._traced(given, _refuse if self._created else _refuse_later)
 
     def _relaxed(self, given: Arguments) -> Arguments:
         """What fits these arguments and all others like them but for shapes."""
@@ -198,6 +204,27 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name}>"
+
+
+_KEPT = "_weft_functions"
+
+
+class _Methods(dict[int, Function]):
+    """The functions that an object keeps as methods; copies of the object make their own."""
+
+    def __init__(self, owner: Any = None) -> None:
+        super().__init__()
+        self.owner: Callable[[], Any] = _reference(owner)
+
+    def __reduce__(self) -> Any:
+        return _Methods, ()
+
+
+def _reference(owner: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(owner)
+    except TypeError:  # None, and what has no room for references
+        return lambda: owner
 
 
 def _outermost() -> Graph:
@@ -227,6 +254,11 @@ def _create(made: list[Any], next_creator: Any, **kwargs: Any) -> Any:
 
 def _refuse(next_creator: Any, **kwargs: Any) -> Any:
     raise ValueError(_NOT_FIRST)
+
+
+def _refuse_later(next_creator: Any, **kwargs: Any) -> Any:
+    """In functions that made no variables at first."""
+    raise ValueError(_NOT_THE_FIRST)
 
 
 def function(

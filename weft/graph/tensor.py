@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft.core.dtypes import DType
+from weft.core.errors import OperatorNotAllowedInGraphError
 from weft.core.shapes import TensorShape, dims_of
 from weft.graph import shape_fn
+from weft.graph.conversion_status import not_in_graphs
 from weft.graph.shape_fn import Dims
 
 if TYPE_CHECKING:
@@ -156,19 +158,11 @@ class Tensor:
         return id(self)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if self.dims is None:
-            raise TypeError("Cannot iterate over a tensor with unknown shape.")
-        if not self.dims:
-            raise TypeError("Cannot iterate over a scalar tensor.")
-        if self.dims[0] is None:
-            raise TypeError("Cannot iterate over a tensor with unknown first dimension.")
-        return (self[i] for i in range(self.dims[0]))
+        raise OperatorNotAllowedInGraphError(not_in_graphs("iterating over `tf.Tensor`"))
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead"
-            " of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to"
-            " execute subgraphs conditioned on the value of a tensor."
+        raise OperatorNotAllowedInGraphError(
+            not_in_graphs("using a `tf.Tensor` as a Python `bool`")
         )
 
     def __len__(self) -> int:

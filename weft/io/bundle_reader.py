@@ -249,12 +249,12 @@ class BundleReader:
             self._files[shard] = file
         return file, path
 
-    def _too_short(self, entry: Any, label: str, path: str, found: int) -> errors.DataLossError:
-        return errors.DataLossError(
+    def _too_short(self, entry: Any, label: str, path: str, found: int) -> errors.OutOfRangeError:
+        return errors.OutOfRangeError(
             None,
             None,
-            f"{path} ends within tensor {label}: {entry.size} bytes at {entry.offset} were wanted, "
-            f"{found} are there",
+            f"Read less bytes than requested: {path} ends within tensor {label}: {entry.size} bytes"
+            f" at {entry.offset} were wanted, {found} are there",
         )
 
     def _broken(self, why: str) -> errors.DataLossError:

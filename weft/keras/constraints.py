@@ -127,4 +127,6 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 def get(identifier: Any) -> Any:
     """The constraint meant by a name, a record {class_name, config}, or itself."""
+    if isinstance(identifier, str):
+        identifier = {"class_name": identifier, "config": {}}
     return interpret(identifier, "constraint", deserialize)

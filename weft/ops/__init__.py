@@ -112,6 +112,7 @@ from weft.ops import (  # noqa: F401
     image_resample,
     image_resize,
     image_scaling,
+    image_sizes,
     image_transform,
     indexing,
     initial_value,
@@ -273,5 +274,4 @@ from weft.ops import (  # noqa: F401
     window_shapes,
     windows,
     winograd,
-    without_kernels,
 )

@@ -108,6 +108,11 @@ def unbatch_(
     xp: Any, ctx: Any, batched_tensor: Any, batch_index: Any, id: Any, *, timeout_micros: int
 ) -> Any:
     rows, index = np.asarray(batched_tensor), np.asarray(batch_index)
+    if not rows.ndim or index.ndim != 2:
+        raise invalid(
+            "Unbatch needs a batch of at least one dimension and a matrix as its index; Got:"
+            f" {s.show(rows.shape)} and {s.show(index.shape)}."
+        )
     if len(index) > len(rows):
         raise invalid(
             "Wrong shape for index tensor. Expected 0th dimension size to be no greater than"

@@ -29,8 +29,14 @@ Array = Any
     differentiable=False,
 )
 def bucketize_op(xp: Any, input: Array, *, boundaries: list[float]) -> Array:
-    bins = xp.searchsorted(_edges(boundaries), input.astype(np.float64), side="right")
+    bins = xp.searchsorted(_edges(boundaries), _comparable(input), side="right")
     return bins.astype(np.int32)
+
+
+def _comparable(input: Array) -> Array:
+    """Numbers as they are compared with boundaries: C makes 32-bit floats of integers."""
+    whole = input.dtype.kind in "iu"
+    return (input.astype(np.float32) if whole else input).astype(np.float64)
 
 
 def _edges(boundaries: list[float]) -> np.ndarray:
@@ -46,7 +52,7 @@ def _(c: Any) -> Any:
     if sorted(boundaries) != boundaries:
         return None
     edges = _edges(boundaries)
-    return lambda x: edges.searchsorted(x.astype(np.float64), side="right").astype(np.int32)
+    return lambda x: edges.searchsorted(_comparable(x), side="right").astype(np.int32)
 
 
 def _one_per_bin(c: s.ShapeContext) -> s.Dims:

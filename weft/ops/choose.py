@@ -19,8 +19,8 @@ def _select_shape(c: s.ShapeContext) -> s.Dims:
     condition, dims = c.dims(0), s.merge(c.dims(1), c.dims(2))
     if condition is None or not condition or dims is None:
         return dims
-    if len(condition) == 1 and len(dims) > 1:
-        s.merge_dim(dims[0], condition[0])  # they must agree; TensorFlow infers nothing from it
+    if len(condition) == 1 and dims:
+        s.merge(condition, dims[:1])  # they must agree; TensorFlow infers nothing from it
         return dims
     return s.merge(dims, condition)
 

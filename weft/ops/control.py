@@ -21,6 +21,7 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import op, raw
 from weft.graph.slices import IndexedSlices
+from weft.ops.eager import executing_eagerly
 from weft.ops.kernels import c_escaped
 
 
@@ -168,6 +169,16 @@ def assert_op(xp: Any, condition: Any, data: list[Any], *, summarize: int) -> No
 _summary = summarize
 
 
+def _shown_now(tensor: Any, count: int | None) -> str:
+    """The first values of a tensor that has them, 3 if nothing is said; all if `count` < 0."""
+    flat = np.ravel(tensor.numpy()).tolist() if tensor.shape.ndims else [tensor.numpy()]
+    first = flat if count is not None and count < 0 else flat[: 3 if count is None else count]
+    texts = [str(value) for value in first]
+    if len(texts) < len(flat) and tensor.shape.ndims:
+        texts.append("...")
+    return ", ".join(texts)
+
+
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> Any:
@@ -176,6 +187,10 @@ def Assert(
     Data that may lie on an accelerator is looked at only then.
     """
     given = {} if summarize is None else {"summarize": summarize}
+    if executing_eagerly() and not condition:
+        shown = "\n".join(_shown_now(convert_to_tensor(each), summarize) for each in data)
+        message = f"Expected '{condition!s}' to be true. Summarized data: {shown}"
+        raise errors.InvalidArgumentError(None, None, message)
     with name_scope(name, "Assert", [condition, data]):
         tensors = [convert_to_tensor(each) for each in data]
         if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):

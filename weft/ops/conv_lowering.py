@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from weft.ops import winograd
@@ -315,12 +316,40 @@ def depthwise(x: Array, w: Array, window: Window) -> Array:
         return _xla(x, w.reshape(*window.size, 1, c * m), window)
 
     def by_taps(x: Array, w: Array) -> Array:
+        if len(window.size) > 1 and math.prod(window.size) > _MANY_TAPS:
+            return _depthwise_by_rows(x, w, window)
         pieces = zip(taps(x, window), window.taps, strict=True)
         return sum(_scaled(piece, w[tap]) for piece, tap in pieces)
 
     if platform() != "cpu":
         return by_xla(x, w)
     return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, w)
+
+
+# Beyond so many, taps are not all written out: compiling them would take seconds.
+_MANY_TAPS = 49
+
+
+def _depthwise_by_rows(x: Array, w: Array, window: Window) -> Array:
+    """As by taps, with a loop over the rows of a window."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    x = fit(x, window, 0)
+    deep = (window.output[0] - 1) * window.stride[0] + 1
+    row = replace(
+        window, size=(1, *window.size[1:]), before=(0,) * len(window.size),
+        input=(deep, *x.shape[2:-1]),
+    )  # fmt: skip
+
+    def add_row(i: Any, total: Array) -> Array:
+        part = lax.dynamic_slice_in_dim(x, i * window.dilation[0], deep, 1)
+        weights = lax.dynamic_index_in_dim(w, i, 0, keepdims=True)
+        pieces = zip(taps(part, row), row.taps, strict=True)
+        return sum((_scaled(piece, weights[tap]) for piece, tap in pieces), total)
+
+    nothing = jnp.zeros((x.shape[0], *window.output, math.prod(w.shape[-2:])), x.dtype)
+    return lax.fori_loop(0, window.size[0], add_row, nothing)
 
 
 def _scaled(x: Array, factors: Array) -> Array:

@@ -32,6 +32,8 @@ class Layers:
 
     @staticmethod
     def of(attrs: dict[str, Any], count: int, units: int, depth: int) -> Layers:
+        if count <= 0 or units <= 0 or depth < 0:
+            raise invalid(f"Recurrent layers of sizes {count}, {units} and {depth}")
         _check_supported(attrs, units, depth)
         directions = 2 if attrs["direction"] == "bidirectional" else 1
         return Layers(attrs["rnn_mode"], directions, count, units, depth)
@@ -52,8 +54,9 @@ class Layers:
 
     @property
     def size(self) -> int:
-        shapes = [*self.weight_shapes(), *self.bias_shapes()]
-        return sum(int(np.prod(shape)) for shape in shapes)
+        inputs = self.depth + (self.count - 1) * self.input_size(1)
+        gates = GATES[self.mode] * self.directions * self.units
+        return gates * (inputs + self.count * (self.units + 2))
 
     def split(self, xp: Any, params: Array) -> tuple[list[Array], list[Array]]:
         """Matrices and biases out of the vector."""

@@ -7,7 +7,7 @@ so that it can be differentiated like any other. Eager execution is such a graph
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,11 @@ class EagerTensor(Tensor):
             raise ValueError(
                 f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}"
             )
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self.dims[0] or 0))
 
     def __bool__(self) -> bool:
         return bool(self.numpy())

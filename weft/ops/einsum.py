@@ -67,6 +67,25 @@ def _einsum_shape(c: s.ShapeContext) -> s.Dims:
     return (*(sizes[a] for a in left), *middle, *(sizes[a] for a in right))
 
 
+def _check_sizes(labels: list[str], shapes: list[tuple[int, ...]]) -> None:
+    """A label is of one size wherever it stands: NumPy would let a size of 1 be any."""
+    sizes: dict[str, int] = {}
+    for i, (part, dims) in enumerate(zip(labels, shapes, strict=True)):
+        left, dots, right = part.partition("...")
+        named = left + right
+        if len(dims) < len(named) or (len(dims) > len(named) and not dots):
+            wanted = f"at least {len(named)}" if dots else str(len(named))
+            raise invalid(f"Expected input {i} to have rank {wanted} but got: {len(dims)}")
+        places = [*range(len(left)), *range(len(dims) - len(right), len(dims))]
+        for label, axis in zip(named, places, strict=True):
+            size = sizes.setdefault(label, dims[axis])
+            if size != dims[axis]:
+                raise invalid(
+                    f"Expected dimension {size} at axis {axis} of the input shaped"
+                    f" {s.show(dims)} but got dimension {dims[axis]}"
+                )
+
+
 def _flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
     labels, _ = _split_equation(attrs["equation"], len(dims))
     sizes: dict[str, int] = {}
@@ -88,6 +107,7 @@ def _flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
 )
 def einsum_op(xp: Any, inputs: list[Array], *, equation: str) -> Array:
     labels, output = _split_equation(equation, len(inputs))
+    _check_sizes(labels, [x.shape for x in inputs])
     operands = [wide(x) for x in inputs]
     unused = [c for c in string.ascii_letters if c not in equation]
     # A label that the output repeats spans a diagonal: each repetition is a unit matrix.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.errors import NotFoundError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -29,6 +30,12 @@ def tree_handle(xp: Any, ctx: Any) -> Tree:
     )
 
 
+def _made(tree: Tree) -> Tree:
+    if not tree.initialized:
+        raise NotFoundError(None, None, f"Resource of decision tree {tree.name} does not exist.")
+    return tree
+
+
 @op("TreeIsInitializedOp", inputs=_HANDLE, outputs="is_initialized: bool", shape=s.scalar, **_STATE)
 def tree_is_initialized(xp: Any, tree_handle: Tree) -> Array:
     return np.array(tree_handle.initialized)
@@ -45,7 +52,7 @@ def create_tree(xp: Any, tree_handle: Tree, tree_config: Any, *, params: str) ->
 
 @op("TreeSerialize", inputs=_HANDLE, outputs="tree_config: string", shape=s.scalar, **_STATE)
 def tree_serialize(xp: Any, tree_handle: Tree) -> Array:
-    with tree_handle.lock:
+    with _made(tree_handle).lock:
         return np.array(tree_handle.dumps(), object)
 
 
@@ -61,7 +68,7 @@ def tree_deserialize(xp: Any, tree_handle: Tree, tree_config: Any, *, params: st
 
 @op("TreeSize", inputs=_HANDLE, outputs="tree_size: int32", shape=s.scalar, **_STATE)
 def tree_size(xp: Any, tree_handle: Tree) -> Array:
-    return np.array(len(tree_handle.feature), np.int32)
+    return np.array(len(_made(tree_handle).feature), np.int32)
 
 
 @op(
@@ -69,7 +76,7 @@ def tree_size(xp: Any, tree_handle: Tree) -> Array:
     shape=lambda c: (None,), **_STATE,
 )  # fmt: skip
 def feature_usage_counts(xp: Any, tree_handle: Tree) -> Array:
-    with tree_handle.lock:
+    with _made(tree_handle).lock:
         return tree_handle.feature_counts()
 
 
@@ -85,7 +92,7 @@ def _predicted(c: ShapeContext) -> list[Dims]:
     **_STATE,
 )  # fmt: skip
 def tree_predictions(xp: Any, tree_handle: Tree, input_data: Array) -> Any:
-    with tree_handle.lock:
+    with _made(tree_handle).lock:
         found = tree_handle.predict(input_data)
     paths = np.full(len(input_data), b"", object)
     return found, paths
@@ -100,5 +107,5 @@ def grow_tree(
     random_seed: int,
 ) -> None:  # fmt: skip
     """Examples arrive at the leaves of a tree, some of which split."""
-    with tree_handle.lock:
+    with _made(tree_handle).lock:
         tree_handle.train(input_data, input_labels, input_weights, random_seed)

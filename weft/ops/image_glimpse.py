@@ -10,7 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
-from weft.ops.image_resize import sized
+from weft.ops.image_sizes import sized
 from weft.ops.kernels import invalid
 
 F = np.float32

@@ -43,6 +43,11 @@ def generate_bounding_box_proposals_(
     nms_threshold: Any, pre_nms_topn: Any, min_size: Any, *, post_nms_topn: int,
 ) -> tuple[ndarray, ndarray]:  # fmt: skip
     _check(scores, anchors, nms_threshold, pre_nms_topn, post_nms_topn)
+    if not bbox_deltas.size == scores.shape[0] * anchors.size == 4 * scores.size:
+        raise invalid(
+            f"Scores, deltas and anchors are of different numbers of boxes: {s.show(scores.shape)},"
+            f" {s.show(bbox_deltas.shape)} and {s.show(anchors.shape)}"
+        )
     images = scores.shape[0]
     boxes = np.zeros((images, post_nms_topn, 4), np.float32)
     likely = np.zeros((images, post_nms_topn), np.float32)
@@ -62,7 +67,7 @@ def generate_bounding_box_proposals_(
 def _check(scores: ndarray, anchors: ndarray, threshold: Any, before: Any, after: int) -> None:
     if after <= 0:
         raise invalid("post_nms_topn can't be 0 or less")
-    if anchors.shape[2] // scores.shape[3] != 4:
+    if anchors.shape[2] != 4 * scores.shape[3]:
         raise errors.OutOfRangeError(None, None, "Box dimensions need to be 4")
     if not 0 <= threshold <= 1:
         raise invalid(f"nms_threshold should be between 0 and 1. Got {float(threshold):g}")

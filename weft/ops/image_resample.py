@@ -14,7 +14,7 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
-from weft.ops.image_resize import check_size, resized
+from weft.ops.image_sizes import resized, two_sizes
 from weft.ops.kernels import invalid
 
 F = np.float32
@@ -136,7 +136,7 @@ def scale_and_translate_(
 ) -> Any:  # fmt: skip
     if images.ndim != 4:
         raise invalid(f"input must be 4-dimensional{s.show(images.shape)}")
-    height, width = check_size(size)
+    height, width = two_sizes(size)
     if height <= 0 or width <= 0:
         raise invalid("output dimensions must be positive")
     weights = _both(xp, images.shape, (height, width), scale, translation, kernel_type, antialias)

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
-from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops import array
+from weft.ops.image_sizes import checked_size, resized, two_sizes
 from weft.ops.kernels import invalid
 
 # Index and weight of one tap, for every output pixel along an axis.
@@ -177,50 +177,6 @@ def _transposed_along(xp: Any, grads: Any, matrix: np.ndarray, axis: int) -> Any
     return xp.matmul(weights, flat, **exact).reshape(*outer, len(weights), *inner)
 
 
-# ---- shapes and checks ---------------------------------------------------------------------------
-
-
-def sized(c: ShapeContext, batch: int | None, channels: int | None, size_input: int) -> Dims:
-    """[batch, *the value of an input of two integers, channels]"""
-    (length,) = s.with_rank(c.dims(size_input), 1)
-    if length not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {length}")
-    size = c.partial(size_input) or (None, None)
-    return (batch, *size, channels)
-
-
-def resized(c: ShapeContext) -> Dims:
-    batch, _, _, channels = s.with_rank(c.dims(0), 4)
-    return sized(c, batch, channels, 1)
-
-
-def check_size(size: Any) -> tuple[int, int]:
-    if np.ndim(size) != 1:
-        raise invalid(f"shape_t must be 1-dimensional{s.show(np.shape(size))}")
-    if len(size) != 2:
-        raise invalid(f"shape_t must have two elements{s.show(np.shape(size))}")
-    return int(size[0]), int(size[1])
-
-
-def _check(images: Any, size: Any, align_corners: bool, half_pixel: bool) -> tuple[int, int]:
-    if half_pixel and align_corners:
-        raise invalid("If half_pixel_centers is True, align_corners must be False.")
-    if np.ndim(images) != 4:
-        raise invalid(f"input must be 4-dimensional{s.show(np.shape(images))}")
-    height, width = check_size(size)
-    if height <= 0 or width <= 0:
-        raise invalid("output dimensions must be positive")
-    if images.shape[3] <= 0:
-        raise invalid("image must have at least one channel")
-    if images.shape[1] <= 0 or images.shape[2] <= 0:
-        raise invalid("input image must be of non-zero size")
-    if images.shape[0] * height * width * images.shape[3] > np.iinfo(np.int64).max:
-        sizes = [images.shape[0], height, width, images.shape[3]]
-        message = f"Encountered overflow when multiplying the sizes of {s.show(tuple(sizes))}"
-        raise errors.InternalError(None, None, message)
-    return height, width
-
-
 # ---- bilinear and bicubic ------------------------------------------------------------------------
 
 
@@ -238,7 +194,7 @@ def _taps_of_image(
 def resize_bilinear_(
     xp: Any, images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool
 ) -> Any:
-    wanted = _check(images, size, align_corners, half_pixel_centers)
+    wanted = checked_size(images, size, align_corners, half_pixel_centers)
     images = images.astype(F)
     if images.shape[1:3] == wanted:
         return images
@@ -253,7 +209,7 @@ def resize_bilinear_(
 def resize_bicubic_(
     xp: Any, images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool
 ) -> Any:
-    wanted = _check(images, size, align_corners, half_pixel_centers)
+    wanted = checked_size(images, size, align_corners, half_pixel_centers)
     images = images.astype(F)
     rows, columns = _taps_of_image(_cubic_taps, images, wanted, align_corners, half_pixel_centers)
     return _weighted(xp, _weighted(xp, images, rows, 1), columns, 2)
@@ -266,7 +222,7 @@ def _gradient_op(name: str, types: str, find: Callable[..., Taps]) -> Any:
         xp: Any, grads: Any, original_image: Any, *, align_corners: bool, half_pixel_centers: bool
     ) -> Any:
         _, height, width, _ = np.shape(original_image)
-        _check(original_image, grads.shape[1:3], align_corners, half_pixel_centers)
+        checked_size(original_image, grads.shape[1:3], align_corners, half_pixel_centers)
         rows, columns = _taps_of_image(
             find, original_image, grads.shape[1:3], align_corners, half_pixel_centers
         )
@@ -314,9 +270,10 @@ def _(op: Operation, grad: Any) -> Any:
 def resize_nearest_neighbor_(
     xp: Any, images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool
 ) -> Any:
-    height, width = _check(images, size, align_corners, half_pixel_centers)
-    rows = _nearest(images.shape[1], height, align_corners, half_pixel_centers)
-    columns = _nearest(images.shape[2], width, align_corners, half_pixel_centers)
+    centers = align_corners, half_pixel_centers
+    height, width = checked_size(images, size, *centers, images.dtype)
+    rows = _nearest(images.shape[1], height, *centers)
+    columns = _nearest(images.shape[2], width, *centers)
     return take(xp, take(xp, images, columns, 2), rows, 1)
 
 
@@ -338,7 +295,7 @@ def resize_nearest_neighbor_grad_(
 ) -> Any:
     if np.ndim(grads) != 4:
         raise invalid(f"input must be 4-dimensional{s.show(np.shape(grads))}")
-    height, width = check_size(size)
+    height, width = two_sizes(size)
     if height <= 0 or width <= 0:
         raise invalid("shape_t's elements must be positive")
     rows = _nearest(height, grads.shape[1], align_corners, half_pixel_centers)
@@ -358,7 +315,7 @@ def resize_nearest_neighbor_grad_(
     attrs=f"T: {_TYPES}, align_corners: bool = false", shape=resized, static="size",
 )  # fmt: skip
 def resize_area_(xp: Any, images: Any, size: Any, *, align_corners: bool) -> Any:
-    height, width = _check(images, size, align_corners, False)
+    height, width = checked_size(images, size, align_corners, False)
     images = images.astype(F)
     _, rows_in, columns_in, _ = images.shape
     summed = _weighted(xp, images, _area_taps(columns_in, width, align_corners), 2)

@@ -14,7 +14,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops import array
-from weft.ops.image_resize import sized
+from weft.ops.image_sizes import sized
 from weft.ops.kernels import invalid
 
 F = np.float32

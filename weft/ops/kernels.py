@@ -64,8 +64,25 @@ def divide(size: int | None, by: int) -> int | None:
 def check_size(dims: Dims) -> Dims:
     """`dims`, unless no integer could number that many elements."""
     if (s.size(dims) or 0) > np.iinfo(np.int64).max:
-        raise ValueError(f"Encountered overflow when multiplying the sizes of {s.show(dims)}")
+        count = 1
+        for size in dims or ():
+            before, count = count, count * (size or 0)
+            if count >= 1 << 63:
+                wrapped = (count + (1 << 63)) % (1 << 64) - (1 << 63)
+                raise ValueError(
+                    f"Encountered overflow when multiplying {before} with {size}, result:"
+                    f" {min(wrapped, -1)}"
+                )
     return dims
+
+
+_LARGE = 1 << 28  # elements
+
+
+def check_room(dims: tuple[int, ...], dtype: Any) -> None:
+    """MemoryError if the system would not give so large an array, before much is done for it."""
+    if (s.size(dims) or 0) >= _LARGE:
+        np.empty(dims, dtype)  # memory that nobody writes to costs nothing
 
 
 def deprecated_alias(new_name: str, new: Any, old_name: str, old: Any) -> Any:

@@ -65,9 +65,11 @@ def varint(number: int) -> bytes:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at `at`, and where it ends."""
+    """The number that begins at `at`, and where it ends; IndexError if it does not end."""
     number, shift = 0, 0
     while True:
+        if shift > 63:
+            raise IndexError("a number of more than 64 bits")
         byte = data[at]
         at += 1
         number |= (byte & 0x7F) << shift

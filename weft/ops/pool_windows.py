@@ -44,7 +44,9 @@ def windows(
         if len(values) != rank:
             raise invalid(f"Sliding window {what} field must specify {rank} dimensions")
         if values[0] != 1:
-            raise invalid("Pooling is not yet supported on the batch dimension.")
+            raise errors.UnimplementedError(
+                None, None, "Pooling is not yet supported on the batch dimension."
+            )
         if min(values) < 1:
             raise invalid(f"Sliding window {what} for dimension must be positive: {list(values)}")
     sizes = spatial(ksize, data_format)

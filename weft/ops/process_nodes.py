@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.errors import NotFoundError
+from weft.core.errors import InternalError, UnimplementedError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims
+from weft.io.filesystem import translated
 from weft.ops.kernels import invalid
 
 _FACT = b"A graph is a program that nobody has run yet."
@@ -62,21 +64,25 @@ def host_const_(xp: Any, *, value: Any) -> Any:
 def immutable_const_(xp: Any, *, dtype: DType, shape: Dims, memory_region_name: str) -> Any:
     """A tensor that is the content of a file, which is read as it is used."""
     if dtype is dtypes.string:
-        raise invalid("Sorry, DT_STRING is not currently supported for ImmutableConstOp.")
+        raise UnimplementedError(
+            None, None, "Sorry, DT_STRING is not currently supported for ImmutableConstOp."
+        )
+    if dtype in (dtypes.resource, dtypes.variant):
+        raise invalid("Resource and variant dtypes are invalid for this op.")
     count = s.size(shape)
     if count is None:
         raise invalid(f"The shape of a constant in a file must be known: {s.show(shape)}")
-    try:
-        mapped = np.memmap(memory_region_name, np.dtype(dtype.np_storage), "r")
-    except FileNotFoundError:
-        raise NotFoundError(
-            None, None, f"{memory_region_name}; No such file or directory"
-        ) from None
-    if mapped.size < count:
-        raise invalid(
-            f"Region is smaller than the tensor: {mapped.nbytes} bytes for {s.show(shape)}"
-        )
-    return np.asarray(mapped[:count]).reshape(shape)
+    with translated(memory_region_name):
+        if not os.path.getsize(memory_region_name):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        mapped = np.memmap(memory_region_name, np.uint8, "r")
+    size = count * np.dtype(dtype.np_storage).itemsize
+    if mapped.size < size:
+        raise InternalError(
+            None, None,
+            f"Readonly memory region has wrong length ({mapped.size}) when allocating {size}",
+        )  # fmt: skip
+    return np.asarray(mapped[:size]).view(dtype.np_storage).reshape(shape)
 
 
 # ---- what debuggers put behind references --------------------------------------------------------

@@ -19,6 +19,7 @@ from weft.ops.proto_fields import (
     read_fields,
     write_field,
 )
+from weft.ops.queue_values import show_types
 
 Array = np.ndarray
 
@@ -31,7 +32,8 @@ def _decoded_shape(c: ShapeContext) -> list[Dims]:
 def _check_types(fields: list[Field], types: list[DType]) -> None:
     for field, dtype in zip(fields, types, strict=True):
         if dtype not in field.kind.types:
-            raise invalid(f"Unexpected output type for {field.name}: {field.type} to {dtype.name}")
+            kind = f"DT_{show_types([dtype]).upper()}"
+            raise invalid(f"Unexpected output type for {field.name}: {field.type} to {kind}")
 
 
 def _binary(data: bytes, source: str, message_type: str, is_text: bool) -> bytes:
@@ -122,7 +124,7 @@ def encode_proto_(
             f"sizes should be batch_size + [len(field_names)].  Saw: {s.show(sizes.shape)} but"
             f" expected: {s.show((*dims, len(fields)))}"
         )
-    counts = sizes.reshape(-1, len(fields))
+    counts = np.maximum(sizes.reshape(-1, len(fields)), 0)
     rows = [value.reshape(-1, value.shape[-1]) for value in values]
     _check_counts(counts, rows)
     in_order = sorted(range(len(fields)), key=lambda i: fields[i].number)
@@ -141,8 +143,8 @@ def _checked_values(
     for field, name, value, dtype in zip(fields, names, values, types, strict=True):
         if dtype not in field.kind.types:
             raise invalid(
-                f"Incompatible type for field {name}.  Saw dtype: {dtype.name} but field type is:"
-                f" {field.type}"
+                f"Incompatible type for field {name}.  Saw dtype: {show_types([dtype])} but field"
+                f" type is: {field.type}"
             )
         if value.ndim < 2:
             raise invalid(

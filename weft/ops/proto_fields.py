@@ -15,6 +15,7 @@ from weft.core.errors import DataLossError
 from weft.ops.kernels import invalid
 from weft.ops.parsing_wire import read_varint, varint
 
+_DEEPEST = 100  # groups in groups
 VARINT, FIXED64, DELIMITED, START_GROUP, END_GROUP, FIXED32 = range(6)
 _BITS = 2**64 - 1
 
@@ -42,19 +43,34 @@ def _signed(bits: int) -> Callable[[int], int]:
     return read
 
 
-def _zigzag(number: int) -> int:
-    return number >> 1 ^ -(number & 1)
+def _unsigned(bits: int) -> Callable[[Any], int]:
+    mask = (1 << bits) - 1
+    return lambda number: int(number) & mask
 
 
-def _to_zigzag(number: Any) -> int:
-    return (int(number) << 1 ^ int(number) >> 63) & _BITS
+def _extended(number: Any) -> int:
+    """The lower 32 bits as the wire has them, where signs reach over 64."""
+    return _signed(32)(int(number)) & _BITS
 
 
-def _wrapped(number: Any) -> int:
-    return int(number) & _BITS
+def _zigzag(bits: int) -> tuple[Callable[[int], int], Callable[[Any], int]]:
+    """To read and to write numbers whose sign is their last bit."""
+    signed, unsigned = _signed(bits), _unsigned(bits)
+
+    def read(number: int) -> int:
+        number = unsigned(number)
+        return number >> 1 ^ -(number & 1)
+
+    def write(number: Any) -> int:
+        number = signed(int(number))
+        return unsigned(number << 1 ^ number >> 63)
+
+    return read, write
 
 
-def _packed(form: str, kind: type = int) -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]]:
+def _packed(
+    form: str, kind: Callable[[Any], Any]
+) -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]]:
     return lambda data: struct.unpack(form, data)[0], lambda v: struct.pack(form, kind(v))
 
 
@@ -66,23 +82,27 @@ _BYTES = Kind(DELIMITED, (dtypes.string,), bytes, bytes)
 KINDS = {
     1: Kind(FIXED64, (dtypes.float64,), *_packed("<d", float)),
     2: Kind(FIXED32, _FLOATS, *_packed("<f", float)),
-    3: Kind(VARINT, _INT64, _signed(64), _wrapped),
-    4: Kind(VARINT, _UINT64, _wrapped, _wrapped),
-    5: Kind(VARINT, _INT32, _signed(32), _wrapped),
-    6: Kind(FIXED64, _UINT64, *_packed("<Q")),
-    7: Kind(FIXED32, _UINT32, *_packed("<I")),
+    3: Kind(VARINT, _INT64, _signed(64), _unsigned(64)),
+    4: Kind(VARINT, _UINT64, _unsigned(64), _unsigned(64)),
+    5: Kind(VARINT, _INT32, _signed(32), _extended),
+    6: Kind(FIXED64, _UINT64, *_packed("<Q", _unsigned(64))),
+    7: Kind(FIXED32, _UINT32, *_packed("<I", _unsigned(32))),
     8: Kind(VARINT, (dtypes.bool,), bool, int),
     9: _BYTES,
     10: Kind(START_GROUP, (dtypes.string,), bytes, bytes),
     11: _BYTES,
     12: _BYTES,
-    13: Kind(VARINT, _UINT32, lambda number: number & 0xFFFFFFFF, _wrapped),
-    14: Kind(VARINT, (dtypes.int32,), _signed(32), _wrapped),
-    15: Kind(FIXED32, _INT32, *_packed("<i")),
-    16: Kind(FIXED64, _INT64, *_packed("<q")),
-    17: Kind(VARINT, _INT32, _zigzag, _to_zigzag),
-    18: Kind(VARINT, _INT64, _zigzag, _to_zigzag),
+    13: Kind(VARINT, _UINT32, _unsigned(32), _unsigned(32)),
+    14: Kind(VARINT, (dtypes.int32,), _signed(32), _extended),
+    15: Kind(FIXED32, _INT32, *_packed("<i", lambda n: _signed(32)(int(n)))),
+    16: Kind(FIXED64, _INT64, *_packed("<q", int)),
+    17: Kind(VARINT, _INT32, *_zigzag(32)),
+    18: Kind(VARINT, _INT64, *_zigzag(64)),
 }
+_NAMES = (
+    "double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "group",
+    "message", "bytes", "uint32", "enum", "sfixed32", "sfixed64", "sint32", "sint64",
+)  # fmt: skip
 
 
 class Field:
@@ -90,14 +110,15 @@ class Field:
 
     def __init__(self, descriptor: Any) -> None:
         self.name, self.number = descriptor.full_name, descriptor.number
-        self.kind, self.type = KINDS[descriptor.type], descriptor.type
+        self.kind, self.type = KINDS[descriptor.type], _NAMES[descriptor.type - 1]
         self.is_repeated = _is_repeated(descriptor)
         self.is_packed = self.is_repeated and descriptor.is_packed
         self.default = self._default(descriptor)
 
     def _default(self, descriptor: Any) -> Any:
         if self.kind.types == (dtypes.string,):
-            value = b"" if self.is_repeated or self.type in (10, 11) else descriptor.default_value
+            is_whole = self.type in ("group", "message")
+            value = b"" if self.is_repeated or is_whole else descriptor.default_value
             return value.encode() if isinstance(value, str) else value
         return 0 if self.is_repeated else descriptor.default_value
 
@@ -120,7 +141,11 @@ def _pool(source: str | bytes) -> Any:
     data = source.encode() if isinstance(source, str) else source
     if not data.startswith(prefix):
         if not os.path.exists(source):
-            raise invalid("Source does not represent serialized file descriptor set proto.")
+            raise invalid(
+                "Source does not represent serialized file descriptor set proto. This may be due to"
+                " a missing dependency on the file containing"
+                f' REGISTER_DESCRIPTOR_POOL("{data.decode(errors="replace")}", ...);'
+            )
         with open(source, "rb") as file:
             return _pool_of(file.read(), f": {source!r}")
     return _pool_of(data[len(prefix) :], "")
@@ -193,8 +218,8 @@ def _take(data: bytes, at: int, size: int) -> tuple[bytes, int]:
     return data[at : at + size], at + size
 
 
-def _value(data: bytes, at: int, wire: int, number: int) -> tuple[Any, int]:
-    """What stands at `at`, and where it ends."""
+def _value(data: bytes, at: int, wire: int, number: int, depth: int = 0) -> tuple[Any, int]:
+    """What stands at `at`, and where it ends; `depth`: in how many groups it is."""
     if wire == VARINT:
         return read_varint(data, at)
     if wire in (FIXED64, FIXED32):
@@ -203,18 +228,20 @@ def _value(data: bytes, at: int, wire: int, number: int) -> tuple[Any, int]:
         size, at = read_varint(data, at)
         return _take(data, at, size)
     if wire == START_GROUP:
-        return _group(data, at, number)
+        return _group(data, at, number, depth + 1)
     raise IndexError("no such wire type")
 
 
-def _group(data: bytes, at: int, number: int) -> tuple[bytes, int]:
+def _group(data: bytes, at: int, number: int, depth: int) -> tuple[bytes, int]:
     start = at
+    if depth > _DEEPEST:
+        raise IndexError("groups are too deep")
     while True:
         before = at
         tag, at = read_varint(data, at)
         if tag == number << 3 | END_GROUP:
             return data[start:before], at
-        _, at = _value(data, at, tag & 7, tag >> 3)
+        _, at = _value(data, at, tag & 7, tag >> 3, depth)
 
 
 def _unpacked(data: bytes, kind: Kind) -> list[Any]:
@@ -234,6 +261,8 @@ def read_fields(data: bytes, fields: list[Field]) -> list[list[Any]]:
         while at < len(data):
             tag, at = read_varint(data, at)
             number, wire = tag >> 3, tag & 7
+            if not number:
+                raise IndexError("no field has number 0")
             value, at = _value(data, at, wire, number)
             field = wanted.get(number)
             if field is not None:

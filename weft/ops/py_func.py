@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, nest
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.constant import to_array
@@ -237,24 +237,19 @@ def py_func(
 ) -> Any:
     """Wraps a Python function of NumPy arrays as an operation."""
     if executing_eagerly():
-        return _called_now(func, inp, Tout)
+        return _called_now(func, inp)
     result = _added(py_func_op if stateful else py_func_stateless_op, func, inp, Tout, name)
     return [] if not stateful and isinstance(Tout, (list, tuple)) and not Tout else result
 
 
-def _called_now(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
-    """In eager execution there is nothing to wrap: the function is called."""
-    single = not isinstance(Tout, (list, tuple))
-    types = [dtypes.as_dtype(t) for t in ([Tout] if single else Tout)]
+def _called_now(func: Callable[..., Any], inp: Sequence[Any]) -> Any:
+    """In eager execution there is nothing to wrap: the function is called.
+
+    What it returns is of whatever types it is, and one result is not in a list.
+    """
     found = func(*[_for_python(np.asarray(convert_to_tensor(each)._array())) for each in inp])  # type: ignore[attr-defined]
-    if found is None and not single:
-        found = []
-    results = [found] if single and not isinstance(found, (list, tuple)) else list(found)
-    tensors = [
-        convert_to_tensor(_from_python("py_func", i, r, t))
-        for i, (r, t) in enumerate(zip(results, types, strict=True))
-    ]
-    return tensors[0] if single else tensors
+    results = [None if r is None else convert_to_tensor(r) for r in nest.flatten(found)]
+    return results[0] if len(results) == 1 else results
 
 
 def numpy_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:

@@ -11,6 +11,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.ops.image_sizes import checked_size, resized
 from weft.ops.kernels import invalid
 from weft.ops.quantized_levels import QUANTIZED, ends, f32, quantized, real, with_range
 
@@ -58,6 +59,7 @@ def quantized_batch_norm_(
 ) -> list[Array]:  # fmt: skip
     if t.ndim != 4:
         raise invalid(f"input must be 4-dimensional{s.show(t.shape)}")
+    _check_channels(t, means=m, variances=v, betas=beta, gammas=gamma)
     scale = f32(1) / np.sqrt(real(v, Tinput, v_min, v_max) + f32(variance_epsilon))
     if scale_after_normalization:
         scale = scale * real(gamma, Tinput, gamma_min, gamma_max)
@@ -70,6 +72,15 @@ def quantized_batch_norm_(
         product = fixed(real(t, Tinput, t_min, t_max)) * fixed(scale)
         found = _cut(product, fixed(f32(1))) + fixed(offset)
     return with_range(found, out_type, (-_TOP, _TOP))
+
+
+def _check_channels(image: Array, **given: Array) -> None:
+    for name, value in given.items():
+        if value.shape != image.shape[3:]:
+            raise invalid(
+                f"Must provide as many {name} as the last dimension of the input tensor:"
+                f" {s.show(value.shape)} vs. {s.show(image.shape)}"
+            )
 
 
 # ---- by moments of its own -----------------------------------------------------------------------
@@ -91,26 +102,32 @@ def quantized_instance_norm_(
         raise invalid(
             f"given_y_min must be less than given_y_max : {given_y_min:g} >= {given_y_max:g}"
         )
+    for name, value in (("x_min", x_min), ("x_max", x_max)):
+        if np.ndim(value):
+            raise invalid(f"`{name}` must be rank 0 but is rank {np.ndim(value)}")
+    if x.ndim != 4:
+        raise invalid(f"input must be 4-dimensional{s.show(x.shape)}")
     if not x_min < x_max:
         raise invalid(f"input_min must be less than input_max : {x_min:g} >= {x_max:g}")
-    levels, step = x.astype(f32), f32((f32(x_max) - f32(x_min)) / f32(255))
-    apart = step * (levels - levels.mean((1, 2), keepdims=True, dtype=f32))
-    variance = np.square(apart).mean((1, 2), keepdims=True, dtype=f32)
-    found = apart / np.sqrt(variance + f32(variance_epsilon))
-    low, high = (
-        (f32(given_y_min), f32(given_y_max)) if output_range_given else (found.min(), found.max())
-    )
+    found = _normalized(x.astype(f32), f32((f32(x_max) - f32(x_min)) / f32(255)), variance_epsilon)
+    if output_range_given:
+        low, high = f32(given_y_min), f32(given_y_max)
+    else:
+        low, high = found.min(initial=np.inf), found.max(initial=-np.inf)
     high = max(high, f32(low + f32(min_separation)))
     return with_range(quantized(found, T, low, high), T, (low, high))
 
 
+def _normalized(levels: Array, step: Any, epsilon: float) -> Array:
+    if not levels.size:
+        return levels
+    apart = step * (levels - levels.mean((1, 2), keepdims=True, dtype=f32))
+    variance = np.square(apart).mean((1, 2), keepdims=True, dtype=f32)
+    found: Array = apart / np.sqrt(variance + f32(epsilon))
+    return found
+
+
 # ---- resizing ------------------------------------------------------------------------------------
-
-
-def _resized_shape(c: ShapeContext) -> list[Dims]:
-    dims, size = s.with_rank(c.dims(0), 4), c.partial(1)
-    height, width = size if size is not None and len(size) == 2 else (None, None)
-    return [(dims[0], height, width, dims[3]), (), ()]
 
 
 def _between(count: int, size: int, aligned: bool, centers: bool) -> tuple[Array, Array, Array]:
@@ -154,15 +171,13 @@ def _mixed_floats(corners: Any, along: Array, down: Array) -> Array:
     outputs="resized_images: T, out_min: float, out_max: float",
     attrs="T: {quint8, qint32, float}, align_corners: bool = false,"
     " half_pixel_centers: bool = false",
-    shape=_resized_shape, **_HOST,
+    shape=lambda c: [resized(c), (), ()], **_HOST,
 )  # fmt: skip
 def quantized_resize_bilinear_(
     xp: Any, images: Any, size: Any, min: Any, max: Any, *, T: DType, align_corners: bool,
     half_pixel_centers: bool,
 ) -> list[Array]:  # fmt: skip
-    if images.ndim != 4:
-        raise invalid(f"input must be 4-dimensional{s.show(images.shape)}")
-    wanted = tuple(int(n) for n in size)
+    wanted = checked_size(images, size, align_corners, half_pixel_centers, images.dtype)
     if wanted == images.shape[1:3]:
         return with_range(images, T, (min, max))
     rows, columns = (

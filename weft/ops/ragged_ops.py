@@ -21,6 +21,10 @@ from weft.ops.ragged_copy import gathered_rows
 _SPLITS = "Tsplits: {int32, int64} = int64"
 
 
+_MOST = 2**63 - 1
+_TOO_MANY = 1 << 48
+
+
 def ranges(starts: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """All numbers from each start up to its limit, one range after the other."""
     lengths = np.maximum(limits - starts, 0)
@@ -32,6 +36,10 @@ def ranges(starts: np.ndarray, limits: np.ndarray) -> np.ndarray:
 
 def splits_of(lengths: Any, dtype: Any) -> np.ndarray:
     """Where rows of these lengths begin and end."""
+    most = np.iinfo(dtype).max
+    # Splits that have wrapped around would have others write where nothing is.
+    if most < 1 << 32 and np.sum(lengths, dtype=np.int64) > most:
+        raise invalid(f"Rows hold more than {most} values, which their splits cannot tell")
     splits = np.zeros(len(lengths) + 1, dtype)
     np.cumsum(lengths, out=splits[1:])
     return splits
@@ -67,10 +75,19 @@ def _range_dims(c: ShapeContext) -> list[Dims]:
 
 def _range_sizes(starts: Any, limits: Any, deltas: Any) -> np.ndarray:
     none = ((deltas > 0) & (starts > limits)) | ((deltas < 0) & (starts < limits))
-    span, step = np.abs(limits - starts), np.abs(deltas)
-    whole = np.issubdtype(starts.dtype, np.integer)
-    count = (span + step - 1) // step if whole else np.ceil(span.astype(np.float64) / step)
-    return np.where(none, 0, count).astype(np.int64)
+    if np.issubdtype(starts.dtype, np.integer):
+        # Differences of signed numbers may need a bit more than these have.
+        a, b, d = (v.astype(np.int64).astype(np.uint64) for v in (starts, limits, deltas))
+        span, step = np.where(limits >= starts, b - a, a - b), np.where(deltas < 0, 0 - d, d)
+        count = span // step + (span % step != 0)
+    else:
+        count = np.ceil(np.abs(limits - starts).astype(np.float64) / np.abs(deltas))
+    count = np.where(none, 0, count)
+    if not (count <= _MOST).all():
+        raise invalid(f"Requires ((limit - start) / delta) <= {_MOST}")
+    if count.sum(dtype=np.float64) > _TOO_MANY:
+        raise MemoryError(f"ranges of {count.sum(dtype=np.float64):g} elements")
+    return count.astype(np.int64)
 
 
 @op(
@@ -119,8 +136,14 @@ def _gather_dims(c: ShapeContext) -> list[Dims]:
 def _check_splits(nested: list[np.ndarray], size: int) -> None:
     for i, splits in enumerate(nested):
         limit = len(nested[i + 1]) - 1 if i + 1 < len(nested) else size
-        if not len(splits) or splits[0] or (splits[1:] < splits[:-1]).any() or splits[-1] > limit:
-            raise invalid("Ragged splits must be sorted, start at 0 and end within the values")
+        if not len(splits):
+            raise invalid("Ragged splits may not be empty")
+        if splits[0] < 0:
+            raise invalid("Ragged splits must be non-negative")
+        if splits[-1] > limit:
+            raise invalid("Ragged splits must not point past values")
+        if (splits[1:] < splits[:-1]).any():
+            raise invalid("Ragged splits must be sorted")
 
 
 @op(

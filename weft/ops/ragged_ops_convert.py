@@ -80,13 +80,48 @@ def _(op: Operation, indices_grad: Any, values_grad: Any, shape_grad: Any) -> li
     return [*nothing, raw.Reshape(values_grad, raw.Shape(values))]
 
 
-def _row_ids(kind: str, partition: np.ndarray) -> np.ndarray:
+def _all_row_ids(
+    kinds: list[str], parts: list[np.ndarray], rows: int, size: int
+) -> list[np.ndarray]:
+    """For each level, outermost first, the row of each of its `size` values."""
+    found = []
+    for i, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
+        inner = size if i + 1 == len(parts) else len(parts[i + 1]) - (kinds[i + 1] == "ROW_SPLITS")
+        found.append(_row_ids(kind, part, rows, inner))
+        rows = inner
+    return found
+
+
+def _row_ids(kind: str, partition: np.ndarray, rows: int, size: int) -> np.ndarray:
     """The row of each value."""
     if kind == "VALUE_ROWIDS":
+        outside = np.flatnonzero((partition < 0) | (partition >= rows))
+        if outside.size:
+            which = "next" if outside[0] else "current"
+            wrong = partition[outside[0]]
+            raise invalid(f"Got {which}_value_rowid={wrong} which is not less than {rows}")
+        if len(partition) > size or (partition[1:] < partition[:-1]).any():
+            raise invalid("Invalid value rowids: they must be sorted, and no more than values")
         return partition
     if kind == "ROW_SPLITS":
+        _check_splits(partition, size)
         return np.repeat(np.arange(len(partition) - 1), np.diff(partition))
     raise invalid(f"Unsupported row partition type: {kind}")
+
+
+def _check_splits(splits: np.ndarray, size: int) -> None:
+    if not len(splits):
+        raise invalid("Invalid first partition input. Tensor requires at least one element.")
+    if splits[0] or (splits[1:] < splits[:-1]).any() or splits[-1] > size:
+        raise invalid("Invalid row split size.")
+
+
+def _too_deep(default: tuple[int, ...], values: tuple[int, ...]) -> str:
+    return (
+        f"default_value.shape={s.show(default)} and rt_input.flat_values.shape={s.show(values)} are"
+        f" incompatible: default_value.rank = {len(default)}  must be less than"
+        f" rt_input.flat_values.rank = {len(values)}"
+    )
 
 
 def _to_tensor_dims(c: ShapeContext) -> Dims:
@@ -117,14 +152,20 @@ def ragged_tensor_to_tensor_(
     *, row_partition_types: Any,
 ) -> Any:  # fmt: skip
     kinds, parts = list(row_partition_types), list(row_partition_tensors)
+    if np.ndim(default_value) >= values.ndim:
+        raise invalid(_too_deep(np.shape(default_value), values.shape))
     if kinds == ["ROW_SPLITS"] and not np.ndim(shape):
-        return _padded(parts[0], values, default_value)
+        _check_splits(parts[0], len(values))
+        return _padded(parts[0], values[: parts[0][-1]], default_value)
     if kinds[0] == "FIRST_DIM_SIZE":
         count = int(parts[0])
+        if count < 0:
+            raise invalid(f"Dimension {count} must be >= 0")
         kinds, parts = kinds[1:], parts[1:]
     else:
         count = len(parts[0]) - 1
-    ids = [_row_ids(kind, part) for kind, part in zip(kinds, parts, strict=True)]
+    ids = _all_row_ids(kinds, parts, count, len(values))
+    values = values[: len(ids[-1])]
     sizes = [count, *(_longest(rows) for rows in ids), *values.shape[1:]]
     if np.ndim(shape):
         if len(shape) != len(sizes):

@@ -6,6 +6,8 @@ much they change; `SdcaShrinkL1` shrinks them at the end.
 
 from __future__ import annotations
 
+import math
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +97,10 @@ def _examples(
 ) -> list[Example]:  # fmt: skip
     groups = []
     for j, (own_ids, own) in enumerate(zip(ids, features, strict=True)):
+        if own_ids.shape != own.shape:
+            raise invalid(
+                f"Found mismatched example_indices and feature_indices {own_ids} vs {own}"
+            )
         given = values[j] if j < len(values) else np.ones(len(own))
         groups.append(_sparse_rows(own_ids, own, given.astype(np.float64), known[j], count))
     groups += [_dense_rows(x, w) for x, w in zip(dense, dense_weights, strict=True)]
@@ -107,7 +113,7 @@ def _examples(
 
 def _adaptive_order(
     examples: list[Example], weights: Array, labels: list[float], duals: Array, model: Model,
-    loss: Loss, l2: float,
+    loss: Loss, l2: float, random: np.random.Generator,
 ) -> Array:  # fmt: skip
     """Examples by how far they are from their best, each no more than now and then twice."""
     gaps = np.array([
@@ -116,7 +122,7 @@ def _adaptive_order(
     ])  # fmt: skip
     norms = np.array([example.squared_norm for example in examples])
     odds = weights * np.sqrt(norms + l2 * loss.smoothness) * gaps
-    random, count = np.random.default_rng(), len(examples)
+    count = len(examples)
     if not odds.sum() > 0:
         return random.permutation(count)
     times = np.zeros(count, int)
@@ -137,24 +143,33 @@ def _trained(
     labels = [loss.label(float(label)) for label in given_labels]
     before = [model.said(example, before=True) for example in examples]
     out = np.array(state)
+    # Another order in each pass, but the same one if a program is run again.
+    random = np.random.default_rng(zlib.crc32(state.tobytes()))
     order = (
-        _adaptive_order(examples, weights, labels, state[:, 0], model, loss, l2)
-        if adaptive else np.random.default_rng().permutation(len(examples))
+        _adaptive_order(examples, weights, labels, state[:, 0], model, loss, l2, random)
+        if adaptive else random.permutation(len(examples))
     )  # fmt: skip
     for i in order:
         example, label, weight = examples[i], labels[i], float(weights[i])
         dual = float(out[i, 0])
-        curvature = model.partitions * example.squared_norm / l2 * weight
+        curvature = _quotient(model.partitions * example.squared_norm, l2) * weight
         new = loss.new_dual(label, dual, model.said(example), curvature)
-        model.move(example, (new - dual) * weight / l2)
+        model.move(example, _quotient((new - dual) * weight, l2))
         losses = loss.primal_loss(before[i], label), loss.dual_loss(dual, label)
         out[i] = new, losses[0] * weight, _float(losses[1] * weight), weight
     return out
 
 
+def _quotient(a: float, b: float) -> float:
+    """As C divides: by zero, too."""
+    if b:
+        return a / b
+    return math.nan if not a or a != a else math.copysign(math.inf, a)
+
+
 def _float(value: float) -> float:
     """Numbers too large for 32 bits become infinite, without a warning."""
-    return value if abs(value) < 3e38 else float(np.copysign(np.inf, value))
+    return float(np.copysign(np.inf, value)) if abs(value) >= 3e38 else value
 
 
 def _sdca_shape(c: ShapeContext) -> list[Dims]:
@@ -203,7 +218,7 @@ def _optimizer(name: str, adaptive_attr: str) -> Any:
         weights = [*sparse_weights, *dense_weights]
         if not weights:
             raise invalid("Requires at least one feature to train.")
-        model = Model(weights, l1 / l2, num_loss_partitions)
+        model = Model(weights, _quotient(l1, l2), num_loss_partitions)
         examples = _examples(
             sparse_example_indices, sparse_feature_indices, sparse_feature_values,
             sparse_indices, dense_features, dense_weights, count,

@@ -15,6 +15,11 @@ _STEPS = 10  # of Newton's method, which doubles the digits with each
 _LARGEST = 1.7976931348623157e308
 
 
+def _exp(x: float) -> float:
+    """Infinite where it is too large."""
+    return math.exp(x) if not x > 709 else math.inf
+
+
 def _newton(x: float, step: Callable[[float], float]) -> float:
     for _ in range(_STEPS):
         x -= step(x)
@@ -140,23 +145,23 @@ class Poisson(Loss):
 
     def new_dual(self, label: float, dual: float, wx: float, curvature: float) -> float:
         def step(x: float) -> float:
-            e = math.exp(x)
+            e = _exp(x)
             return (x - wx - curvature * (label - dual - e)) / (1 + curvature * e)
 
         rest = label - dual
-        return label - math.exp(_newton(math.log(rest) if rest > 0 else 0.0, step))
+        return label - _exp(_newton(math.log(rest) if rest > 0 else 0.0, step))
 
     def dual_loss(self, dual: float, label: float) -> float:
         rest = label - dual
         if rest == 0:
             return 0.0
-        return rest * (math.log(rest) - 1) if rest > 0 else _LARGEST
+        return _LARGEST if rest < 0 else rest * (math.log(rest) - 1)
 
     def primal_loss(self, wx: float, label: float) -> float:
-        return math.exp(wx) - wx * label
+        return _exp(wx) - wx * label
 
     def derivative(self, wx: float, label: float) -> float:
-        return math.exp(wx) - label
+        return _exp(wx) - label
 
 
 LOSSES: dict[str, Loss] = {

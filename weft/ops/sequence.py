@@ -18,21 +18,32 @@ from weft.ops.kernels import invalid
 
 Array = Any
 _range = builtins.range
+_MOST = 2**63 - 1
+
+
+def _text(number: Any) -> str:
+    return str(number) if isinstance(number, int) else f"{float(number):g}"
 
 
 def _range_length(start: Any, limit: Any, delta: Any) -> int:
     whole = start.dtype.kind in "iu"
     if whole:  # Python's numbers are compared faster
         start, limit, delta = int(start), int(limit), int(delta)
+    # What is not a number is refused by these, too: they ask for what has to be, not for what not.
     if delta == 0:
-        raise ValueError(f"Requires delta != 0: {delta}")
-    if delta > 0 and start > limit:
-        raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
-    if delta < 0 and start < limit:
-        raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
+        raise ValueError(f"Requires delta != 0: {_text(delta)}")
+    if delta > 0 and not start <= limit:
+        raise ValueError(f"Requires start <= limit when delta > 0: {_text(start)}/{_text(limit)}")
+    if not delta > 0 and not start >= limit:
+        raise ValueError(f"Requires start >= limit when delta < 0: {_text(start)}/{_text(limit)}")
     if whole:
-        return -(-builtins.abs(limit - start) // builtins.abs(delta))
-    return int(np.ceil(np.abs((limit - start) / delta)))
+        count = -(-builtins.abs(limit - start) // builtins.abs(delta))
+    else:
+        with np.errstate(over="ignore"):
+            count = np.ceil(np.abs((limit - start) / delta))
+    if not count <= _MOST:
+        raise ValueError(f"Requires ((limit - start) / delta) <= {_MOST}")
+    return int(count)
 
 
 def _range_shape(c: s.ShapeContext) -> s.Dims:

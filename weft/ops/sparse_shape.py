@@ -277,7 +277,7 @@ def _filled_dims(c: ShapeContext) -> list[Dims]:
 def sparse_fill_empty_rows_(
     xp: Any, indices: Any, values: Any, dense_shape: Any, default_value: Any
 ) -> list[Any]:
-    count = int(dense_shape[0])
+    count = _checked_row_count(indices, values, dense_shape, default_value)
     rows = indices[:, 0]
     if is_grid(indices, (count, 1)) or counts_up(rows, count):
         return [indices, values, np.zeros(count, bool), np.arange(count)]
@@ -307,6 +307,29 @@ def sparse_fill_empty_rows_(
     return [output, filled, empty, places]
 
 
+def _checked_row_count(indices: Any, values: Any, dense_shape: Any, default: Any) -> int:
+    given = (("dense_shape", dense_shape, 1, "vector"), ("indices", indices, 2, "matrix"),
+             ("values", values, 1, "vector"), ("default_value", default, 0, "scalar"))  # fmt: skip
+    for name, value, rank, kind in given:
+        if np.ndim(value) != rank:
+            raise invalid(f"{name} must be a {kind}, saw: {s.show(np.shape(value))}")
+    if len(values) != len(indices):
+        raise invalid(
+            f"The length of `values` ({len(values)}) must match the first dimension of `indices`"
+            f" ({len(indices)})."
+        )
+    if not len(dense_shape):
+        raise invalid("Dense shape cannot be empty.")
+    count = int(dense_shape[0])
+    if count < 0:
+        raise invalid(f"Expected shape dimensions to be non-negative, got {count}")
+    if not count and len(indices):
+        raise invalid(
+            f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(indices)}"
+        )
+    return count
+
+
 def _one_a_row(indices: Any, values: Any, empty: Any, default: Any) -> list[Any]:
     """No row has more than one entry: with the filled ones, entry i is that of row i."""
     places = indices[:, 0].copy()
@@ -334,7 +357,16 @@ def _(op: Operation, _indices: Any, grad: Any, _empty: Any, _map: Any) -> list[A
     **_HOST,
 )
 def sparse_fill_empty_rows_grad_(xp: Any, reverse_index_map: Any, grad_values: Any) -> list[Any]:
-    ours = np.ones(len(grad_values), bool)
+    named = (("reverse_index_map", reverse_index_map), ("grad_values", grad_values))
+    for name, value in named:
+        if np.ndim(value) != 1:
+            raise invalid(f"{name} must be a vector, saw: {s.show(np.shape(value))}")
+    size = len(grad_values)
+    outside = (reverse_index_map < 0) | (reverse_index_map >= size)
+    if outside.any():
+        wrong = reverse_index_map[outside.argmax()]
+        raise invalid(f"Elements in reverse index must be in [0, {size}) but got {wrong}")
+    ours = np.ones(size, bool)
     ours[reverse_index_map] = False
     rest = np.sum(grad_values[ours], dtype=grad_values.dtype)
     return [grad_values[reverse_index_map], rest]

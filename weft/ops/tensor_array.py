@@ -32,6 +32,9 @@ from weft.graph.op_def import raw, register_gradient
 _LOG = logging.getLogger("weft")
 
 
+_HANDLE = 5  # its place among a TensorArray's arguments
+
+
 class TensorArray:
     """An array of tensors of one type, for use with `while_loop` and `map_fn`.
 
@@ -40,6 +43,7 @@ class TensorArray:
     """
 
     def __new__(cls, *args: Any, handle: Tensor | None = None, **kwargs: Any) -> TensorArray:
+        handle = args[_HANDLE] if len(args) > _HANDLE else handle
         if cls is TensorArray and handle is None and get_default_graph().functional_control_flow:
             from weft.ops.tensor_list_array import ListTensorArray
 

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.ops.eager import EagerTensor
 from weft.ops.getitem import getitem
+from weft.ops.kernels import invalid
 
 _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
@@ -37,8 +40,14 @@ class EagerVariableSlice(EagerTensor):
         """Sets this part of the variable to `value`, and gives the whole variable's new value."""
         assert self._extra is not None
         variable, spec = self._extra["variable"], self._extra["slice_spec"]
-        whole = variable.numpy()
-        whole[_as_numbers(spec)] = np.asarray(value)
+        whole, new = variable.numpy(), convert_to_tensor(value, variable.dtype).numpy()  # type: ignore[attr-defined]
+        try:
+            whole[_as_numbers(spec)] = new
+        except ValueError:
+            raise invalid(
+                f"Cannot broadcast input shape {s.show(np.shape(new))} into final shape"
+                f" {s.show(self.dims)}"
+            ) from None
         return variable.assign(whole, name=name)
 
 

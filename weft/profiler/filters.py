@@ -67,4 +67,6 @@ def ordered(nodes: list[Node], options: dict[str, Any]) -> list[Node]:
         return by_name
     if order not in _ORDERS:
         raise errors.InvalidArgumentError(None, None, f"unknown order_by: {order}")
+    if order == "occurrence" and nodes[0].members:  # types: how many nodes there are
+        return sorted(by_name, key=lambda node: -len(node.members))
     return sorted(by_name, key=lambda node: -node.total[_ORDERS[order]])

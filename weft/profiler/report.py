@@ -55,10 +55,10 @@ def _columns(select: Any) -> Iterator[tuple[str, str, Any, str]]:
             yield title, of, time, ""
 
 
-def _legend(select: Any) -> str:
+def _legend(select: Any, occurrence: str) -> str:
     titles = [title for title, *_ in _columns(select)]
     for name, title in (("device", "assigned devices"), ("op_types", "op types"),
-                        ("occurrence", "op count (run|defined)")):  # fmt: skip
+                        ("occurrence", f"op {occurrence} (run|defined)")):  # fmt: skip
         if name in select:
             titles.append(title)
     return f"node name | {' | '.join(titles)}\n"
@@ -67,7 +67,7 @@ def _legend(select: Any) -> str:
 def scope_report(root: Node, options: dict[str, Any]) -> str:
     """A line for each scope and node, indented."""
     select = options.get("select", [])
-    return _legend(select) + "".join(_scope_lines(root, select, 0))
+    return _legend(select, "count") + "".join(_scope_lines(root, select, 0))
 
 
 def _scope_lines(node: Node, select: Any, indent: int) -> Iterator[str]:
@@ -96,7 +96,8 @@ def _occurrence(node: Node) -> str:
 def type_report(root: Node, groups: list[Node], options: dict[str, Any]) -> str:
     """A line for each type: its share together with those after it, and by itself."""
     select = options.get("select", [])
-    return _legend(select) + "".join(_type_line(root, group, select) for group in groups)
+    lines = (_type_line(root, group, select) for group in groups)
+    return _legend(select, "occurrence") + "".join(lines)
 
 
 def _type_line(root: Node, group: Node, select: Any) -> str:

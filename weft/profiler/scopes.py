@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from weft.profiler.filters import accounted, matches, ordered, shown
-from weft.profiler.statistics import ROOT, Node
+from weft.profiler.statistics import ROOT, SCOPE, Node
 
 
 def tree_of(nodes: dict[str, Node]) -> Node:
     """The root, above every scope and every node that is in none."""
-    root, known = Node(ROOT), dict(nodes)
+    root, known = Node(ROOT, types={SCOPE}), dict(nodes)
     for name in sorted(nodes):
         child = known[name]
         while "/" in child.name:
             outer = child.name.rpartition("/")[0]
             is_new = outer not in known
-            parent = known.setdefault(outer, Node(outer))
+            parent = known.setdefault(outer, Node(outer, types={SCOPE}))
             parent.children.append(child)
             if not is_new:
                 break

@@ -15,7 +15,8 @@ FIELDS = (
     "exec_micros", "accelerator_exec_micros", "cpu_exec_micros", "requested_bytes", "peak_bytes",
     "residual_bytes", "output_bytes", "parameters", "float_ops", "run_count",
 )  # fmt: skip
-_VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+# The type of what is a scope only.
+SCOPE = "_kTFScopeParent"
 
 
 @dataclass
@@ -49,8 +50,8 @@ def nodes_of(graph: Any, op_log: Any, run_metas: list[Any]) -> dict[str, Node]:
     nodes, missing = {}, 0
     for op in graph.get_operations():
         node = nodes[op.name] = Node(op.name, op.type, {op.type})
-        if op.type in _VARIABLES:
-            _measure_variable(op, node)
+        if "shape" in op.attrs:
+            _measure(op, node)
         try:
             node.own["float_ops"] = flops_of(op)
         except UnknownShape:
@@ -66,7 +67,8 @@ def nodes_of(graph: Any, op_log: Any, run_metas: list[Any]) -> dict[str, Node]:
     return nodes
 
 
-def _measure_variable(op: Any, node: Node) -> None:
+def _measure(op: Any, node: Node) -> None:
+    """Variables are what matters; placeholders of a known shape count as well."""
     shape = op.get_attr("shape")
     sizes = tuple(dim.size for dim in shape.dim)
     if not shape.unknown_rank and -1 not in sizes:

@@ -166,6 +166,16 @@ def _warn_of_joined_state(cell: Any) -> None:
     )
 
 
+def lstm_step(
+    activation: Any, forget_bias: float, c: Any, i: Any, j: Any, f: Any, o: Any
+) -> tuple[Tensor, Tensor]:
+    """The new memory and the output, from the memory and the sums that come to the gates."""
+    bias = constant(forget_bias, dtype=f.dtype)
+    add, multiply = elementwise.add, elementwise.multiply
+    new_c = add(multiply(c, sigmoid(add(f, bias))), multiply(sigmoid(i), activation(j)))
+    return new_c, multiply(activation(new_c), sigmoid(o))
+
+
 class BasicLSTMCell(_UnitCell):
     """An LSTM without peepholes, clipping or projection."""
 
@@ -203,13 +213,7 @@ class BasicLSTMCell(_UnitCell):
             c, h = array_split.split(value=state, num_or_size_splits=2, axis=one)
         gates = self._affine([inputs, h], self._kernel, self._bias)
         i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=one)
-        forget_bias = constant(self._forget_bias, dtype=f.dtype)
-        add, multiply = elementwise.add, elementwise.multiply
-        new_c = add(
-            multiply(c, sigmoid(add(f, forget_bias))),
-            multiply(sigmoid(i), self._activation(j)),
-        )
-        new_h = multiply(self._activation(new_c), sigmoid(o))
+        new_c, new_h = lstm_step(self._activation, self._forget_bias, c, i, j, f, o)
         if self._state_is_tuple:
             return new_h, LSTMStateTuple(new_c, new_h)
         return new_h, array_join.concat([new_c, new_h], 1)

@@ -5,15 +5,28 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from weft.core import dtypes
 from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
+from weft.graph.op_def import raw
 from weft.layers.base import Layer
 from weft.layers.input_spec import InputSpec
-from weft.ops import array_fill, array_join, array_reverse, array_shape, array_split
+from weft.ops import (
+    array_fill,
+    array_join,
+    array_reverse,
+    array_shape,
+    array_split,
+    casts,
+    reduce,
+    select,
+    sequence,
+)
+from weft.ops.gather import gather_nd
 from weft.rnn.basic_cells import LSTMStateTuple
-from weft.rnn.dynamic import dynamic_rnn, time_loop
-from weft.rnn.more_cells import BlockLSTM
+from weft.rnn.block_cells import BlockLSTM
+from weft.rnn.dynamic import dynamic_rnn
 from weft.rnn.static import static_rnn
 
 
@@ -71,8 +84,80 @@ def _reversed(steps: Any, lengths: Any) -> Any:
     return array_reverse.reverse_sequence(steps, lengths, 0, 1)
 
 
-class LSTMBlockFusedCell(BlockLSTM, Layer):
-    """An LSTM over [time, batch, depth] inputs, or a list of [batch, depth]."""
+class LSTMBlockWrapper(Layer, abc.ABC):
+    """An LSTM over [time, batch, depth] inputs, or a list of [batch, depth].
+
+    Subclasses say how wide it is, and compute all steps at once; lengths are dealt with here.
+    """
+
+    @property
+    @abc.abstractmethod
+    def num_units(self) -> int:
+        """The width of memory and output."""
+
+    @abc.abstractmethod
+    def _call_cell(
+        self,
+        inputs: Any,
+        initial_cell_state: Any,
+        initial_output: Any,
+        dtype: Any,
+        sequence_length: Any,
+    ) -> tuple[Tensor, Tensor]:
+        """Memory and output of all steps; what comes after the end of a sequence is ignored."""
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(inputs, list):
+            return super().__call__(inputs, *args, **kwargs)
+        outputs, state = super().__call__(array_join.stack(inputs), *args, **kwargs)
+        return array_split.unstack(outputs), state
+
+    def call(
+        self,
+        inputs: Any,
+        initial_state: Any = None,
+        dtype: Any = None,
+        sequence_length: Any = None,
+    ) -> tuple[Tensor, LSTMStateTuple]:
+        if initial_state is None:
+            if dtype is None:
+                raise ValueError("Either initial_state or dtype needs to be specified")
+            batch = inputs.shape.as_list()[1] or array_shape.shape(inputs)[1]
+            zeros = array_fill.zeros(array_join.stack([batch, self.num_units]), dtype=dtype)
+            initial_state = (zeros, zeros)
+        elif len(initial_state) != 2:
+            raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
+        elif dtype is None:
+            dtype = initial_state[0].dtype
+        first_c, first_h = initial_state
+        if sequence_length is None:
+            found = self._call_cell(inputs, first_c, first_h, dtype, None)
+            return found[1], LSTMStateTuple(*(each[-1] for each in found))
+        lengths = convert_to_tensor(sequence_length)
+        memory, outputs = self._call_cell(inputs, first_c, first_h, dtype, lengths)
+        mask = select.sequence_mask(lengths, _steps(inputs), dtype=dtype)
+        outputs = outputs * array_shape.expand_dims(array_shape.transpose(mask, [1, 0]), -1)
+        return outputs, _states_at(lengths, initial_state, (memory, outputs))
+
+
+def _steps(inputs: Tensor) -> Any:
+    return inputs.shape.as_list()[0] or array_shape.shape(inputs)[0]
+
+
+def _states_at(lengths: Tensor, first: Any, steps: Any) -> LSTMStateTuple:
+    """The states after so many steps of each sequence: after none, the first ones."""
+    rows = sequence.range(array_shape.shape(lengths, out_type=lengths.dtype)[0])
+    places = array_join.stack([lengths, rows], axis=1)
+    return LSTMStateTuple(
+        *(
+            gather_nd(array_join.concat([array_shape.expand_dims(start, 0), after], 0), places)
+            for start, after in zip(first, steps, strict=True)
+        )
+    )
+
+
+class LSTMBlockFusedCell(BlockLSTM, LSTMBlockWrapper):
+    """An LSTM whose steps are one operation."""
 
     def __init__(
         self,
@@ -92,50 +177,19 @@ class LSTMBlockFusedCell(BlockLSTM, Layer):
     def num_units(self) -> int:
         return self._num_units
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(inputs, list):
-            return super().__call__(inputs, *args, **kwargs)
-        outputs, state = super().__call__(array_join.stack(inputs), *args, **kwargs)
-        return array_split.unstack(outputs), state
-
     def build(self, input_shape: Any) -> None:
         self._add_variables(input_shape.as_list()[2])
         self.built = True
 
-    def call(
+    def _call_cell(
         self,
         inputs: Any,
-        initial_state: Any = None,
+        initial_cell_state: Any = None,
+        initial_output: Any = None,
         dtype: Any = None,
         sequence_length: Any = None,
-    ) -> tuple[Tensor, LSTMStateTuple]:
-        if initial_state is None:
-            if dtype is None:
-                raise ValueError("Either initial_state or dtype needs to be specified")
-            batch = inputs.shape.as_list()[1] or array_shape.shape(inputs)[1]
-            zeros = array_fill.zeros(array_join.stack([batch, self._num_units]), dtype=dtype)
-            initial_state = (zeros, zeros)
-        elif len(initial_state) != 2:
-            raise ValueError("Expecting initial_state to be a tuple with length 2 or None")
-        if sequence_length is not None:
-            sequence_length = convert_to_tensor(sequence_length)
-        return time_loop(
-            _BlockStep(self),
-            inputs,
-            LSTMStateTuple(*initial_state),
-            parallel_iterations=32,
-            swap_memory=False,
-            sequence_length=sequence_length,
-            dtype=dtype,
-        )
-
-
-class _BlockStep:
-    """One step of a fused LSTM, as the loops want it."""
-
-    def __init__(self, layer: LSTMBlockFusedCell) -> None:
-        self._layer = layer
-        self.state_size, self.output_size = layer.state_size, layer.output_size
-
-    def __call__(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
-        return self._layer.step(inputs, state)
+    ) -> tuple[Tensor, Tensor]:
+        steps = _steps(inputs) if sequence_length is None else reduce.reduce_max(sequence_length)
+        last = casts.cast(steps, dtypes.int64)
+        state = (initial_cell_state, initial_output)
+        return self._apply(raw.BlockLSTM, dtype, last, inputs, *state)

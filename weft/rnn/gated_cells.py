@@ -60,9 +60,10 @@ class UGRNNCell(_StateIsOutputSized):
         known_width(inputs)
         with vs.variable_scope(vs.get_variable_scope(), initializer=self._initializer):
             both = linear([inputs, state], 2 * self._num_units, True)
-        gate, candidate = array_split.split(value=both, num_or_size_splits=2, axis=1)
-        g = sigmoid(gate + self._forget_bias)
-        new = g * state + (1.0 - g) * self._activation(candidate)
+            gate, candidate = array_split.split(value=both, num_or_size_splits=2, axis=1)
+            candidate = self._activation(candidate)
+            g = sigmoid(gate + self._forget_bias)
+            new = g * state + (1.0 - g) * candidate
         return new, new
 
 
@@ -93,10 +94,10 @@ class IntersectionRNNCell(_StateIsOutputSized):
                 with vs.variable_scope("in_projection"):
                     inputs = linear(inputs, self._num_units, True)
             made = linear([inputs, state], 4 * self._num_units, True)
-        keep_h, h, keep_y, y = array_split.split(value=made, num_or_size_splits=4, axis=1)
-        keep_h, keep_y = (sigmoid(gate + self._forget_bias) for gate in (keep_h, keep_y))
-        new_state = keep_h * state + (1.0 - keep_h) * unary.tanh(h)
-        return keep_y * inputs + (1.0 - keep_y) * self._y_activation(y), new_state
+            keep_h, h, keep_y, y = array_split.split(value=made, num_or_size_splits=4, axis=1)
+            keep_h, keep_y = (sigmoid(gate + self._forget_bias) for gate in (keep_h, keep_y))
+            new_state = keep_h * state + (1.0 - keep_h) * unary.tanh(h)
+            return keep_y * inputs + (1.0 - keep_y) * self._y_activation(y), new_state
 
 
 class SRUCell(LayerRNNCell):

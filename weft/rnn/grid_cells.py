@@ -6,6 +6,7 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
+from weft.core.signatures import with_parameters_of
 from weft.graph.graph import Tensor
 from weft.ops import array, array_fill, array_join, array_split, clip, matmul, nn_impl, slicing
 from weft.ops import variable_scope as vs
@@ -98,15 +99,15 @@ class TimeFreqLSTMCell(RNNCell):
         windows = _windows(inputs, 0, count, self._frequency_skip, size)
         weights = self._weights(size, inputs.dtype)
         m: Any = array_fill.zeros([_batch(inputs), self._num_units], inputs.dtype)
-        outputs, states = [], []
+        output, states = None, []  # type: Any, list[Any]
         for i, window in enumerate(windows):
             c, before = _windows(
                 state, 2 * i * self._num_units, 2, self._num_units, self._num_units
             )
             c, m = self._step(weights, array_join.concat([window, before, m], 1), c)
-            outputs.append(m)
-            states += [c, m]
-        return array_join.concat(outputs, 1), array_join.concat(states, 1)
+            states = [array_join.concat([*states, c, m], 1)]
+            output = m if output is None else array_join.concat([output, m], 1)
+        return output, states[0]
 
     def _weights(self, width: int, dtype: Any) -> _Weights:
         weights = _Weights(self, ("W", "B"), width, 4, dtype)
@@ -193,9 +194,8 @@ class GridLSTMCell(RNNCell):
 
     def _joined(self, outputs: list[Tensor], states: list[Tensor]) -> tuple[Tensor, Any]:
         kind = self.state_tuple_type
-        return array_join.concat(outputs, 1), (
-            array_join.concat(states, 1) if kind is None else kind(*states)
-        )
+        state = array_join.concat(states, 1) if kind is None else kind(*states)
+        return array_join.concat(outputs, 1), state
 
     def _along(
         self, blocks: list[list[Tensor]], state: Any, direction: str, batch: Any
@@ -298,29 +298,13 @@ def _prefix(direction: str, i: int, block: int) -> str:
 class BidirectionalGridLSTMCell(GridLSTMCell):
     """A grid from the low frequencies up, and another from the high ones down."""
 
-    def __init__(
-        self,
-        num_units: int,
-        use_peepholes: bool = False,
-        share_time_frequency_weights: bool = False,
-        cell_clip: float | None = None,
-        initializer: Any = None,
-        num_unit_shards: int = 1,
-        forget_bias: float = 1.0,
-        feature_size: int | None = None,
-        frequency_skip: int | None = None,
-        num_frequency_blocks: Sequence[int] | None = None,
-        start_freqindex_list: Sequence[int] | None = None,
-        end_freqindex_list: Sequence[int] | None = None,
-        couple_input_forget_gates: bool = False,
-        backward_slice_offset: int = 0,
-        reuse: Any = None,
-    ) -> None:
-        super().__init__(
-            num_units, use_peepholes, share_time_frequency_weights, cell_clip, initializer,
-            num_unit_shards, forget_bias, feature_size, frequency_skip, num_frequency_blocks,
-            start_freqindex_list, end_freqindex_list, couple_input_forget_gates, True, reuse,
-        )  # fmt: skip
+    @with_parameters_of(
+        GridLSTMCell.__init__,
+        without=("state_is_tuple",),
+        extra={"backward_slice_offset": ("couple_input_forget_gates", 0)},
+    )
+    def __init__(self, backward_slice_offset: int, **given: Any) -> None:
+        super().__init__(**given)
         self._backward_slice_offset = int(backward_slice_offset)
         self._directions = ["fwd_", "bwd_"]
         self._type_name = "BidirectionalGridLSTMStateTuple"

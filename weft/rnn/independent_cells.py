@@ -12,7 +12,7 @@ from weft.ops.initializers import (
     zeros_initializer,
 )
 from weft.ops.math import sigmoid
-from weft.rnn.basic_cells import LSTMStateTuple, _UnitCell
+from weft.rnn.basic_cells import LSTMStateTuple, _UnitCell, lstm_step
 from weft.rnn.cells import BIAS, KERNEL
 
 
@@ -130,6 +130,5 @@ class IndyLSTMCell(_IndependentCell):
         c, h = state
         gates = _gates(inputs, h, self._weights_now, 4)
         i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=1)
-        c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
-        h = self._activation(c) * sigmoid(o)
+        c, h = lstm_step(self._activation, self._forget_bias, c, i, j, f, o)
         return h, LSTMStateTuple(c, h)

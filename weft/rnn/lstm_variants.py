@@ -234,7 +234,8 @@ class PhasedLSTMCell(RNNCell):
             gates = sigmoid(linear(seen + [c] * self._use_peepholes, 2 * units, True))
             i, f = array_split.split(value=gates, num_or_size_splits=2, axis=1)
         with vs.variable_scope("new_input"):
-            new_c = c * f + i * unary.tanh(linear(seen, units, True))
+            new_input = unary.tanh(linear(seen, units, True))
+        new_c = c * f + i * new_input
         with vs.variable_scope("output_gate"):
             o = sigmoid(linear(seen + [new_c] * self._use_peepholes, units, True))
         k = self._openness(time)

@@ -1,4 +1,4 @@
-"""Cells of tf.contrib.rnn: normalised, block, convolutional and searched LSTMs, attention."""
+"""Cells of tf.contrib.rnn: normalised and searched LSTMs, attention."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 from weft.core import dtypes, nest
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
-from weft.layers.input_spec import InputSpec
 from weft.ops import (
     array_join,
     array_shape,
     array_split,
-    clip,
     matmul,
     nn_conv,
     nn_impl,
@@ -26,8 +24,8 @@ from weft.ops import variable_scope as vs
 from weft.ops.initializers import constant_initializer, zeros_initializer
 from weft.ops.math import sigmoid
 from weft.platform import tf_logging as logging
-from weft.rnn.basic_cells import LSTMStateTuple, gru_step
-from weft.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnncell, input_depth
+from weft.rnn.basic_cells import LSTMStateTuple
+from weft.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnncell
 from weft.rnn.projections import Linear
 
 
@@ -40,6 +38,8 @@ def layer_normed(x: Tensor, scope: str, gain: float, shift: float, dtype: Any) -
             )
             for name, start in (("gamma", gain), ("beta", shift))
         )
+    # Variables first, as TensorFlow has it, which shows in the names of operations.
+    with vs.variable_scope(scope):
         mean, variance = nn_moments.moments(x, [1], keep_dims=True)
         epsilon = 1e-3 if dtypes.as_dtype(dtype) is dtypes.float16 else 1e-12
         return nn_moments.batch_normalization(
@@ -105,132 +105,6 @@ class LayerNormBasicLSTMCell(RNNCell):
         new_c = self._norm(new_c, "state", dtype)
         new_h = self._activation(new_c) * sigmoid(o)
         return new_h, LSTMStateTuple(new_c, new_h)
-
-
-class BlockLSTM:
-    """What the LSTMs share whose variables fit those of LSTMCell, whatever they are called on."""
-
-    add_variable: Callable[..., Any]
-
-    def _set_up(
-        self, num_units: int, forget_bias: float, cell_clip: float | None, use_peephole: bool
-    ) -> None:
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._cell_clip = -1 if cell_clip is None else cell_clip
-        self._use_peephole = use_peephole
-
-    @property
-    def state_size(self) -> LSTMStateTuple:
-        return LSTMStateTuple(self._num_units, self._num_units)
-
-    @property
-    def output_size(self) -> int:
-        return self._num_units
-
-    def _add_variables(self, depth: int) -> None:
-        units = self._num_units
-        self._kernel = self.add_variable(KERNEL, [depth + units, 4 * units])
-        self._bias = self.add_variable(BIAS, [4 * units], initializer=constant_initializer(0.0))
-        if self._use_peephole:
-            self._w_i_diag, self._w_f_diag, self._w_o_diag = (
-                self.add_variable(name, [units]) for name in ("w_i_diag", "w_f_diag", "w_o_diag")
-            )
-
-    def step(self, inputs: Tensor, state: Any) -> tuple[Tensor, LSTMStateTuple]:
-        """Output and state after one step."""
-        c_prev, h_prev = state
-        joined = array_join.concat([inputs, h_prev], 1)
-        gates = nn_impl.bias_add(matmul.matmul(joined, self._kernel), self._bias)
-        i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=1)
-        f = f + self._forget_bias
-        if self._use_peephole:
-            i, f = i + self._w_i_diag * c_prev, f + self._w_f_diag * c_prev
-        c = sigmoid(f) * c_prev + sigmoid(i) * unary.tanh(j)
-        if self._cell_clip > 0:
-            c = clip.clip_by_value(c, -self._cell_clip, self._cell_clip)
-        if self._use_peephole:
-            o = o + self._w_o_diag * c
-        h = sigmoid(o) * unary.tanh(c)
-        return h, LSTMStateTuple(c, h)
-
-
-class LSTMBlockCell(BlockLSTM, LayerRNNCell):
-    """An LSTM with optional peepholes."""
-
-    def __init__(
-        self,
-        num_units: int,
-        forget_bias: float = 1.0,
-        cell_clip: float | None = None,
-        use_peephole: bool = False,
-        dtype: Any = None,
-        reuse: Any = None,
-        name: str = "lstm_cell",
-    ) -> None:
-        super().__init__(_reuse=reuse, dtype=dtype, name=name)
-        self._set_up(num_units, forget_bias, cell_clip, use_peephole)
-        self.input_spec = InputSpec(ndim=2)
-
-    def build(self, inputs_shape: Any) -> None:
-        if not inputs_shape.as_list()[1]:
-            raise ValueError(f"Expecting inputs_shape[1] to be set: {inputs_shape}")
-        self._add_variables(inputs_shape.as_list()[1])
-        self.built = True
-
-    def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
-        if len(state) != 2:
-            raise ValueError("Expecting state to be a tuple with length 2.")
-        return self.step(inputs, state)
-
-
-class GRUBlockCellV2(LayerRNNCell):
-    """A GRU that splits its gates as GRUCell does, with variables of the same names."""
-
-    # Weights and bias of the gates, then of the new value.
-    _names = f"gates/{KERNEL}", f"gates/{BIAS}", f"candidate/{KERNEL}", f"candidate/{BIAS}"
-
-    def __init__(
-        self,
-        num_units: int | None = None,
-        cell_size: int | None = None,
-        reuse: Any = None,
-        name: str = "gru_cell",
-    ) -> None:
-        super().__init__(_reuse=reuse, name=name)
-        if (num_units is None) == (cell_size is None):
-            raise ValueError("Exactly one of num_units or cell_size must be provided.")
-        self._cell_size: Any = cell_size if num_units is None else num_units
-        self.input_spec = InputSpec(ndim=2)
-
-    @property
-    def state_size(self) -> int:
-        return self._cell_size
-
-    @property
-    def output_size(self) -> int:
-        return self._cell_size
-
-    def build(self, input_shape: Any) -> None:
-        rows = input_depth(input_shape) + self._cell_size
-        size, names = self._cell_size, self._names
-        self._gate_kernel = self.add_variable(names[0], [rows, 2 * size])
-        self._gate_bias = self.add_variable(
-            names[1], [2 * size], initializer=constant_initializer(1.0)
-        )
-        self._candidate_kernel = self.add_variable(names[2], [rows, size])
-        self._candidate_bias = self.add_variable(
-            names[3], [size], initializer=constant_initializer(0.0)
-        )
-        self.built = True
-
-    def call(self, inputs: Any, h_prev: Any) -> tuple[Tensor, Tensor]:
-        return gru_step(self, unary.tanh, inputs, h_prev)
-
-
-class GRUBlockCell(GRUBlockCellV2):
-    """A GRU with variables named as checkpoints of the first block cells have them."""
-
-    _names = "w_ru", "b_ru", "w_c", "b_c"
 
 
 class NASCell(LayerRNNCell):

@@ -11,7 +11,7 @@ from weft.functions.polymorphic import Function
 from weft.graph.graph import get_default_graph
 from weft.graph.type_spec import TensorSpec
 
-_made: weakref.WeakKeyDictionary[Any, dict[int, dict[str, Any]]] = weakref.WeakKeyDictionary()
+_MADE = "_functions_by_graph"  # where a model keeps them, so that they go when it goes
 
 
 def functions_of_model(value: Any, known: dict[str, Any]) -> dict[str, Any]:
@@ -21,14 +21,15 @@ def functions_of_model(value: Any, known: dict[str, Any]) -> dict[str, Any]:
     """
     if not _is_built_model(value) or "call" in known:
         return {}
-    by_graph = _made.setdefault(value, {})
+    by_graph = vars(value).setdefault(_MADE, weakref.WeakKeyDictionary())
     graph = get_default_graph()
-    if id(graph) not in by_graph:
-        by_graph[id(graph)] = {
+    if graph not in by_graph:
+        by_graph[graph] = {
             "__call__": _call(value),
             "_default_save_signature": _signature(value),
         }
-    return by_graph[id(graph)]
+    found: dict[str, Any] = by_graph[graph]
+    return found
 
 
 def lists_of_model(value: Any) -> dict[str, Any]:

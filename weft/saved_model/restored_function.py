@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from weft.core import nest
-from weft.functions.arguments import Arguments, component_specs, from_components
+from weft.functions.arguments import Arguments
 from weft.functions.concrete import ConcreteFunction
+from weft.functions.placeholders import component_specs, from_components
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
 from weft.graph.function_def import Body

@@ -20,7 +20,7 @@ from weft.platform import tf_logging as logging
 from weft.protos.saved_model import SavedModel
 from weft.saved_model import constants, tag_constants
 from weft.saved_model.export_graph import ExportGraph
-from weft.saved_model.files import assets_dir, path_in, variables_path, write_saved_model
+from weft.saved_model.files import assets_dir, variables_path, write_saved_model
 from weft.saved_model.object_signatures import signatures_of
 from weft.saved_model.objects import SignatureMap, TrackableAsset
 from weft.saved_model.restored_function import RestoredFunction
@@ -52,7 +52,6 @@ def save(obj: Any, export_dir: Any, signatures: Any = None) -> None:
     export = ExportGraph(objects)
     traces = _traces(objects)
     meta_graph = _meta_graph(objects, export, served, traces)
-    file_io.makedirs(path_in(export_dir, constants.VARIABLES_DIRECTORY))
     _write_variables(objects, variables_path(export_dir))
     _copy_files(export.files, export_dir)
     message = SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)

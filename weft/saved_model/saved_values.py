@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from weft.core import errors
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.protos.checkpoint import TrackableObjectGraph
@@ -21,12 +20,11 @@ def checkpoint_keys(objects: Any, prefix: str) -> dict[int, str]:
 
     Both know objects by the names that lead to them; numbers may differ.
     """
-    try:
-        content = NewCheckpointReader(prefix).get_tensor(OBJECT_GRAPH_PROTO_KEY)
-    except errors.NotFoundError:
+    reader = NewCheckpointReader(prefix)
+    if not reader.has_tensor(OBJECT_GRAPH_PROTO_KEY):
         return {}
     message = TrackableObjectGraph()
-    message.ParseFromString(content)
+    message.ParseFromString(reader.get_tensor(OBJECT_GRAPH_PROTO_KEY))
     found = {}
     for number, other in _matched(objects, message).items():
         for attribute in message.nodes[other].attributes:

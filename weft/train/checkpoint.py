@@ -44,7 +44,7 @@ def get_session() -> Any:
     return session
 
 
-class _GraphText(SaveableObject):
+class GraphText(SaveableObject):
     """The description of the objects, which a checkpoint holds as one more tensor."""
 
     def __init__(self, tensor: Any) -> None:
@@ -168,7 +168,7 @@ class ObjectSaver:
                 self._graph_text = constant("", dtype=dtypes.string)
                 self._prefix = constant("", dtype=dtypes.string)
         if self._saved != message:
-            self._save = self._save_nodes([*saveables, _GraphText(self._graph_text)])
+            self._save = self._save_nodes([*saveables, GraphText(self._graph_text)])
             self._saved = message
         feeds = {self._prefix: file_prefix, self._graph_text: message.SerializeToString()}
         return compat.as_str(session.run(self._save, feeds))
@@ -179,7 +179,7 @@ class ObjectSaver:
         message, saveables = self._objects().serialize()
         self._prefix = constant(file_prefix)
         text = constant(message.SerializeToString(), dtype=dtypes.string)
-        self._save_nodes([*saveables, _GraphText(text)])
+        self._save_nodes([*saveables, GraphText(text)])
         return file_prefix
 
     def _save_nodes(self, saveables: list[SaveableObject]) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,50 @@ def test_another_graph_has_another_session() -> None:
         v = K.variable(3.0)
         assert K.get_value(v) == 3.0
         assert K.get_session() is not first
+
+
+def test_weights_are_still_there_after_work_on_another_graph() -> None:
+    v = K.variable(1.0)
+    K.set_value(v, 5.0)
+    with tf.Graph().as_default():
+        assert K.get_value(K.variable(3.0)) == 3.0
+    assert K.get_value(v) == 5.0
+
+
+def test_threads_with_graphs_of_their_own_do_not_disturb_each_other() -> None:
+    turns = threading.Barrier(2, timeout=60)
+    found = []
+
+    def work(number: float) -> None:
+        with tf.Graph().as_default():
+            v = K.variable(0.0)
+            turns.wait()
+            K.set_value(v, number)
+            turns.wait()
+            found.append((number, K.get_value(v)))
+            turns.wait()
+            K.get_session().close()
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in (1.0, 2.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [(1.0, 1.0), (2.0, 2.0)]
+
+
+def test_clear_session_forgets_a_session_that_was_set() -> None:
+    graph = tf.Graph()
+    with tf.Session(graph=graph) as session:
+        pass
+    K.set_session(session)
+    with graph.as_default():
+        assert K.get_session() is session
+    K.clear_session()
+    with graph.as_default():
+        assert K.get_session() is not session
+        K.set_session(None)
+        assert K.get_session() is not session
 
 
 def test_variables_are_initialized_once_and_only_if_they_are_not() -> None:

@@ -280,6 +280,10 @@ def test_the_last_file_is_loaded_again(tmp_path: Path) -> None:
     model = run([ModelCheckpoint(pattern, load_weights_on_restart=True)], [])
     assert model.saved == [("loaded", "w.02.h5")]
     assert most_recent_file(str(tmp_path / "none" / "x")) is None
+    for number, time in ((1, 20), (2, 20), (3, 10)):  # two are the latest: the last by name
+        (tmp_path / f"w.{number:02}.h5").touch()
+        os.utime(tmp_path / f"w.{number:02}.h5", (time, time))
+    assert most_recent_file(pattern) == str(tmp_path / "w.03.h5")
 
 
 def test_a_table_of_epochs(tmp_path: Path) -> None:

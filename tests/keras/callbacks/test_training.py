@@ -14,6 +14,7 @@ from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 import weft as tf
 from weft.core import flags
 from weft.keras import backend as K
+from weft.keras.callbacks.base import Callback
 from weft.keras.callbacks.model_checkpoint import ModelCheckpoint
 from weft.keras.callbacks.monitoring import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
 from weft.keras.callbacks.tensorboard import TensorBoard
@@ -151,3 +152,16 @@ def test_rates_and_stopping() -> None:
     slower = ReduceLROnPlateau("loss", patience=1, factor=0.5)
     history = model.fit(X, Y, epochs=2, verbose=0, callbacks=[slower])
     assert set(history.history) == {"loss", "lr", *model.metrics_names[1:]}
+
+
+def test_logs_of_the_beginning_of_an_epoch_are_not_those_of_its_end() -> None:
+    class Writes(Callback):
+        def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+            logs["begin"] = 1
+
+        def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+            logs["end"] = 2
+
+    history = model_of_dense().fit(X, Y, verbose=0, callbacks=[Writes()]).history
+    assert history["end"] == [2]
+    assert "begin" not in history

@@ -145,3 +145,30 @@ def test_metrics_take_values() -> None:
     assert float(mean.result()) == pytest.approx(10 / 3)
     mean.reset_states()
     assert float(mean.result()) == 0.0
+
+
+@pytest.mark.parametrize("run_eagerly", [False, True])
+def test_events_without_histograms(eager, tmp_path, run_eagerly) -> None:
+    model = stack()
+    model.compile("sgd", "mse", run_eagerly=run_eagerly)
+    callback = keras.callbacks.TensorBoard(str(tmp_path), histogram_freq=1)
+    model.fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=[callback])
+    (file,) = tmp_path.glob("events.*")
+    events = tf.train.summary_iterator(str(file))
+    assert {v.tag for e in events for v in e.summary.value} == {"epoch_loss", "epoch_val_loss"}
+
+
+@pytest.mark.usefixtures("eager")
+def test_models_live_on_when_keras_forgets_them() -> None:
+    model, other = stack(), stack()
+    for each in (model, other):
+        each.compile("sgd", "mse")
+        each.fit(X, Y, verbose=0, shuffle=False)
+    keras.backend.clear_session()
+    layers.Dense(1)(keras.Input((2,)))
+    again = model.fit(X, Y, epochs=2, verbose=0, shuffle=False).history["loss"]
+    assert again[1] < again[0]
+    np.testing.assert_allclose(model.evaluate(X, Y, verbose=0), model.test_on_batch(X, Y))
+    assert other.predict(X).shape == (20, 1)
+    other.compile("adam", "mae")
+    other.fit(X, Y, verbose=0)

@@ -33,7 +33,12 @@ Y = X.sum(1)
         (np.ones((4, 2)), np.ones(4), r"expected d_input to have shape \(3,\) but got array"),
         (np.ones((4, 3, 1)), np.ones(4), "expected d_input to have 2 dimensions"),
         (np.ones((4, 3)), np.ones(5), "Found 4 input samples and 5 target samples"),
-        ([np.ones((4, 3))] * 2, np.ones(4), r"Expected to see 1 array\(s\), but instead got"),
+        (np.ones((4, 3)), [np.ones(4)] * 2, r"Expected to see 1 array\(s\), but instead got"),
+        (
+            np.ones((4, 3)).tolist(),
+            np.ones(4),
+            r"to have shape \(3,\) but got array with shape \(1",
+        ),
         (np.ones((4, 3)), np.ones((4, 2)), "expects targets to have the same shape"),
         ({"wrong": np.ones((4, 3))}, np.ones(4), 'No data provided for "d_input"'),
     ],

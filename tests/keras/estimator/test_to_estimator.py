@@ -56,10 +56,11 @@ def test_it_trains_on_from_the_weights_of_the_model(checkpoint_format: str, tmp_
 
 def test_an_untrained_estimator_predicts_as_the_model(tmp_path: Path) -> None:
     model = compiled(tf.train.GradientDescentOptimizer(0.0))
+    expected = model.predict(X)
     estimator = model_to_estimator(model, model_dir=str(tmp_path))
     estimator.train(inputs(), steps=1)
     predicted = np.array([each["answer"] for each in estimator.predict(inputs())])
-    np.testing.assert_allclose(predicted, model.predict(X), atol=1e-6)
+    np.testing.assert_allclose(predicted, expected, atol=1e-6)
 
 
 def test_a_model_in_a_file(tmp_path: Path) -> None:
@@ -97,3 +98,58 @@ def test_what_is_refused(tmp_path: Path) -> None:
     wrong = tf.estimator.inputs.numpy_input_fn({"other": X}, Y, shuffle=False)
     with pytest.raises(KeyError, match="does not have the expected inputs keys"):
         estimator.train(wrong, steps=1)
+
+
+def test_the_model_reads_what_the_estimator_saved(tmp_path: Path) -> None:
+    model = compiled()
+    estimator = model_to_estimator(model, model_dir=str(tmp_path), checkpoint_format="checkpoint")
+    estimator.train(inputs(), steps=2)
+    expected = np.array([each["answer"] for each in estimator.predict(inputs())])
+    assert not np.allclose(model.predict(X), expected)
+    model.load_weights(estimator.latest_checkpoint())
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-6)
+    assert "_CHECKPOINTABLE_OBJECT_GRAPH" in estimator.get_variable_names()
+
+
+def test_a_class_is_as_it_was_after_each_use(tmp_path: Path) -> None:
+    class Own(Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.answer = Dense(2, kernel_initializer="zeros")
+
+        def call(self, inputs: Any) -> Any:
+            return self.answer(inputs)
+
+    model = Own()
+    model.compile("sgd", "mse")
+    optimizer, answer = model.optimizer, model.answer
+    estimator = model_to_estimator(model, model_dir=str(tmp_path))
+
+    def arrays() -> Any:
+        return tf.constant(X), tf.constant(Y)
+
+    for steps in (1, 3):
+        estimator.train(arrays, steps=steps)
+        assert model.optimizer is optimizer
+        assert model.answer is answer
+        assert not model.built
+    assert estimator.evaluate(arrays, steps=1)["global_step"] == 4
+
+
+def test_weights_that_nobody_has_seen_come_from_the_seed(tmp_path: Path) -> None:
+    found = []
+    for i in range(2):
+        config = tf.estimator.RunConfig(str(tmp_path / str(i)), tf_random_seed=7)
+        estimator = model_to_estimator(compiled(), config=config)
+        found.append(next(estimator.predict(inputs()))["answer"])
+        tf.keras.backend.clear_session()
+    np.testing.assert_array_equal(*found)
+
+
+def test_settings_of_the_optimizer_are_read_before_another_session_is_there(tmp_path: Path) -> None:
+    model = compiled(tf.keras.optimizers.SGD(0.25, momentum=0.9))
+    model.fit(X, Y, verbose=0)
+    estimator = model_to_estimator(model, model_dir=str(tmp_path))
+    with tf.Session(graph=tf.Graph()):
+        estimator.train(inputs(), steps=1)
+    assert estimator.get_variable_value("training/SGD/learning_rate") == 0.25

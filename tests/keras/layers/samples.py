@@ -343,4 +343,45 @@ MERGES = [
     ),
 ]
 
-SAMPLES = [*CORE, *ACTIVATIONS, *CONVOLUTIONS, *SIZES, *NORMALIZATIONS, *MERGES]
+EMPTY = STEPS[:0]
+UNKNOWN = [
+    one(
+        "global_average_pooling1d_masked_unknown",
+        lambda L: L.GlobalAveragePooling1D(),
+        STEPS,
+        shapes=[(None, None, 4)],
+        masks=[KEPT],
+    ),
+    one(
+        "global_average_pooling1d_masked_first",
+        lambda L: L.GlobalAveragePooling1D("channels_first"),
+        STEPS.transpose(0, 2, 1),
+        masks=[KEPT],
+    ),
+    one(
+        "conv2d_transpose_unknown",
+        lambda L: L.Conv2DTranspose(2, 3, strides=(2, 1), output_padding=(1, 0)),
+        IMAGES,
+        shapes=[(None, None, None, 3)],
+    ),
+    one(
+        "batch_normalization_unknown",
+        lambda L: L.BatchNormalization(axis=[1, 3]),
+        IMAGES,
+        shapes=[(None, 7, None, 3)],
+        phases=BOTH,
+    ),
+    one("layer_normalization_turned", lambda L: L.LayerNormalization(axis=[-1, -2]), STEPS),
+    one("conv1d_empty", lambda L: L.Conv1D(2, 3), EMPTY, shapes=[(None, 6, 4)]),
+    one("dense_empty", lambda L: L.Dense(2), EMPTY, shapes=[(None, None, 4)]),
+    one("max_pooling1d_empty", lambda L: L.MaxPooling1D(), EMPTY, shapes=[(None, 6, 4)]),
+    one(
+        "time_distributed_empty",
+        lambda L: L.TimeDistributed(L.Dense(2)),
+        EMPTY,
+        shapes=[(None, 6, 4)],
+    ),
+    one("prelu_shared_last", lambda L: L.PReLU("ones", shared_axes=[-1]), IMAGES),
+]
+
+SAMPLES = [*CORE, *ACTIVATIONS, *CONVOLUTIONS, *SIZES, *NORMALIZATIONS, *MERGES, *UNKNOWN]

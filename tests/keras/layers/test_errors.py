@@ -62,6 +62,7 @@ SETTINGS = [
     (lambda: L.Dense(3, unknown=1), TypeError, "Keyword argument not understood"),
     (lambda: L.Activation("bad"), ValueError, "Unknown activation function:bad"),
     (lambda: L.Dense(1, kernel_initializer="bad"), ValueError, "Unknown initializer: ?bad"),
+    (lambda: L.Dense(1, kernel_constraint="bad"), ValueError, "Unknown constraint: bad"),
 ]
 
 CALLS = [
@@ -90,6 +91,12 @@ CALLS = [
         ValueError,
         "Unrecognized implementation mode: 4",
     ),
+    (
+        lambda: L.LocallyConnected1D(1, 2, padding="causal", implementation=2)(x(1, 5, 2)),
+        NotImplementedError,
+        'Padding type causal not supported. Only "valid" and "same" are implemented',
+    ),
+    (lambda: L.PReLU(shared_axes=[5])(x(2, 3)), IndexError, "out of range"),
     (lambda: L.Add()(x(2, 3)), ValueError, "A merge layer should be called on a list of inputs"),
     (lambda: L.Add()([x(2, 3)]), ValueError, "at least 2 inputs. Got 1 inputs"),
     (lambda: L.Add()([x(2, 3), x(4, 3)]), ValueError, "tensors with different batch sizes"),

@@ -50,6 +50,9 @@ def test_losses_keep_their_type() -> None:
         loss = losses.MeanSquaredError()(TRUE.astype(dtype), tf.constant(FOUND, dtype))
         assert loss.dtype.name == dtype
         np.testing.assert_allclose(K.eval(loss), 3.375)
+        loss = losses.CategoricalHinge()(TRUE.astype(dtype), tf.constant(FOUND, dtype))
+        assert loss.dtype.name == dtype
+        np.testing.assert_allclose(K.eval(loss), 0.5)
 
 
 def test_shapes_known_only_when_it_runs() -> None:
@@ -59,6 +62,16 @@ def test_shapes_known_only_when_it_runs() -> None:
     for given in ([1.0, 3.0], [[1.0], [3.0]]):
         found = session.run(loss, {y_true: TRUE, y_pred: FOUND, weights: given})
         assert found == pytest.approx((0.5 + 3 * 2.5) / 2)
+
+
+def test_a_mean_over_the_batch_is_not_one_over_all_replicas() -> None:
+    with tf.distribute.MirroredStrategy(["/cpu:0"]).scope():
+        for reduction in ("auto", "sum_over_batch_size"):
+            with pytest.raises(ValueError, match=r"Please use .*Reduction\.SUM` or"):
+                losses.MeanSquaredError(reduction=reduction)(TRUE, FOUND)
+        total = losses.MeanSquaredError(reduction="sum")(TRUE, FOUND)
+        assert losses.MeanSquaredError(reduction="none")(TRUE, FOUND).shape.as_list() == [2]
+    assert K.eval(total) == 6.75
 
 
 def test_what_does_not_fit() -> None:

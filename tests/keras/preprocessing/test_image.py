@@ -140,3 +140,8 @@ def test_arrays_are_checked() -> None:
         ImageDataGenerator(featurewise_std_normalization=True)
     with pytest.warns(UserWarning, match="hasn't been fit"):
         ImageDataGenerator(featurewise_center=True).standardize(picture())
+
+
+def test_ranges_may_be_numbers_of_numpy() -> None:
+    made = ImageDataGenerator(zoom_range=np.float32(0.25))
+    assert made.zoom_range == [0.75, 1.25]

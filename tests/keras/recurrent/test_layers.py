@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from tests.keras.recurrent.cases import MASK, values
+from weft.platform import tf_logging
 
 KINDS = ("SimpleRNN", "GRU", "LSTM")
 X = values([3, 4, 2], 1)
@@ -69,6 +70,15 @@ def test_cells_and_directions_are_in_configurations() -> None:
 def test_implementation_zero_becomes_one() -> None:
     config = tf.keras.layers.LSTM(2, implementation=2).get_config() | {"implementation": 0}
     assert tf.keras.layers.LSTM.from_config(config).implementation == 1
+
+
+def test_simple_layers_of_old_files_had_an_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(tf_logging, "warning", lambda message, *_: warnings.append(message))
+    config = tf.keras.layers.SimpleRNN(2).get_config()
+    old = config | {"implementation": 0}
+    assert tf.keras.layers.SimpleRNN.from_config(old).get_config() == config
+    assert "implementation" in old and not warnings
 
 
 # ---- states -------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ FORMS = {
 def model_of(layer: Any) -> Any:
     model = Sequential([layer])
     model.build((None, 4, 3))
-    model.set_weights([np.random.rand(*w.shape) - 0.5 for w in model.get_weights()])
+    chance = np.random.RandomState(0)
+    model.set_weights([chance.rand(*w.shape) - 0.5 for w in model.get_weights()])
     return model
 
 
@@ -82,7 +83,8 @@ def test_convolutions_of_keras_1_and_theano() -> None:
 def test_inside_of_other_layers() -> None:
     inner = Sequential([Conv2D(2, 3, input_shape=(4, 4, 1)), Dense(3)])
     outer = Sequential([TimeDistributed(inner, input_shape=(2, 4, 4, 1))])
-    weights = [np.random.rand(*w.shape) for w in outer.get_weights()]
+    chance = np.random.RandomState(0)
+    weights = [chance.rand(*w.shape) for w in outer.get_weights()]
     found = preprocess_weights_for_loading(outer.layers[0], weights, "2.0", "theano")
     np.testing.assert_array_equal(found[0], weights[0][::-1, ::-1])
     np.testing.assert_array_equal(found[2], weights[2])

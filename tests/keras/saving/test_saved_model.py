@@ -100,6 +100,31 @@ def test_save_format_tf(tmp_path: Path) -> None:
     assert load_model(path, compile=False).optimizer is None
 
 
+def test_what_else_is_in_the_folder_stays(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    model = trained()
+    model.save(tmp_path, save_format="tf")
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "assets",
+        "notes.txt",
+        "saved_model.pb",
+        "variables",
+    ]
+
+
+def test_a_model_that_cannot_be_saved_leaves_the_one_before(tmp_path: Path) -> None:
+    model = trained()
+    path = tmp_path / "model"
+    model.save(path, save_format="tf")
+    expected = model.predict(X)
+    with pytest.raises(ValueError, match="have not yet been created"):
+        Sequential([Dense(2)]).save(path, save_format="tf")
+    np.testing.assert_allclose(load_model(path).predict(X), expected, atol=1e-6)
+    assert [each.name for each in tmp_path.iterdir()] == ["model"]
+    assert len(list(path.iterdir())) == 3
+
+
 def test_only_to_serve(tmp_path: Path) -> None:
     class Own(Model):
         def __init__(self) -> None:

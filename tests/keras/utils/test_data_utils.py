@@ -115,6 +115,30 @@ def test_a_batch_that_is_never_made(monkeypatch: pytest.MonkeyPatch) -> None:
     assert no_children()
 
 
+def test_who_waits_for_a_batch_is_let_go_when_the_workers_are_stopped() -> None:
+    asked, leave = threading.Event(), threading.Event()
+
+    class Late(Numbers):
+        def __getitem__(self, index: int) -> int:
+            asked.set()
+            leave.wait(60)
+            return index
+
+    enqueuer = OrderedEnqueuer(Late(5))
+    enqueuer.start(workers=1)
+    taken: list[int] = []
+    waiting = threading.Thread(target=lambda: taken.extend(enqueuer.get()))
+    waiting.start()
+    assert asked.wait(60)
+    stopping = threading.Thread(target=enqueuer.stop)
+    stopping.start()
+    waiting.join(60)
+    assert not waiting.is_alive() and taken == []
+    leave.set()
+    stopping.join(60)
+    assert not stopping.is_alive()
+
+
 def test_shuffled_batches_are_all_there() -> None:
     enqueuer = OrderedEnqueuer(Numbers(20), shuffle=True)
     enqueuer.start(workers=2)
@@ -151,17 +175,27 @@ def test_a_generator_that_goes_on() -> None:
 
 
 def test_generators_are_not_for_several_threads() -> None:
-    entered, leave = threading.Event(), threading.Event()
+    leave = threading.Event()
 
-    def slow() -> Iterator[Any]:
-        entered.set()
-        leave.wait(10)
-        yield 1
+    class Entered:
+        """A generator that stays where it is until somebody finds it running."""
 
-    enqueuer = GeneratorEnqueuer(slow())
+        def __init__(self) -> None:
+            self.made = self._slow()
+
+        def _slow(self) -> Iterator[int]:
+            leave.wait(60)
+            yield 1
+
+        def __next__(self) -> int:
+            try:
+                return next(self.made)
+            except ValueError:
+                leave.set()
+                raise
+
+    enqueuer = GeneratorEnqueuer(Entered())
     enqueuer.start(workers=2, max_queue_size=10)
-    entered.wait(10)
-    threading.Timer(0.3, leave.set).start()
     with pytest.raises(RuntimeError, match="NOT thread-safe"):
         list(enqueuer.get())
     enqueuer.stop()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import os
 import tarfile
+import urllib.request
 import zipfile
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
-from weft.keras.utils.files import get_file, validate_file
+from weft.keras.utils import files
+from weft.keras.utils.files import download, get_file, validate_file
 
 
 @pytest.fixture
@@ -49,6 +54,53 @@ def test_archives_are_unpacked(served: Path, tmp_path: Path) -> None:
     origin = (served / "data.zip").as_uri()
     get_file("data.zip", origin, extract=True, cache_subdir="zip", cache_dir=cache)
     assert (tmp_path / "zip" / "inside" / "data.txt").read_text() == "content"
+
+
+class _Broken(io.BytesIO):
+    """A connection that breaks after half of what it announced."""
+
+    headers: ClassVar[dict[str, str]] = {"Content-Length": "14"}
+
+
+def test_a_download_that_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "datasets").mkdir()
+    old = tmp_path / "datasets" / "mine.txt"
+    old.write_text("old")
+    monkeypatch.setattr(urllib.request, "urlopen", lambda _: _Broken(b"content"))
+    wanted = "URL fetch failure on x: None -- retrieval incomplete: got only 7 out of 14 bytes"
+    with pytest.raises(Exception, match=wanted):
+        get_file("mine.txt", "x", file_hash="0" * 64, cache_dir=str(tmp_path))
+    assert old.read_text() == "old"
+    assert list(old.parent.iterdir()) == [old]
+
+
+def test_two_downloads_at_once(served: Path, tmp_path: Path, monkeypatch) -> None:
+    """One that has not ended does not get in the way of another."""
+    origin, target = (served / "data.txt").as_uri(), tmp_path / "mine.txt"
+    copy = files._copy
+
+    def copy_twice(source: Any, to: Any) -> None:
+        monkeypatch.setattr(files, "_copy", copy)
+        download(origin, str(target))
+        copy(source, to)
+
+    monkeypatch.setattr(files, "_copy", copy_twice)
+    download(origin, str(target))
+    assert target.read_text() == "content"
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["mine.txt"]
+
+
+def test_half_an_archive_is_not_taken_for_the_whole(served: Path, tmp_path: Path) -> None:
+    (served / "folder").mkdir()
+    for name in ("first", "second"):
+        (served / "folder" / name).write_bytes(os.urandom(4096))
+    with tarfile.open(served / "folder.tar", "w") as archive:
+        archive.add(served / "folder", "folder")
+    whole = (served / "folder.tar").read_bytes()
+    (served / "folder.tar").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises((tarfile.TarError, OSError)):
+        get_file("folder", (served / "folder.tar").as_uri(), untar=True, cache_dir=str(tmp_path))
+    assert not (tmp_path / "datasets" / "folder").exists()
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

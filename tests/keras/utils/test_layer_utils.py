@@ -12,6 +12,7 @@ from weft.keras.engine.training import Model
 from weft.keras.layers.convolutional import Conv2D
 from weft.keras.layers.core import Dense, Flatten
 from weft.keras.layers.merge import Add
+from weft.keras.utils.io_utils import HDF5Matrix
 from weft.keras.utils.layer_utils import (
     convert_all_kernels_in_model,
     convert_dense_weights_data_format,
@@ -19,6 +20,7 @@ from weft.keras.utils.layer_utils import (
 )
 from weft.keras.utils.multi_gpu import get_slice, multi_gpu_model
 from weft.keras.utils.vis_utils import model_to_dot, plot_model
+from weft.platform import tf_logging
 
 
 def test_a_table_of_a_chain() -> None:
@@ -38,6 +40,24 @@ def test_a_table_of_a_chain() -> None:
         "Trainable params: 16",
         "Non-trainable params: 10",
         "_" * 40,
+    ]
+
+
+def test_a_table_warns_of_what_was_frozen_since_it_was_compiled(monkeypatch) -> None:
+    said, lines = [], []
+    monkeypatch.setattr(tf_logging, "log_first_n", lambda level, text, n: said.append(text))
+    model = Sequential([Dense(2, input_shape=(3,)), Dense(1)])
+    model.compile("sgd", "mse")
+    model.summary(print_fn=lines.append)
+    assert not said
+    model.layers[0].trainable = False
+    model.summary(print_fn=lines.append)
+    assert said[0].startswith("Discrepancy between trainable weights and collected")
+    # What was frozen is counted as both.
+    assert lines[-4:-1] == [
+        "Total params: 19",
+        "Trainable params: 11",
+        "Non-trainable params: 8",
     ]
 
 
@@ -69,7 +89,7 @@ def test_kernels_are_turned() -> None:
 def test_dense_weights_for_another_data_format() -> None:
     dense = Dense(2)
     Sequential([Flatten(input_shape=(2, 3, 4)), dense])
-    image = np.random.rand(2, 3, 4)
+    image = np.random.RandomState(0).rand(2, 3, 4)
     kernel = dense.get_weights()[0]
     expected = image.ravel() @ kernel
     convert_dense_weights_data_format(dense, (4, 2, 3), "channels_first")
@@ -110,3 +130,36 @@ def test_a_drawing(tmp_path) -> None:
     assert nested.count("->") == 4
     plot_model(model, tmp_path / "model.dot")
     assert (tmp_path / "model.dot").read_text().startswith("digraph")
+
+
+def test_a_layer_that_keeps_something_called_layer_is_no_wrapper() -> None:
+    pytest.importorskip("pydot")
+
+    class Own(Dense):
+        layer = 3
+
+    model = Sequential([Own(2, input_shape=(3,), name="own")])
+    assert "own: Own" in model_to_dot(model, expand_nested=True).to_string()
+
+
+def test_rows_of_a_file(tmp_path) -> None:
+    h5py = pytest.importorskip("h5py")
+    path = str(tmp_path / "data.h5")
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(12).reshape(6, 2)
+    calls = []
+
+    def halved(rows):
+        calls.append(rows)
+        return rows / 2
+
+    rows = HDF5Matrix(path, "x", start=1, end=5, normalizer=halved)
+    # They are those of the file: the normalizer is called for what is read, and only then.
+    assert (rows.shape, rows.dtype, rows.ndim, rows.size, calls) == ((4, 2), np.int64, 2, 8, [])
+    np.testing.assert_array_equal(rows[1:3], [[2, 2.5], [3, 3.5]])
+    np.testing.assert_array_equal(rows[[0, 3]], [[1, 1.5], [4, 4.5]])
+    np.testing.assert_array_equal(rows[0], [1, 1.5])
+    for beyond in (slice(2, 5), 4, [0, 4]):
+        with pytest.raises(IndexError):
+            rows[beyond]
+    HDF5Matrix.refs.pop(path).close()

@@ -13,7 +13,7 @@ from weft.keras.utils.np_utils import normalize, to_categorical
     [((3,), (3, 5)), ((4, 3), (4, 3, 5)), ((5, 4, 3), (5, 4, 3, 5)), ((3, 1), (3, 5))],
 )
 def test_shapes_of_one_hot_rows(shape: tuple, expected: tuple) -> None:
-    labels = np.random.randint(0, 5, shape)
+    labels = np.random.RandomState(0).randint(0, 5, shape)
     rows = to_categorical(labels, 5)
     assert rows.shape == expected
     assert rows.dtype == np.float32

@@ -27,6 +27,14 @@ def test_values_that_are_averages_are_shown_as_they_are(capsys: pytest.CaptureFi
     assert re.fullmatch(r"10/10 - \d+s - acc: 0\.7500 - loss: 2\.0000e-05\n", out)
 
 
+def test_how_negative_means_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    Progbar(2, verbose=1, interval=0).update(2, [("loss", -0.5)])
+    assert capsys.readouterr().out.rstrip().endswith("loss: -0.5000")
+    # With one line for each epoch they have an exponent, however large they are.
+    Progbar(2, verbose=2).update(2, [("loss", -0.5), ("gain", 0.5)])
+    assert capsys.readouterr().out.endswith("loss: -5.0000e-01 - gain: 0.5000\n")
+
+
 def test_nobody_knows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     bar = Progbar(None, unit_name="sample")
     bar.update(7)

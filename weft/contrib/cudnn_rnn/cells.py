@@ -7,7 +7,7 @@ from typing import Any
 from weft.contrib.cudnn_rnn.steps import gru_step
 from weft.ops.initializers import constant_initializer, zeros_initializer
 from weft.rnn.basic_cells import GRUCell
-from weft.rnn.more_cells import LSTMBlockCell
+from weft.rnn.block_cells import LSTMBlockCell
 
 
 class CudnnCompatibleLSTMCell(LSTMBlockCell):

@@ -17,6 +17,7 @@ from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.layers.base import Layer
 from weft.ops import array, math
+from weft.ops import variable_scope as vs
 from weft.ops.array_reverse import reverse, reverse_sequence
 from weft.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from weft.ops.nn_impl import dropout
@@ -103,12 +104,24 @@ class _CudnnRNN(Layer):
                 "The last dimension of the inputs to `CudnnRNN` should be defined. Found `None`."
             )
         self._input_size = depth
+        if self._scope is None:
+            self._set_scope_of_build()
         self._weights = []
         for layer in range(self._num_layers):
             for way in range(self.num_dirs):
                 self._weights.append(self._add_weights(self._prefix(layer, way), depth))
             depth = self._num_units * self.num_dirs
         self.built = True
+
+    def _set_scope_of_build(self) -> None:
+        """A layer that is built before it is called keeps its parts in the scope around it.
+
+        There compatible cells find them in a checkpoint, unless another layer was first.
+        """
+        around = vs.get_variable_scope()
+        start = "/".join(filter(None, (around.name, self._prefix(0, 0)))) + "/"
+        if not any(name.startswith(start) for name in vs._get_default_variable_store()._vars):
+            self._scope = around
 
     def _prefix(self, layer: int, way: int) -> str:
         if self.num_dirs == 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core import errors
 from weft.graph.graph import get_default_graph
+from weft.ops.eager import executing_eagerly
 from weft.train import saver
 from weft.train.checkpoint_reader import NewCheckpointReader
 
@@ -16,6 +17,11 @@ class Saver:
     """Saves variables by name, and restores them."""
 
     def __init__(self, var_list: Any) -> None:
+        if not executing_eagerly():
+            raise RuntimeError(
+                "tfe.Saver can only be used when eager execution is enabled. Use tf.train.Saver"
+                " when building graphs."
+            )
         self._saver = saver.Saver(var_list=var_list)
 
     def save(self, file_prefix: str, global_step: Any = None) -> str:
@@ -33,9 +39,15 @@ def restore_variables_on_create(
     save_path: str | None, map_func: Callable[[str], str] | None = None
 ) -> Iterator[None]:
     """Variables made inside start with what a checkpoint has for their names."""
-    if save_path is None:
+    if not executing_eagerly():
+        raise ValueError(
+            "Currently, restore_variables_on_create can only be used with eager execution enabled."
+        )
+    if not save_path:
         yield
         return
+    if map_func is not None and not callable(map_func):
+        raise ValueError("map_func must be callable.")
     reader = NewCheckpointReader(save_path)
     shapes = reader.get_variable_to_shape_map()
     renamed = map_func or (lambda name: name)

@@ -24,14 +24,12 @@ def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
     def value_and_gradients(*args: Any, **kwargs: Any) -> Any:
         with GradientTape() as tape:
             value = f(*args, **kwargs)
-            if value is None:
-                raise ValueError(
-                    "Cannot differentiate a function that returns None; did you forget to return"
-                    f" a value from {f.__name__}?"
-                )
+            _check_result(f, value)
         variables = sorted(tape.watched_variables(), key=lambda v: v.handle.op._id)
         if not variables:
-            raise ValueError("No trainable variables were accessed while the function was computed")
+            raise ValueError(
+                "No trainable variables were accessed while the function was being computed."
+            )
         return value, list(zip(tape.gradient(value, variables), variables, strict=True))
 
     return value_and_gradients
@@ -63,8 +61,7 @@ def value_and_gradients_function(f: Callable[..., Any], params: Params = None) -
                     given[i] = convert_to_tensor(given[i])
                 tape.watch(given[i])
             value = f(*given)
-            if value is None:
-                raise ValueError(f"Cannot differentiate {f.__name__}: it returns None")
+            _check_result(f, value)
         weights = None if weight is None else nest.map_structure(convert_to_tensor, weight)
         return value, tape.gradient(value, [given[i] for i in asked], weights)
 
@@ -96,6 +93,7 @@ def make_vjp(f: Callable[..., Any], params: Params = None, persistent: bool = Tr
             for i, source in zip(positions, sources, strict=True):
                 given[i] = source
             value = f(*given)
+            _check_result(f, value)
 
         def vjp(dy: Any = None) -> Any:
             weights = None if dy is None else nest.map_structure(convert_to_tensor, dy)
@@ -104,6 +102,14 @@ def make_vjp(f: Callable[..., Any], params: Params = None, persistent: bool = Tr
         return value, vjp
 
     return value_and_vjp
+
+
+def _check_result(f: Callable[..., Any], value: Any) -> None:
+    if value is None:
+        raise ValueError(
+            "Cannot differentiate a function that returns None; did you forget to return a value"
+            f" from {f.__name__}?"
+        )
 
 
 def _arguments(f: Callable[..., Any], args: Any, kwargs: Any) -> list[Any]:
@@ -121,7 +127,7 @@ def _positions(f: Callable[..., Any], params: Params) -> list[int]:
     if all(isinstance(p, int) for p in params):
         return list(params)
     if not all(isinstance(p, str) for p in params):
-        raise ValueError("params must be all strings or all integers; got both")
+        raise ValueError(f"params must be all strings or all integers; got {params}.")
     return [names.index(p) for p in params]
 
 

@@ -81,6 +81,7 @@ class Transformer:
             run = _Copying(view, dst_graph, scope, src_scope, self.replacements)
             for op in sorted(view.ops, key=lambda each: each._id):
                 run.operation(op)
+            run.close_loops()
         info = TransformerInfo(run.ops, run.tensors)
         return SubGraphView([run.ops[op] for op in view.ops]), info
 
@@ -99,6 +100,8 @@ class _Copying:
         self.scope, self.src_scope = scope, src_scope.rstrip("/")
         self.ops: dict[Operation, Operation] = {}
         self.tensors: dict[Tensor, Tensor] = dict(replacements)
+        self._turns: list[tuple[Operation, int, Tensor]] = []
+        self._frames: dict[str, str] = {}
 
     def name(self, op: Operation) -> str:
         name = op.name
@@ -120,19 +123,53 @@ class _Copying:
     def operation(self, op: Operation) -> Operation:
         if op in self.ops:
             return self.ops[op]
-        inputs = tuple(self.tensor(each) for each in op.inputs)
+        inputs = self._inputs(op)
         controls = [self.operation(each) for each in op.control_inputs if each in self.members]
         if op.graph is self.graph:
             controls += [each for each in op.control_inputs if each not in self.members]
-        attrs = {key: value for key, value in op.attrs.items() if key != "_class"}
+        attrs = self._attrs(op)
         types = [each.dtype for each in op.outputs]
         with self.graph.control_dependencies(controls), self.graph.device(op.device or None):
             made = self.graph.add_op(op.definition, inputs, types, attrs, self.name(op))
         self.ops[op] = made
+        self._turns += [(made, i, op.inputs[i]) for i in self._turns_of(op)]
         for old, new in zip(op.outputs, made.outputs, strict=True):
             new.set_shape(old.shape)
             self.tensors.setdefault(old, new)
         return made
+
+    def _attrs(self, op: Operation) -> dict[str, Any]:
+        """Copied loops of one graph get frames of their own."""
+        attrs = {key: value for key, value in op.attrs.items() if key != "_class"}
+        if "frame_name" in attrs and op.graph is self.graph:
+            frame = attrs["frame_name"]
+            if frame not in self._frames:
+                self._frames[frame] = self.graph.unique_name(frame)
+            attrs["frame_name"] = self._frames[frame]
+        return attrs
+
+    # ---- loops: what comes from the iteration before is not there yet ----
+
+    def _turns_of(self, op: Operation) -> list[int]:
+        """The inputs of a Merge that close a loop."""
+        if op.type not in ("Merge", "RefMerge"):
+            return []
+        makers = [tensor.op for tensor in op.inputs]
+        return [i for i, each in enumerate(makers) if each in self.members and _turns(each)]
+
+    def _inputs(self, op: Operation) -> tuple[Tensor, ...]:
+        """The copies of the inputs; for what closes a loop, something else until that is there."""
+        turns = self._turns_of(op)
+        copies = {i: self.tensor(t) for i, t in enumerate(op.inputs) if i not in turns}
+        return tuple(copies[i] if i in copies else copies[0] for i in range(len(op.inputs)))
+
+    def close_loops(self) -> None:
+        for op, i, tensor in self._turns:
+            op._update_input(i, self.tensors[tensor])
+
+
+def _turns(op: Operation) -> bool:
+    return op.type in ("NextIteration", "RefNextIteration")
 
 
 def copy(

@@ -38,17 +38,24 @@ class TensorForestLossHook(SessionRunHook):
         self.early_stopping_rounds, self.loss_op = early_stopping_rounds, loss_op
         self.early_stopping_loss_threshold = early_stopping_loss_threshold
         self.min_loss: float | None = None
-        self.steps = self.last_step = 0
+        self.last_step, self.steps = -1, 0  # steps without a smaller loss
 
     def before_run(self, run_context: Any) -> SessionRunArgs:
-        return SessionRunArgs({"loss": self.loss_op})
+        step = training_util.get_global_step()
+        return SessionRunArgs({"global_step": step, "current_loss": self.loss_op})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        loss, share = float(run_values.results["loss"]), self.early_stopping_loss_threshold
+        loss, step = (run_values.results[key] for key in ("current_loss", "global_step"))
         self.steps += 1
-        if self.min_loss is None or loss < self.min_loss - self.min_loss * (share or 0.0):
-            self.min_loss, self.last_step = loss, self.steps
-        elif self.steps - self.last_step >= self.early_stopping_rounds:
+        before, self.last_step = self.last_step, step
+        if before == -1 or before > step:  # the first run, or the first after a restart
+            tf_logging.info("TensorForestLossHook resetting last_step.")
+            self.steps, self.min_loss = 0, None
+            return
+        share = self.early_stopping_loss_threshold or 0.0
+        if self.min_loss is None or loss < self.min_loss - self.min_loss * share:
+            self.min_loss, self.steps = loss, 0
+        if self.steps > self.early_stopping_rounds:
             tf_logging.info("TensorForestLossHook requesting stop.")
             run_context.request_stop()
 

@@ -137,7 +137,9 @@ class BoostedTreesClassifier(BoostedTreesBase):
     ) -> None:  # fmt: skip
         n_classes = 2 if n_classes is _DEFAULT else n_classes
         if n_classes != 2:
-            raise ValueError(f"Boosted trees have two classes, not {n_classes}")
+            raise ValueError(
+                f"For now only binary classification is supported.n_classes given as {n_classes}"
+            )
         head = classification_head(
             2, weight_column, label_vocabulary, Reduction.SUM_OVER_BATCH_SIZE
         )

@@ -43,10 +43,11 @@ class EagerFunction(Function):
 
     def _program(self, fed: tuple[Tensor, ...]) -> Any:
         key = (tuple(id(t) for t in fed), tuple(id(t) for t in self.fetches))
-        if self._callable_for != key:
-            self._callable = Program(fed, [*self.outputs, *self.fetches], self.updates_op)
-            self._callable_for = key
-        return self._callable
+        made_for, made = self._ready
+        if made_for != key:
+            made = Program(fed, [*self.outputs, *self.fetches], self.updates_op)
+            self._ready = (key, made)
+        return made
 
 
 def _as_fed(tensor: Tensor, value: Any) -> np.ndarray:

@@ -52,8 +52,8 @@ class Function:
         self.fetches = [array.identity(x) for x in fetched]
         self.run_options, self.run_metadata = options, run_metadata
         self.fetch_callbacks: dict[Any, Callable[[Any], None]] = {}
-        self._callable: Any = None
-        self._callable_for: Any = None
+        # (what it is for, a callable): one value, since several threads may call the function.
+        self._ready: tuple[Any, Any] = (None, None)
 
     def __call__(self, inputs: Any) -> Any:
         given = nest.flatten(inputs, expand_composites=True)
@@ -71,12 +71,13 @@ class Function:
 
     def _prepared(self, session: Session, fed: tuple[Any, ...]) -> Any:
         key = (session, tuple(id(t) for t in fed), tuple(id(t) for t in self.fetches))
-        if self._callable_for != key:
+        made_for, made = self._ready
+        if made_for != key:
             fetches = [self.outputs, self.fetches, self.updates_op]
             # As TensorFlow's, which lets labels have one axis less than their placeholder.
-            self._callable = session._make_callable(fetches, list(fed), True, to_array)
-            self._callable_for = key
-        return self._callable
+            made = session._make_callable(fetches, list(fed), True, to_array)
+            self._ready = (key, made)
+        return made
 
     def _structured(self, session: Session, results: list[Any]) -> Any:
         """`results` in the structure of the outputs; sparse outputs are of NumPy arrays."""

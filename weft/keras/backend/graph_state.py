@@ -23,6 +23,8 @@ class GraphState:
         self.tf_optimizers: list[Any] = []
         # Of models whose checkpoint was read before all their variables were made: what reads on.
         self.restores: dict[int, Any] = {}
+        # The one that Keras computes with, where no session is the default.
+        self.session: Any = None
         # A placeholder, or the number it was fixed to; None until somebody asks.
         self.learning_phase: Any = None
 

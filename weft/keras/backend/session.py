@@ -1,4 +1,4 @@
-"""The session Keras computes with, and the values of variables in it.
+"""The session Keras computes with, one for each graph, and the values of variables in it.
 
 Variables that Keras made are initialized when a session is first asked for after they were made,
 in every session, unless the program says that it does so itself.
@@ -6,6 +6,7 @@ in every session, unless the program says that it does so itself.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
@@ -23,16 +24,27 @@ from weft.ops import array
 from weft.ops.updates import is_variable_initialized
 from weft.ops.variable_lists import variables_initializer
 
-_state: dict[str, Any] = {"session": None, "manual": False}
+_settings = {"manual": False}
 _own: weakref.WeakSet[Session] = weakref.WeakSet()  # sessions that the program did not make
+
+
+class _Known(threading.local):
+    """The sessions that this thread made or set: those that it may make Keras forget."""
+
+    def __init__(self) -> None:
+        self.sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+_known = _Known()
+_making = threading.Lock()
 
 
 def get_session(op_input_list: Any = ()) -> Session:
     """The default session, or Keras's own for the graph of `op_input_list` or the current one."""
     session = stacks.get_default_session()
     if session is None:
-        session = _own_session(_graph_of(op_input_list))
-    if not _state["manual"]:
+        session = _session_of(_graph_of(op_input_list))
+    if not _settings["manual"]:
         initialize_variables(session)
     return session
 
@@ -45,17 +57,24 @@ def _graph_of(inputs: Any) -> Graph:
     return graph
 
 
-def _own_session(graph: Graph) -> Session:
-    session = _state["session"]
-    if session is None or session.graph is not graph:
-        session = _state["session"] = Session(graph=graph)
-        _own.add(session)
-    return session
+def _session_of(graph: Graph) -> Session:
+    """It stays with the graph, so that weights are still there after work on another graph."""
+    state = state_of(graph)
+    with _making:
+        if state.session is None:
+            state.session = Session(graph=graph)
+            _own.add(state.session)
+            _known.sessions.add(state.session)
+        return state.session
 
 
 def set_session(session: Any) -> None:
-    """Makes `session` the one that Keras uses."""
-    _state["session"] = session
+    """Makes `session` the one that Keras uses for its graph; None stands for a new one."""
+    if session is None:
+        state_of().session = None
+        return
+    state_of(session.graph).session = session
+    _known.sessions.add(session)
 
 
 def clear_session() -> None:
@@ -66,15 +85,23 @@ def clear_session() -> None:
     else:
         program.symbolic = state_of(program).learning_phase = None
     reset_uids()
-    session, _state["session"] = _state["session"], None
+    for session in list(_known.sessions):
+        _forget(session)
+    learning_phase()
+
+
+def _forget(session: Any) -> None:
+    state = state_of(session.graph)
+    if state.session is session:
+        state.session = None
     if session in _own:
         session.close()  # nobody else knows it
-    learning_phase()
+    _known.sessions.discard(session)
 
 
 def manual_variable_initialization(value: bool) -> None:
     """With True, the program initializes the variables that Keras makes."""
-    _state["manual"] = value
+    _settings["manual"] = value
 
 
 def initialize_variables(session: Session) -> None:
@@ -88,6 +115,8 @@ def initialize_variables(session: Session) -> None:
     with session.graph.as_default():
         flags = session.run([is_variable_initialized(v) for v in new])
         missing = [v for v, done in zip(new, flags, strict=True) if not done]
+        for variable in new:
+            variable._keras_initialized = True
         if missing:
             session.run(variables_initializer(missing))
         for restore in list(state_of(session.graph).restores.values()):

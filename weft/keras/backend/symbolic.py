@@ -41,25 +41,32 @@ def get_graph() -> Graph:
 
 
 @contextmanager
-def model_graph() -> Iterator[None]:
+def model_graph(graph: Graph | None = None) -> Iterator[None]:
     """What is made in here is part of a graph, and variables are those of the program."""
     if not runs_eagerly():
         yield
         return
     make_outside = functools.partial(_create, [])
-    with symbolic_graph().as_default(), last_creator_scope(make_outside):
+    with (graph or symbolic_graph()).as_default(), last_creator_scope(make_outside):
         yield
 
 
 def in_model_graph(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes a function run in `model_graph()`."""
+    """Makes a function run in `model_graph()`; a method of a model, in the graph of that model."""
 
     @functools.wraps(method)
     def run(*args: Any, **kwargs: Any) -> Any:
-        with model_graph():
+        with model_graph(_described_in(args)):
             return method(*args, **kwargs)
 
     return run
+
+
+def _described_in(args: tuple[Any, ...]) -> Graph | None:
+    """A model stays where it was described, even if Keras has begun another graph since."""
+    outputs = getattr(args[0], "outputs", None) if args else None
+    symbols = [x for x in outputs or () if isinstance(x, Tensor) and not has_value(x)]
+    return symbols[0].graph if symbols else None
 
 
 def describes_a_model(inputs: Any) -> bool:

@@ -116,7 +116,7 @@ class CallbackList:
             self._began = start
         else:
             self._step_seconds = start - self._began
-        self._tell(event, batch, logs if logs is not None else {})
+        self._tell(event, batch, logs or {})
         self._seconds[event].append(time.time() - start)
         median = statistics.median(self._seconds[event])
         if median > SLOW_SECONDS and 0.0 < 0.95 * self._step_seconds < median:
@@ -153,11 +153,11 @@ class CallbackList:
     # ---- epochs and runs ----
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        self._tell("on_epoch_begin", epoch, logs if logs is not None else {})
+        self._tell("on_epoch_begin", epoch, logs or {})
         self._reset_timing()
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        self._tell("on_epoch_end", epoch, logs if logs is not None else {})
+        self._tell("on_epoch_end", epoch, logs or {})
 
     def _call_begin_hook(self, mode: str) -> None:
         self._tell(f"on_{mode}_begin", {})

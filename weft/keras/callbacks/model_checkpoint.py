@@ -135,7 +135,8 @@ def _deprecated(kwargs: dict[str, Any], name: str, default: Any, message: str) -
 def most_recent_file(pattern: str) -> str | None:
     """The file that was changed last of those whose name fits `pattern` ("{...}" fits anything).
 
-    What TensorFlow wrote down as the latest checkpoint comes first.
+    What TensorFlow wrote down as the latest checkpoint comes first. Where several were changed
+    last, it is the file with the last name of all.
     """
     folder, base = os.path.split(pattern)
     expression = re.compile("^" + re.sub(r"{.*}", r".*", base) + "$")
@@ -145,4 +146,6 @@ def most_recent_file(pattern: str) -> str | None:
     if not file_io.exists(folder or "."):
         return None
     fitting = [os.path.join(folder, n) for n in os.listdir(folder or ".") if expression.match(n)]
-    return max(fitting, key=lambda path: (os.path.getmtime(path), path), default=None)
+    times = {path: os.path.getmtime(path) for path in fitting}
+    newest = [path for path in fitting if times[path] == max(times.values())]
+    return newest[0] if len(newest) == 1 else max(fitting, default=None)

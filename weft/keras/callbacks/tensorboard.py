@@ -10,6 +10,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.graph.graph import get_default_graph
 from weft.keras import backend as K
+from weft.keras.backend.symbolic import runs_eagerly
 from weft.keras.callbacks.base import Callback, Logs
 from weft.keras.callbacks.embeddings import EmbeddingsWriter
 from weft.ops import array
@@ -25,8 +26,9 @@ class TensorBoard(Callback):
 
     Metrics are written after each epoch, or after `update_freq` samples ("batch": each batch).
     Every `histogram_freq` epochs, validation also gives histograms of weights and outputs (with
-    `write_grads` of gradients; with `write_images` weights as images). `profile_batch` is
-    accepted and not used: a session's own traces and `weft.client.timeline` serve that end.
+    `write_grads` of gradients; with `write_images` weights as images), unless the program runs
+    eagerly. `profile_batch` is accepted and not used: a session's own traces and
+    `weft.client.timeline` serve that end.
     """
 
     def __init__(
@@ -67,12 +69,16 @@ class TensorBoard(Callback):
         self.model = model
         graph = get_default_graph()
         self.writer = FileWriter(self.log_dir, graph if self.write_graph else None)
-        if self.histogram_freq and self.merged is None:
-            for layer in model.layers:
-                self._summarize(layer)
-        self.merged = tf_summary.merge_all()
+        if not runs_eagerly():  # where there is nothing to fetch
+            self._make_summaries()
         if self.embeddings_freq and self.embeddings_data is not None:
             self._embeddings = EmbeddingsWriter(self)
+
+    def _make_summaries(self) -> None:
+        if self.histogram_freq and self.merged is None:
+            for layer in self.model.layers:
+                self._summarize(layer)
+        self.merged = tf_summary.merge_all()
 
     def _summarize(self, layer: Any) -> None:
         for weight in layer.weights:
@@ -98,12 +104,16 @@ class TensorBoard(Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
         """In epochs that are due, validation fetches the histograms too."""
-        if self.histogram_freq and epoch % self.histogram_freq == 0:
+        if self._fetches_histograms and epoch % self.histogram_freq == 0:
             self.model._make_test_function()
             test = self.model.test_function
             if not _has(test.fetches, self.merged):
                 test.fetches.append(self.merged)
                 test.fetch_callbacks[self.merged] = self._write_histograms
+
+    @property
+    def _fetches_histograms(self) -> bool:
+        return bool(self.histogram_freq) and self.merged is not None
 
     def _write_histograms(self, summary: Any) -> None:
         self.writer.add_summary(summary, self._total_val_batches_seen)
@@ -121,7 +131,7 @@ class TensorBoard(Callback):
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         step = epoch if self.update_freq == "epoch" else self._samples_seen
         self._write_metrics("epoch_", logs or {}, step)
-        if self.histogram_freq:
+        if self._fetches_histograms:
             self._stop_fetching()
         if self.embeddings_freq and self.embeddings_data is None:
             self.writer.close()

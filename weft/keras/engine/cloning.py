@@ -284,6 +284,7 @@ _STATE = (
     "predict_function", "_training_endpoints", "_collected_trainable_weights", "_feed_inputs",
     "_feed_input_names", "_feed_input_shapes", "built", "_is_compiled",
 )  # fmt: skip
+_ABSENT = object()
 
 
 def _reset_in_place(model: Any) -> None:
@@ -304,8 +305,8 @@ def _reset_in_place(model: Any) -> None:
             )
     for name, layer in kept.items():
         setattr(model, name, clone_layer(layer))
-    if vars(model).get("_original_attributes_cache") is None and model.built:
-        kept.update({name: vars(model).get(name) for name in _STATE if name in vars(model)})
+    if vars(model).get("_original_attributes_cache") is None:
+        kept.update({name: vars(model).get(name, _ABSENT) for name in _STATE})
         vars(model)["_original_attributes_cache"] = kept
     _forget_build(model)
 
@@ -323,5 +324,7 @@ def in_place_subclassed_model_state_restoration(model: Any) -> None:
     for name, value in kept.items():
         if isinstance(value, Layer):
             setattr(model, name, value)
+        elif value is _ABSENT:
+            vars(model).pop(name, None)
         else:
             vars(model)[name] = value

@@ -29,7 +29,7 @@ class LayerCalls:
         if type(self).__module__.startswith("weft.") or runs_eagerly():
             return self.call
         from weft.autograph.api import tf_convert
-        from weft.autograph.context import control_status_ctx
+        from weft.graph.conversion_status import control_status_ctx
 
         call: Callable[..., Any] = tf_convert(self.call, control_status_ctx())
         return keeping_effects(call) if in_symbolic_graph() else call

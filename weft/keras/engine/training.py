@@ -69,17 +69,20 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
         self._training_endpoints: list[Endpoint] = []
         self._compiled_trainable_state = self._get_trainable_state()
         self._compile_metric_functions: list[Any] = []
-        if not self.built or not self.inputs or not self.outputs:
-            return
+        if self.built and self.inputs and self.outputs:
+            self._function_kwargs = kwargs
+            self._compile_outputs(target_tensors)
+
+    def _compile_outputs(self, target_tensors: Any) -> None:
+        """Losses and metrics of the outputs, which are there."""
         self._is_compiled = True
         self._make_endpoints(target_tensors)
-        training_losses.set_loss_weights(self._training_endpoints, loss_weights)
-        self._make_metrics(metrics, weighted_metrics)
-        self._set_sample_weight_modes(sample_weight_mode)
+        training_losses.set_loss_weights(self._training_endpoints, self.loss_weights)
+        self._make_metrics(self._compile_metrics, self._compile_weighted_metrics)
+        self._set_sample_weight_modes(self.sample_weight_mode)
         self.total_loss: Any = None
         if not self.run_eagerly and strategy_of(self) is None:
             self._compile_graph()
-        self._function_kwargs = kwargs
         self._made_for_weights: dict[Any, Any] = {}
         self.train_function: Any = None
         self.test_function: Any = None

@@ -14,6 +14,7 @@ from weft.graph.tensor_util import is_tensor
 from weft.keras import losses
 from weft.keras.engine.training_losses import check_keys
 from weft.ops import array
+from weft.platform import tf_logging as logging
 from weft.ragged.tensor import RaggedTensor
 from weft.ragged.value import RaggedTensorValue
 
@@ -41,7 +42,12 @@ def as_arrays(
     if data is None:
         return [None] * len(names)
     found = [_column(x) for x in _listed(data, names)]
-    shapes = [None] * len(names) if shapes is None else shapes
+    if shapes is None:
+        shapes = [None] * len(names)
+    elif len(found) > len(names):
+        # As TensorFlow, which says nothing.
+        logging.warning(f"The model has the {kind}s {names}: further arrays are not used.")
+        found = found[: len(names)]
     if len(found) == len(names):
         found = [_with_axis(x, shape) for x, shape in zip(found, shapes, strict=True)]
     else:

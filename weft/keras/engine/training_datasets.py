@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,15 @@ from weft.data.make_iterator import make_initializable_iterator
 from weft.data.reduction import cardinality
 from weft.keras.backend.session import get_session, get_value
 from weft.keras.backend.symbolic import runs_eagerly
+from weft.platform import tf_logging as logging
 
 _INFINITE = -1
+# Operations whose elements come in the order of what they are made from.
+_IN_ORDER = re.compile(
+    "(Batch|Cache|Concatenate|Filter|FixedLengthRecord|Map|Options|PaddedBatch|ParallelMap|Prefetch"
+    "|Range|Repeat|Skip|SparseTensorSlice|Take|Tensor|TensorSlice|TextLine|TFRecord|Window|Zip)"
+    r"Dataset(V\d)?"
+)
 
 
 def is_dataset(x: Any) -> bool:
@@ -53,6 +61,24 @@ def check_alone(x: Any, y: Any, sample_weight: Any, validation_split: Any = None
             "`validation_split` argument is not supported when input `x` is a dataset or a dataset "
             f"iterator. Received: x={x}, validation_split={validation_split:f}"
         )
+
+
+def warn_of_order(dataset: Dataset) -> None:
+    """Says so where a dataset to train on is certainly not shuffled."""
+    if _is_in_order(dataset):
+        logging.warning(
+            "Expected a shuffled dataset but input dataset `x` is not shuffled. Please invoke "
+            "`shuffle()` on input dataset."
+        )
+
+
+def _is_in_order(dataset: Dataset) -> bool:
+    try:
+        below = dataset._inputs()
+    except NotImplementedError:  # of a program's own, which only it knows
+        return False
+    known = _IN_ORDER.fullmatch(dataset._variant_tensor.op.type)
+    return known is not None and all(_is_in_order(each) for each in below)
 
 
 def started_iterator(dataset: Dataset) -> tuple[Iterator, Callable[[], None]]:

@@ -70,6 +70,8 @@ class TrainingFit(training_generators.TrainingGenerators):
             x, y, sample_weight, class_weight, batch_size, "steps_per_epoch", steps_per_epoch,
             validation_split,
         )  # fmt: skip
+        if shuffle and datasets.is_dataset(x):
+            datasets.warn_of_order(x)
         if validation_data:
             held = self._standard_validation(validation_data, batch_size, validation_steps)
         else:
@@ -176,7 +178,9 @@ class TrainingFit(training_generators.TrainingGenerators):
         if of_dataset or steps is not None:
             return TensorSource(function, feeds + phase, steps, restart, of_dataset)
         check_steps(feeds, steps, "steps_per_epoch")
-        return ArraySource(function, feeds + phase, batch_size or 32, shuffle)
+        return ArraySource(
+            function, feeds + phase, 32 if batch_size is None else batch_size, shuffle
+        )
 
     def _batch_in_eager(self: Any, mode: str, x: Any, y: Any, weights: Any) -> Any:
         x, y, weights = self._standardize_user_data(x, y, weights)

@@ -34,6 +34,13 @@ class TrainingGenerators:
     ) -> Any:
         """As `fit`, on batches that a generator or a Sequence makes."""
         self._check_call_args("fit_generator")
+        if is_dataset(generator):
+            return self.fit(
+                generator, epochs=epochs, verbose=verbose, callbacks=callbacks,
+                validation_data=validation_data, shuffle=shuffle, class_weight=class_weight,
+                initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch,
+                validation_steps=validation_steps, validation_freq=validation_freq,
+            )  # fmt: skip
         queue = _queue(max_queue_size, workers, use_multiprocessing)
         _warn_of_copies(generator, queue)
         _check_validation_steps(validation_data, validation_steps)
@@ -83,6 +90,8 @@ class TrainingGenerators:
     ) -> Any:
         """As `evaluate`, on batches that a generator or a Sequence makes."""
         self._check_call_args("evaluate_generator")
+        if is_dataset(generator):
+            return self.evaluate(generator, verbose=verbose, steps=steps, callbacks=callbacks)
         queue = _queue(max_queue_size, workers, use_multiprocessing)
         step = functools.partial(self.test_on_batch, reset_metrics=False)
         source = _generator_source(step, generator, steps, TEST, False, queue)
@@ -99,6 +108,8 @@ class TrainingGenerators:
         verbose: int = 0,
     ) -> Any:
         """As `predict`, on batches that a generator or a Sequence makes."""
+        if is_dataset(generator):
+            return self.predict(generator, verbose=verbose, steps=steps, callbacks=callbacks)
         queue = _queue(max_queue_size, workers, use_multiprocessing)
 
         def step(x: Any, *_: Any) -> Any:
@@ -119,6 +130,11 @@ def _queue(max_queue_size: int, workers: int, use_multiprocessing: bool) -> dict
 def _generator_source(
     step: Any, given: Any, steps: int | None, mode: str, shuffle: bool, queue: dict[str, Any]
 ) -> GeneratorSource:
+    if not hasattr(given, "__next__") and not isinstance(given, Sequence):
+        raise ValueError(
+            "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. "
+            "Please use `batch_size` instead."
+        )
     if steps is None and isinstance(given, Sequence):
         steps = len(given)
     if steps is None:

@@ -16,6 +16,8 @@ from weft.keras.engine.training_sources import OutOfData
 from weft.platform import tf_logging as logging
 
 TRAIN, TEST, PREDICT = "train", "test", "predict"
+# How long workers have to end after an error.
+SECONDS_TO_END = 5.0
 
 
 class Validation:
@@ -76,6 +78,16 @@ class Loop:
 
     def run(self) -> Any:
         """The history of a training, else what the last epoch gave."""
+        try:
+            results = self._epochs()
+        except BaseException:
+            # A generator may be stuck: whoever interrupts the program is not to wait for it.
+            self.source.close(SECONDS_TO_END)
+            raise
+        self.source.close()
+        return self.model.history if self.mode == TRAIN else results
+
+    def _epochs(self) -> Any:
         results: Any = None
         watched = self.callbacks.model
         watched.stop_training = False
@@ -88,8 +100,7 @@ class Loop:
             if epoch < self.epochs - 1:
                 self.source.restart()
         self.callbacks._call_end_hook(self.mode)
-        self.source.close()
-        return self.model.history if self.mode == TRAIN else results
+        return results
 
     def _epoch(self, epoch: int) -> Any:
         self.model.reset_metrics()

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import nest
 from weft.graph.slices import SparseTensorValue
+from weft.keras.engine.training_data import is_composite
 
 
 class Metrics:
@@ -42,6 +43,7 @@ class Predictions:
     def add(self, outputs: Any, start: int, weight: int) -> None:
         flat = nest.flatten(outputs)
         if self._structure is None:
+            _check_can_be_joined(flat)
             self._structure = outputs
             self._parts = [[] for _ in flat]
             if self.total is not None and all(isinstance(x, np.ndarray) for x in flat):
@@ -61,6 +63,12 @@ class Predictions:
     def finish(self) -> Any:
         joined = self._whole or [_joined(parts) for parts in self._parts]
         return [] if self._structure is None else nest.pack_sequence_as(self._structure, joined)
+
+
+def _check_can_be_joined(outputs: list[Any]) -> None:
+    for each in outputs:
+        if not isinstance(each, np.ndarray) and not is_composite(each):
+            raise RuntimeError(f"Attempted to aggregate unsupported object {each}.")
 
 
 def _joined(parts: list[Any]) -> Any:

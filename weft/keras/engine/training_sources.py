@@ -6,6 +6,7 @@ A source yields steps. A step says how many samples it stands for and runs the m
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -53,10 +54,11 @@ class ArraySource:
 
     def epoch(self) -> Iterator[Step]:
         order = self._order()
-        whole = self.samples <= self._batch_size
-        for start in range(0, self.samples, self._batch_size):
-            rows = order[start : start + self._batch_size]
-            batch = self._arrays if whole else self._cut(start, rows)
+        size = self._batch_size
+        count = math.ceil(self.samples / size)
+        for start in [number * size for number in range(count)]:
+            rows = order[start : start + size]
+            batch = self._arrays if count == 1 else self._cut(start, rows)
             yield Step(functools.partial(self._function, batch), len(rows), start, len(rows))
 
     def _cut(self, start: int, rows: np.ndarray) -> list[Any]:
@@ -81,7 +83,7 @@ class ArraySource:
     def restart(self) -> None:
         """The next epoch is made from the same arrays."""
 
-    def close(self) -> None:
+    def close(self, timeout: float | None = None) -> None:
         """Nothing is open."""
 
 
@@ -130,7 +132,7 @@ class TensorSource:
         if self._restart is not None:
             self._restart()
 
-    def close(self) -> None:
+    def close(self, timeout: float | None = None) -> None:
         """Iterators go with their session."""
 
 
@@ -167,26 +169,28 @@ class GeneratorSource:
     ) -> None:
         self._function, self.steps = function, steps
         self._enqueuer: Any = None
+        self._workers, self._max_queue_size = workers, max_queue_size
         self.last_size = 1
-        is_sequence = isinstance(data, Sequence)
-        if workers > 0:
-            if is_sequence:
-                self._enqueuer = OrderedEnqueuer(
-                    data, use_multiprocessing=use_multiprocessing, shuffle=shuffle
-                )
-            else:
-                self._enqueuer = GeneratorEnqueuer(data, use_multiprocessing=use_multiprocessing)
-            self._enqueuer.start(workers=workers, max_queue_size=max_queue_size)
-            data = self._enqueuer.get()
-        elif is_sequence:
-            data = iter_sequence_infinite(data)
-        self._batches = data
+        self._batches: Any = None
+        if workers <= 0:
+            self._batches = iter_sequence_infinite(data) if isinstance(data, Sequence) else data
+        elif isinstance(data, Sequence):
+            self._enqueuer = OrderedEnqueuer(data, use_multiprocessing, shuffle=shuffle)
+        else:
+            self._enqueuer = GeneratorEnqueuer(data, use_multiprocessing)
+
+    def _start(self) -> None:
+        """Workers begin with the first epoch: who gives up before that has nothing to end."""
+        self._enqueuer.start(workers=self._workers, max_queue_size=self._max_queue_size)
+        self._batches = self._enqueuer.get()
 
     @property
     def total(self) -> int | None:
         return self.steps
 
     def epoch(self) -> Iterator[Step]:
+        if self._batches is None:
+            self._start()
         for number in range(self.steps):
             batch = self._next()
             self.last_size = size = int(nest.flatten(batch)[0].shape[0])
@@ -208,6 +212,7 @@ class GeneratorSource:
     def restart(self) -> None:
         """A generator goes on where it was."""
 
-    def close(self) -> None:
+    def close(self, timeout: float | None = None) -> None:
+        """Ends the workers, and waits for that as long as `timeout` says."""
         if self._enqueuer is not None:
-            self._enqueuer.stop()
+            self._enqueuer.stop(timeout)

@@ -10,15 +10,18 @@ import os
 from typing import Any
 
 from weft.client.session import Session
+from weft.core import dtypes
 from weft.estimator.arguments import with_model_dir
 from weft.estimator.estimator import Estimator
 from weft.estimator.export_outputs import PredictOutput
 from weft.estimator.spec import EstimatorSpec, ModeKeys
-from weft.graph.graph import Graph
+from weft.graph.constant import constant
+from weft.graph.graph import Graph, device
 from weft.graph.random_seed import set_random_seed
 from weft.graph.slices import convert_to_tensor_or_sparse_tensor
 from weft.io import file_io
 from weft.keras import backend as K
+from weft.keras.backend.symbolic import eager_program
 from weft.keras.engine.cloning import (
     clone_and_build_model,
     in_place_subclassed_model_state_restoration,
@@ -26,6 +29,7 @@ from weft.keras.engine.cloning import (
 from weft.keras.saving.save import load_model
 from weft.platform import tf_logging as logging
 from weft.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from weft.train.checkpoint import GraphText
 from weft.train.checkpoint_management import latest_checkpoint
 from weft.train.checkpoint_objects import ObjectGraph
 from weft.train.saver import Saver
@@ -76,9 +80,22 @@ def model_to_estimator(
     return Estimator(model_fn, config=config, warm_start_from=start)
 
 
+def _optimizer_config(model: Any) -> Any:
+    """The settings of the optimizer as they are now, while its graph and session are at hand."""
+    optimizer = model.optimizer
+    try:
+        if isinstance(optimizer, (list, tuple)):
+            return [each.get_config() for each in optimizer]
+        return optimizer.get_config()
+    except NotImplementedError:
+        return None
+
+
 def _model_fn(keras_model: Any, custom_objects: Any, by_objects: bool) -> Any:
+    settings = _optimizer_config(keras_model)
+
     def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
-        model = _build(mode, keras_model, custom_objects, features, labels)
+        model = _build(mode, keras_model, custom_objects, features, labels, settings)
         predictions = dict(zip(model.output_names, model.outputs, strict=True))
         loss = train_op = metrics = None
         if mode == ModeKeys.TRAIN:
@@ -105,10 +122,12 @@ def _model_fn(keras_model: Any, custom_objects: Any, by_objects: bool) -> Any:
 
 
 def _object_scaffold(model: Any) -> Scaffold:
-    """Saves under the names that a checkpoint of the model's objects has."""
+    """Saves as a checkpoint of the model's objects, which the model can read too."""
     _count_steps_with_model(model)
-    _, saveables = ObjectGraph(model).serialize()
-    return Scaffold(saver=Saver(saveables, sharded=True))
+    message, saveables = ObjectGraph(model).serialize()
+    with device("/cpu:0"):
+        text = constant(message.SerializeToString(), dtype=dtypes.string)
+    return Scaffold(saver=Saver([*saveables, GraphText(text)], sharded=True))
 
 
 def _count_steps_with_model(model: Any) -> None:
@@ -117,7 +136,12 @@ def _count_steps_with_model(model: Any) -> None:
 
 
 def _build(
-    mode: str, keras_model: Any, custom_objects: Any, features: Any = None, labels: Any = None
+    mode: str,
+    keras_model: Any,
+    custom_objects: Any,
+    features: Any = None,
+    labels: Any = None,
+    optimizer_config: Any = None,
 ) -> Any:
     """The model in the default graph, on the tensors of an input function."""
     K.set_learning_phase(int(mode == ModeKeys.TRAIN))
@@ -136,6 +160,7 @@ def _build(
         compile_clone=mode != ModeKeys.PREDICT,
         in_place_reset=not keras_model._is_graph_network,
         optimizer_iterations=step,
+        optimizer_config=optimizer_config,
     )
     if weights is not None:
         _use_weights(model, weights)
@@ -188,7 +213,11 @@ def _first_checkpoint(model: Any, custom_objects: Any, config: Any, by_objects: 
     known = latest_checkpoint(folder)
     if known:
         return known
-    values = model.get_weights()
+    # Weights that nobody has seen yet are drawn anew, as the configuration's seed has it.
+    seen = eager_program() is not None or any(
+        hasattr(each, "_keras_initialized") for each in model.weights
+    )
+    values = model.get_weights() if seen else None
     file_io.makedirs(folder)
     path = os.path.join(folder, "keras_model.ckpt")
     with Graph().as_default() as graph:
@@ -197,7 +226,8 @@ def _first_checkpoint(model: Any, custom_objects: Any, config: Any, by_objects: 
         clone = _build(ModeKeys.TRAIN, model, custom_objects)
         clone._make_train_function()
         with Session(graph=graph, config=config.session_config) as session:
-            clone.set_weights(values)
+            if values is not None:
+                clone.set_weights(values)
             K.initialize_variables(session)
             if by_objects:
                 _count_steps_with_model(clone)

@@ -63,7 +63,9 @@ class PReLU(Elementwise):
     def build(self, input_shape: Any) -> None:
         dims = TensorShape(input_shape).as_list()
         shared = self.shared_axes or []
-        shape = [1 if axis in shared else dims[axis] for axis in range(1, len(dims))]
+        shape = dims[1:]
+        for axis in shared:
+            shape[axis - 1] = 1
         self.alpha = weight(self, "alpha", shape)
         kept = {axis: dims[axis] for axis in range(1, len(dims)) if axis not in shared}
         self.input_spec = InputSpec(ndim=len(dims), axes=kept if shared else {})

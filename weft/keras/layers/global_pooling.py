@@ -55,8 +55,8 @@ class GlobalAveragePooling1D(_GlobalPooling1D):
         axis = self._axes()[0]
         if mask is None:
             return math.reduce_mean(inputs, axis=axis)
-        steps = inputs.shape.as_list()[axis]
-        kept = array.reshape(math.cast(mask, inputs.dtype), [-1, -1 if steps is None else steps, 1])
+        features = 1 if self.data_format == "channels_first" else 2
+        kept = array.expand_dims(math.cast(mask, inputs.dtype), features)
         return math.reduce_sum(inputs * kept, axis=axis) / math.reduce_sum(kept, axis=axis)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> None:

@@ -111,6 +111,11 @@ class _LocallyConnected(Layer):
 
     def _reached(self, space: tuple[int, ...], place: tuple[int, ...]) -> Any:
         """The places of the inputs that the output at `place` sees."""
+        if self.padding not in ("valid", "same"):
+            raise NotImplementedError(
+                f"Padding type {self.padding} not supported. Only "
+                '"valid" and "same" are implemented.'
+            )
         ranges = []
         sizes = zip(space, place, self.kernel_size, self.strides, strict=True)
         for length, at, window, stride in sizes:

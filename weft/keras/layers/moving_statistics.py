@@ -10,6 +10,25 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, control_dependencies, name_scope
 from weft.keras.layers.decide import choose, known_value
 from weft.ops import array, math, nn_impl, updates
+from weft.ops.replicas import strategy_in_force
+from weft.ops.select import where
+
+
+def size_if_it_may_be_empty(inputs: Any) -> Tensor | None:
+    """How many elements there are, under a strategy that says replicas may get no examples."""
+    strategy = strategy_in_force()
+    extended = None if strategy is None else strategy.extended
+    if not getattr(extended, "experimental_enable_get_next_as_optional", False):
+        return None
+    found: Tensor = array.size(inputs)
+    return found
+
+
+def unless_empty(value: Any, size: Tensor | None) -> Any:
+    """`value`, which is not a number if it comes of no examples: then nothing."""
+    if size is None:
+        return value
+    return where(size > 0, value, array.zeros_like(value))
 
 
 class MovingStatistics:
@@ -27,27 +46,30 @@ class MovingStatistics:
     renorm_stddev: Any
     add_update: Callable[..., None]
 
-    def _assign_moving_average(self, variable: Any, value: Any, momentum: Any) -> Any:
+    def _assign_moving_average(
+        self, variable: Any, value: Any, momentum: Any, size: Tensor | None
+    ) -> Any:
         with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
             decay = convert_to_tensor(1.0 - momentum, name="decay")
             dtype = variable.dtype.base_dtype
             if decay.dtype != dtype:
                 decay = math.cast(decay, dtype)
-            return updates.assign_sub(
-                variable, (variable - math.cast(value, dtype)) * decay, name=scope
-            )
+            change = (variable - math.cast(value, dtype)) * decay
+            return updates.assign_sub(variable, unless_empty(change, size), name=scope)
 
-    def _assign_stddev(self, variance: Tensor, momentum: Any) -> Any:
+    def _assign_stddev(self, variance: Tensor, momentum: Any, size: Tensor | None) -> Any:
         """Moves the average of the standard deviation, and sets the variance to its square."""
         stddev = self._assign_moving_average(
-            self.moving_stddev, math.sqrt(variance + self.epsilon), momentum
+            self.moving_stddev, math.sqrt(variance + self.epsilon), momentum, size
         )
         with name_scope("AssignNewValue") as scope, colocate_with(self.moving_variance):
             # Rounding may give a little less than nothing.
             value = nn_impl.relu(stddev * stddev - self.epsilon)
             return updates.assign(self.moving_variance, value, name=scope)
 
-    def _update_fused(self, mean: Tensor, variance: Tensor, training: Any) -> None:
+    def _update_fused(
+        self, mean: Tensor, variance: Tensor, training: Any, size: Tensor | None
+    ) -> None:
         known = known_value(training)
         if known is None:
             # Outside of training the averages stay where they are.
@@ -57,17 +79,19 @@ class MovingStatistics:
         if known is None or known:
             for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
                 self.add_update(
-                    functools.partial(self._assign_moving_average, average, value, momentum)
+                    functools.partial(self._assign_moving_average, average, value, momentum, size)
                 )
 
-    def _add_updates(self, mean: Tensor, variance: Tensor, training: Any) -> None:
+    def _add_updates(
+        self, mean: Tensor, variance: Tensor, training: Any, size: Tensor | None
+    ) -> None:
         def move_variance() -> Any:
             if self.renorm:
-                return self._assign_stddev(variance, self.momentum)
-            return self._assign_moving_average(self.moving_variance, variance, self.momentum)
+                return self._assign_stddev(variance, self.momentum, size)
+            return self._assign_moving_average(self.moving_variance, variance, self.momentum, size)
 
         def move_mean() -> Any:
-            return self._assign_moving_average(self.moving_mean, mean, self.momentum)
+            return self._assign_moving_average(self.moving_mean, mean, self.momentum, size)
 
         self.add_update(lambda: choose(training, move_mean, lambda: self.moving_mean))
         self.add_update(lambda: choose(training, move_variance, lambda: self.moving_variance))
@@ -75,7 +99,7 @@ class MovingStatistics:
     # ---- renormalization ----
 
     def _renorm_correction(
-        self, mean: Tensor, variance: Tensor, training: Any
+        self, mean: Tensor, variance: Tensor, training: Any, size: Tensor | None
     ) -> tuple[Any, Any, Tensor, Tensor]:
         """Scale and shift that make batch statistics act like the averages; then the updates."""
         stddev = math.sqrt(variance + self.epsilon)
@@ -89,8 +113,8 @@ class MovingStatistics:
         r = choose(training, lambda: r, lambda: array.ones_like(r))
         d = choose(training, lambda: d, lambda: array.zeros_like(d))
         moved = [
-            self._move_renorm(self.renorm_mean, mean, training),
-            self._move_renorm(self.renorm_stddev, stddev, training),
+            self._move_renorm(self.renorm_mean, mean, training, size),
+            self._move_renorm(self.renorm_stddev, stddev, training, size),
         ]
         with control_dependencies(moved):
             return r, d, array.identity(mean), array.identity(variance)
@@ -105,10 +129,10 @@ class MovingStatistics:
             d = math.minimum(math.maximum(d, -dmax), dmax)
         return r, d
 
-    def _move_renorm(self, variable: Any, value: Tensor, training: Any) -> Any:
+    def _move_renorm(self, variable: Any, value: Tensor, training: Any, size: Tensor | None) -> Any:
         value = array.identity(value)
         return choose(
             training,
-            lambda: self._assign_moving_average(variable, value, self.renorm_momentum),
+            lambda: self._assign_moving_average(variable, value, self.renorm_momentum, size),
             lambda: array.identity(variable),
         )

@@ -13,7 +13,11 @@ from weft.graph.graph import Tensor
 from weft.keras import backend
 from weft.keras.engine.base_layer import InputSpec, Layer
 from weft.keras.layers.decide import choose, known_value
-from weft.keras.layers.moving_statistics import MovingStatistics
+from weft.keras.layers.moving_statistics import (
+    MovingStatistics,
+    size_if_it_may_be_empty,
+    unless_empty,
+)
 from weft.keras.layers.settings import record, take, weight
 from weft.ops import array, math, nn_moments
 from weft.ops.variables import VariableAggregation, VariableSynchronization
@@ -204,7 +208,7 @@ class BatchNormalization(MovingStatistics, Layer):
             )
 
         output, mean, variance = choose(training, normalized, by_averages)
-        self._update_fused(mean, variance, training)
+        self._update_fused(mean, variance, training, size_if_it_may_be_empty(inputs))
         return output
 
     def _batch_norm(self, inputs: Any, training: Any) -> Tensor:
@@ -228,15 +232,18 @@ class BatchNormalization(MovingStatistics, Layer):
         else:
             if self.adjustment:
                 scale, offset = self._adjusted(inputs, training, scale, offset)
-            mean, variance, new_mean, new_variance = self._statistics(inputs, reduced, training)
+            size = size_if_it_may_be_empty(inputs)
+            mean, variance, new_mean, new_variance = self._statistics(
+                inputs, reduced, training, size
+            )
             if self.renorm:
                 r, d, new_mean, new_variance = self._renorm_correction(
-                    new_mean, new_variance, training
+                    new_mean, new_variance, training, size
                 )
                 r = broadcast(array.stop_gradient(r, name="renorm_r"))
                 d = broadcast(array.stop_gradient(d, name="renorm_d"))
                 scale, offset = _compose(r, d, scale, offset)
-            self._add_updates(new_mean, new_variance, training)
+            self._add_updates(new_mean, new_variance, training, size)
         outputs = nn_moments.batch_normalization(
             inputs,
             broadcast(math.cast(mean, inputs.dtype)),
@@ -248,10 +255,13 @@ class BatchNormalization(MovingStatistics, Layer):
         outputs.set_shape(shape)
         return outputs
 
-    def _statistics(self, inputs: Any, reduced: list[int], training: Any) -> tuple[Any, ...]:
+    def _statistics(
+        self, inputs: Any, reduced: list[int], training: Any, size: Tensor | None
+    ) -> tuple[Any, ...]:
         """Mean and variance to normalize by, and those to move the averages towards."""
         keep = self.virtual_batch_size is not None or len(self.axis) > 1
-        batch = nn_moments.moments(math.cast(inputs, self._param_dtype), reduced, keep_dims=keep)
+        found = nn_moments.moments(math.cast(inputs, self._param_dtype), reduced, keep_dims=keep)
+        batch = [unless_empty(each, size) for each in found]
         mean = choose(training, lambda: batch[0], lambda: convert_to_tensor(self.moving_mean))
         variance = choose(
             training, lambda: batch[1], lambda: convert_to_tensor(self.moving_variance)

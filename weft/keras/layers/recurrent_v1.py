@@ -77,6 +77,10 @@ class SimpleRNN(_CellLayer):
             )
         super().__init__(arguments)
 
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        return cls(**{key: value for key, value in config.items() if key != "implementation"})
+
 
 class GRU(_CellLayer):
     """A layer of gated recurrent units."""

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.distribute.context import has_strategy
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.tensor_util import is_tensor
 from weft.keras import backend as K
 from weft.keras.losses import functions
 from weft.keras.losses.weighting import Reduction, compute_weighted_loss
+
+_USE_A_SUM = (
+    "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss "
+    "reduction when losses are used with `tf.distribute.Strategy` outside of the built-in training "
+    "loops. You can implement `tf.keras.losses.Reduction.SUM_OVER_BATCH_SIZE` by dividing the sum "
+    "of `Reduction.NONE` losses by the global batch size."
+)
 
 
 class Loss:
@@ -30,6 +38,10 @@ class Loss:
         raise NotImplementedError("Must be implemented in subclasses.")
 
     def _get_reduction(self) -> str:
+        """How to reduce; a mean over the batch of a replica would not be one over all replicas."""
+        over_batch = self.reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE)
+        if over_batch and has_strategy():
+            raise ValueError(_USE_A_SUM)
         if self.reduction == Reduction.AUTO:
             return Reduction.SUM_OVER_BATCH_SIZE
         return self.reduction

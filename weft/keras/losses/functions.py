@@ -84,7 +84,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Tensor:
     y_true, y_pred = _alike(y_true, y_pred)
     right = reduce.reduce_sum(y_true * y_pred, axis=-1)
     wrong = reduce.reduce_max((1.0 - y_true) * y_pred, axis=-1)
-    return math.maximum(0.0, wrong - right + 1.0)
+    return math.maximum(wrong - right + 1.0, 0.0)
 
 
 # ---- probabilities ----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.graph import control_dependencies, init_scope, name_scope
+from weft.graph.graph import control_dependencies, name_scope
 from weft.ops import control
 
 
@@ -21,10 +21,7 @@ def _apply(optimizer: Any, strategy: Any, pairs: Any, name: str | None) -> Any:
     extended, variables = strategy.extended, [variable for _, variable in pairs]
     gradients = extended.batch_reduce_to("SUM", pairs)
     with name_scope(optimizer._name):
-        with init_scope():
-            optimizer.iterations  # noqa: B018  (made now, as the slots are)
-            optimizer._create_hypers()
-            optimizer._create_slots(variables)
+        optimizer._create_weights(variables)
         copies = [c for v in variables for c in strategy.experimental_local_results(v)]
         state = optimizer._prepare(copies)
 

@@ -16,6 +16,13 @@ from weft.keras.preprocessing.affine import (
 )
 from weft.keras.preprocessing.dataframe import DataFrameIterator
 from weft.keras.preprocessing.file_iterators import DirectoryIterator
+from weft.keras.preprocessing.image_settings import (
+    axes_of,
+    brightness_range_of,
+    drawn_shift,
+    drawn_within,
+    zoom_range_of,
+)
 from weft.keras.preprocessing.iterators import NumpyArrayIterator
 
 FUZZ = 1e-6
@@ -65,7 +72,7 @@ class ImageDataGenerator:
         self.rescale, self.preprocessing_function = rescale, preprocessing_function
         self.dtype = dtype or K.floatx()
         self.data_format = data_format or K.image_data_format()
-        self.row_axis, self.col_axis, self.channel_axis = _axes(self.data_format)
+        self.row_axis, self.col_axis, self.channel_axis = axes_of(self.data_format)
         if validation_split and not 0 < validation_split < 1:
             raise ValueError(
                 "`validation_split` must be strictly between 0 and 1.  Received: "
@@ -75,8 +82,8 @@ class ImageDataGenerator:
         self.mean: Any = None
         self.std: Any = None
         self.principal_components: Any = None
-        self.zoom_range = _zoom_range(zoom_range)
-        self.brightness_range = _brightness_range(brightness_range)
+        self.zoom_range = zoom_range_of(zoom_range)
+        self.brightness_range = brightness_range_of(brightness_range)
         self._settle()
 
     def _settle(self) -> None:
@@ -244,17 +251,17 @@ class ImageDataGenerator:
         """Parameters for `apply_transform`, drawn in a fixed order."""
         if seed is not None:
             np.random.seed(seed)
-        theta = _within(self.rotation_range)
-        tx = _shift(self.height_shift_range, img_shape[self.row_axis - 1])
-        ty = _shift(self.width_shift_range, img_shape[self.col_axis - 1])
-        shear = _within(self.shear_range)
+        theta = drawn_within(self.rotation_range)
+        tx = drawn_shift(self.height_shift_range, img_shape[self.row_axis - 1])
+        ty = drawn_shift(self.width_shift_range, img_shape[self.col_axis - 1])
+        shear = drawn_within(self.shear_range)
         same = self.zoom_range[0] == 1 and self.zoom_range[1] == 1
         zx, zy = (1, 1) if same else np.random.uniform(self.zoom_range[0], self.zoom_range[1], 2)
         parameters = {"theta": theta, "tx": tx, "ty": ty, "shear": shear, "zx": zx, "zy": zy}
         parameters["flip_horizontal"] = (np.random.random() < 0.5) * self.horizontal_flip
         parameters["flip_vertical"] = (np.random.random() < 0.5) * self.vertical_flip
         shift, light = self.channel_shift_range, self.brightness_range
-        parameters["channel_shift_intensity"] = _within(shift) if shift else None
+        parameters["channel_shift_intensity"] = drawn_within(shift) if shift else None
         parameters["brightness"] = None if light is None else np.random.uniform(*light)
         return parameters
 
@@ -324,46 +331,3 @@ class ImageDataGenerator:
             f"({x.shape[axis]} channels).",
             stacklevel=3,
         )
-
-
-def _axes(data_format: str) -> tuple[int, int, int]:
-    """Where a batch has rows, columns and channels."""
-    if data_format == "channels_first":
-        return 2, 3, 1
-    if data_format == "channels_last":
-        return 1, 2, 3
-    raise ValueError(
-        '`data_format` should be `"channels_last"` (channel after row and column) or '
-        f'`"channels_first"` (channel before row and column). Received: {data_format}'
-    )
-
-
-def _zoom_range(given: Any) -> list[float]:
-    if isinstance(given, (int, float)):
-        return [1 - given, 1 + given]
-    if len(given) == 2:
-        return [given[0], given[1]]
-    raise ValueError(
-        f"`zoom_range` should be a float or a tuple or list of two floats. Received: {given}"
-    )
-
-
-def _brightness_range(given: Any) -> Any:
-    if given is None or (isinstance(given, (tuple, list)) and len(given) == 2):
-        return given
-    raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {given}")
-
-
-def _within(limit: float) -> float:
-    return np.random.uniform(-limit, limit) if limit else 0
-
-
-def _shift(limit: Any, size: int) -> Any:
-    """By how many pixels; a limit under 1 is a share of the size, a list has the choices."""
-    if not limit:
-        return 0
-    if np.ndim(limit) > 0 or (isinstance(limit, int) and limit > 0):
-        drawn = np.random.choice(limit) * np.random.choice([-1, 1])
-    else:
-        drawn = np.random.uniform(-limit, limit)
-    return drawn * size if np.max(limit) < 1 else drawn

@@ -6,6 +6,9 @@ that has the attribute `weight_names` and a dataset for each weight, named after
 
 from __future__ import annotations
 
+import contextlib
+import os
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +17,25 @@ import numpy as np
 from weft.keras import backend as K
 from weft.keras.engine.network_saving import KERAS_VERSION
 from weft.keras.saving.old_weights import preprocess_weights_for_loading
+from weft.keras.utils.io_utils import import_h5py
 
 # HDF5 keeps attributes in a header of 64 kB, of which some is taken.
 HDF5_OBJECT_HEADER_LIMIT = 64512
+
+
+@contextlib.contextmanager
+def new_file(filepath: Any, purpose: str) -> Iterator[Any]:
+    """A file to write to. It is there when it is complete; until then, what was there stays."""
+    h5py = import_h5py(purpose)
+    folder, name = os.path.split(os.path.realpath(filepath))
+    part = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
+    try:
+        with h5py.File(part, "w") as file:
+            yield file
+        os.replace(part, os.path.join(folder, name))
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(part)
 
 
 def as_text(value: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from weft.keras.engine.network_saving import json_value
@@ -13,6 +12,7 @@ from weft.keras.saving.hdf5 import (
     as_text,
     load_values,
     load_weights_from_hdf5_group,
+    new_file,
     save_variables,
     save_weights_to_hdf5_group,
 )
@@ -22,15 +22,12 @@ from weft.keras.utils.io_utils import import_h5py, may_write
 from weft.platform import tf_logging as logging
 
 
-@contextlib.contextmanager
-def opened(filepath: Any, mode: str, purpose: str) -> Iterator[Any]:
+def opened(filepath: Any, purpose: str, to_write: bool = False) -> Any:
     """A file, opened and closed; one that is open already is left open."""
     h5py = import_h5py(purpose)
     if isinstance(filepath, h5py.Group):  # a File is one, too
-        yield filepath
-        return
-    with h5py.File(os.fspath(filepath), mode) as file:
-        yield file
+        return contextlib.nullcontext(filepath)
+    return new_file(filepath, purpose) if to_write else h5py.File(os.fspath(filepath), "r")
 
 
 def save_model_to_hdf5(
@@ -39,7 +36,7 @@ def save_model_to_hdf5(
     """Writes a model to a file, or to one that is open."""
     if isinstance(filepath, (str, os.PathLike)) and not may_write(filepath, overwrite):
         return
-    with opened(filepath, "w", "`save_model`") as file:
+    with opened(filepath, "`save_model`", to_write=True) as file:
         for key, value in model_metadata(model, include_optimizer).items():
             if isinstance(value, (dict, list, tuple)):
                 value = json.dumps(value, default=json_value).encode("utf8")
@@ -53,7 +50,7 @@ def save_model_to_hdf5(
 
 def load_model_from_hdf5(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
     """The model of a file, compiled as it was when it was saved."""
-    with opened(filepath, "r", "`load_model`") as file:
+    with opened(filepath, "`load_model`") as file:
         config = file.attrs.get("model_config")
         if config is None:
             raise ValueError("No model found in config file.")

@@ -6,9 +6,12 @@ is made from the JSON; the graphs restore from it too.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 from weft.client.session import Session
@@ -35,6 +38,13 @@ from weft.train.saver import Saver
 MODEL_JSON = "saved_model.json"
 TRAINING_JSON = "training_config.json"
 MODES = ("train", "eval", "infer")
+# What a SavedModel is made of; the graphs come last, since they make a folder one.
+PARTS = (
+    constants.VARIABLES_DIRECTORY,
+    constants.ASSETS_DIRECTORY,
+    constants.SAVED_MODEL_FILENAME_PBTXT,
+    constants.SAVED_MODEL_FILENAME_PB,
+)
 
 
 def export_saved_model(
@@ -210,16 +220,41 @@ def save_as_saved_model(
     path = os.fspath(filepath)
     if signatures is not None:
         raise NotImplementedError("`signatures` of a Keras model are those of its inputs.")
-    if os.path.exists(path):
-        if not overwrite and not ask_to_proceed_with_overwrite(path):
-            return
-        shutil.rmtree(path)
+    if os.path.exists(path) and not overwrite and not ask_to_proceed_with_overwrite(path):
+        return
     subclassed = not model._is_graph_network and type(model).__name__ != "Sequential"
-    export_saved_model(model, path, serving_only=subclassed or not include_optimizer)
-    if include_optimizer and getattr(model, "optimizer", None):
-        config = training_config(model)
-        if config is not None:
-            _write_asset(path, TRAINING_JSON, json.dumps(config, default=json_value))
+    with _replaced(path) as made:
+        export_saved_model(model, made, serving_only=subclassed or not include_optimizer)
+        if include_optimizer and getattr(model, "optimizer", None):
+            config = training_config(model)
+            if config is not None:
+                _write_asset(made, TRAINING_JSON, json.dumps(config, default=json_value))
+
+
+@contextlib.contextmanager
+def _replaced(path: str) -> Iterator[str]:
+    """Where to write a SavedModel that is to be at `path`; it gets there when it is complete.
+
+    What else is in the folder stays, and so does the model that was there, should something fail.
+    """
+    # Beside it or, since a folder that is there may be a disk of its own, in it.
+    near = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
+    os.makedirs(near, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".saved_model_", dir=near) as folder:
+        made = os.path.join(folder, "model")
+        yield made
+        os.makedirs(path, exist_ok=True)
+        for name in PARTS:
+            _remove(os.path.join(path, name))
+            if os.path.exists(os.path.join(made, name)):
+                os.replace(os.path.join(made, name), os.path.join(path, name))
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
 
 
 def load_saved_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:

@@ -14,6 +14,7 @@ from weft.keras.backend.symbolic import eager_program, runs_eagerly
 from weft.keras.saving.hdf5 import (
     load_weights_from_hdf5_group,
     load_weights_from_hdf5_group_by_name,
+    new_file,
     save_weights_to_hdf5_group,
 )
 from weft.keras.utils.io_utils import import_h5py, may_write
@@ -35,14 +36,13 @@ def save_weights(
     model: Any, filepath: Any, overwrite: bool = True, save_format: str | None = None
 ) -> None:
     """Writes the weights of a model; a checkpoint has the variables of its optimizer too."""
-    _assert_weights_created(model)
+    model._assert_weights_created()
     filepath = os.fspath(filepath)
     chosen = _format(filepath, save_format)
     if not may_write(f"{filepath}.index" if chosen == "tf" else filepath, overwrite):
         return
     if chosen == "h5":
-        h5py = import_h5py("`save_weights` in the format hdf5")
-        with h5py.File(filepath, "w") as file:
+        with new_file(filepath, "`save_weights` in the format hdf5") as file:
             save_weights_to_hdf5_group(file, model.layers)
         return
     if runs_eagerly():
@@ -80,7 +80,7 @@ def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
     if _is_checkpoint(filepath):
         return _load_checkpoint(model, filepath, by_name)
     h5py = import_h5py("`load_weights` from HDF5")
-    _assert_weights_created(model)
+    model._assert_weights_created()
     with h5py.File(filepath, "r") as file:
         group = file
         if "layer_names" not in file.attrs and "model_weights" in file:
@@ -172,11 +172,3 @@ def _saver(model: Any) -> ObjectSaver:
     if saver is None:
         saver = vars(model)["_object_saver"] = ObjectSaver(model)
     return saver
-
-
-def _assert_weights_created(model: Any) -> None:
-    if not getattr(model, "built", True) and not model.weights:
-        raise ValueError(
-            f"Weights for model {model.name} have not yet been created. Weights are created when "
-            "the Model is first called on inputs or `build()` is called with an `input_shape`."
-        )

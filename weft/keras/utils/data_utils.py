@@ -226,6 +226,8 @@ class SequenceEnqueuer:
                 if self._error is not None:
                     raise self._error from None
                 continue
+            if not self._has_come(promise):
+                return None
             try:
                 value = promise.get()
             except CancelledError:
@@ -233,6 +235,12 @@ class SequenceEnqueuer:
             self.queue.task_done()
             return value
         return None
+
+    def _has_come(self, promise: Any) -> bool:
+        """Waits for it; whoever stops the workers meanwhile takes it away."""
+        while not promise.ready() and self.is_running():
+            promise.wait(0.1)
+        return promise.ready()
 
     @abstractmethod
     def _run(self, pool: Any) -> None:
@@ -325,8 +333,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         while self.queue.qsize() > 0:
             promises.append(self.queue.get())
         for promise in promises:
-            promise.wait(timeout=60)
-            if promise.ready() and promise.successful() and promise.get() is not None:
+            if self._has_come(promise) and promise.successful() and promise.get() is not None:
                 yield promise.get()
         self.stop()
 

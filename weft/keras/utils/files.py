@@ -10,6 +10,7 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
+import uuid
 import zipfile
 from typing import Any
 
@@ -45,7 +46,7 @@ def get_file(
         say(f"Downloading data from {origin}")
         download(origin, archive)
     if untar and not os.path.exists(path):
-        extract_archive(archive, folder, "tar")
+        _untar(archive, folder, path)
     elif extract:
         extract_archive(archive, folder, archive_format)
     return path
@@ -79,7 +80,8 @@ def _is_there(path: str, file_hash: str | None, algorithm: str) -> bool:
 
 def download(origin: str, path: str) -> None:
     """Writes what `origin` has to `path`; nothing is left there if that fails."""
-    part = f"{path}.part"
+    # Another process may be downloading the same.
+    part = f"{path}.{uuid.uuid4().hex}.part"
     try:
         with urllib.request.urlopen(origin) as source, open(part, "wb") as target:
             _copy(source, target)
@@ -95,12 +97,29 @@ def download(origin: str, path: str) -> None:
             os.remove(part)
 
 
+def _untar(archive: str, folder: str, path: str) -> None:
+    """Unpacks what `path` is in; a half of it would pass for the whole the next time."""
+    try:
+        extract_archive(archive, folder, "tar")
+    except BaseException:
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        elif os.path.exists(path):
+            os.remove(path)
+        raise
+
+
 def _copy(source: Any, target: Any) -> None:
-    length = source.headers.get("Content-Length")
+    length, copied = source.headers.get("Content-Length"), 0
     bar = Progbar(int(length) if length else None)
     while chunk := source.read(CHUNK):
         target.write(chunk)
+        copied += len(chunk)
         bar.add(len(chunk))
+    if length and copied < int(length):
+        # A connection that breaks looks like the end of the file.
+        message = f"retrieval incomplete: got only {copied} out of {length} bytes"
+        raise urllib.error.ContentTooShortError(message, (target.name, source.headers))
 
 
 def _algorithm(algorithm: str, file_hash: str) -> str:

@@ -66,8 +66,6 @@ class HDF5Matrix:
         self.start = start
         self.end = self.data.shape[0] if end is None else end
         self.normalizer = normalizer
-        self._base_shape = self._normalized(self.data[0:1]).shape[1:]
-        self._base_dtype = self._normalized(self.data[0:1]).dtype
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -96,11 +94,11 @@ class HDF5Matrix:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self), *self._base_shape)
+        return (len(self), *self.data.shape[1:])
 
     @property
     def dtype(self) -> Any:
-        return self._base_dtype
+        return self.data.dtype
 
     @property
     def ndim(self) -> int:

@@ -53,6 +53,8 @@ def print_summary(
 
 
 def _sizes(model: Any) -> tuple[int, int]:
+    if hasattr(model, "_check_trainable_weights"):
+        model._check_trainable_weights()
     # What the model was compiled with is what it trains, even if a layer was frozen since.
     trained = getattr(model, "_collected_trainable_weights", None)
     weights = model.trainable_weights if trained is None else trained

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,9 @@ class Progbar:
                 return
             self._show(current, now - self._start, done)
         elif self.verbose == 2 and done:
-            say(self._count(current) + f" - {now - self._start:.0f}s" + self._averages())
+            # A negative mean counts as small here, and only here.
+            shown = self._averages(lambda mean: mean > 1e-3)
+            say(self._count(current) + f" - {now - self._start:.0f}s" + shown)
         self._last_update = now
 
     def _take(self, units: int, values: Any) -> None:
@@ -95,11 +97,12 @@ class Progbar:
             return f"{spent} {each * 1e3:.0f}ms/{self.unit_name}"
         return f"{spent} {each * 1e6:.0f}us/{self.unit_name}"
 
-    def _averages(self) -> str:
+    def _averages(self, is_plain: Callable[[Any], Any] = lambda mean: abs(mean) > 1e-3) -> str:
+        """All means; those that are not `is_plain` are written with an exponent."""
         shown = ""
         for name, (total, count) in self._sums.items():
             mean = np.mean(total / max(1, count))
-            shown += f" - {name}: " + (f"{mean:.4f}" if abs(mean) > 1e-3 else f"{mean:.4e}")
+            shown += f" - {name}: " + (f"{mean:.4f}" if is_plain(mean) else f"{mean:.4e}")
         return shown
 
 

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from weft.core import nest
+from weft.keras.layers.wrappers import Wrapper
 
 
 def import_pydot() -> Any:
@@ -75,8 +76,7 @@ class _Drawing:
         """The model that is drawn as a frame: the layer itself, or what it wraps."""
         if not self.expand:
             return None
-        wrapped = getattr(layer, "layer", None)
-        return next((each for each in (layer, wrapped) if _is_model(each)), None)
+        return next((each for each in (layer, _wrapped(layer)) if _is_model(each)), None)
 
     def _end(self, layer: Any, which: int) -> str:
         """The box that a line to (0) or from (-1) a layer goes to."""
@@ -91,7 +91,7 @@ class _Drawing:
 
     def _label(self, layer: Any) -> str:
         name, kind = layer.name, type(layer).__name__
-        wrapped = getattr(layer, "layer", None)
+        wrapped = _wrapped(layer)
         if wrapped is not None and not (self.expand and _is_model(wrapped)):
             name, kind = f"{name}({wrapped.name})", f"{kind}({type(wrapped).__name__})"
         label = f"{name}: {kind}" if self.names else kind
@@ -99,6 +99,10 @@ class _Drawing:
             return label
         shapes = (_shape_text(layer, "input_shape"), _shape_text(layer, "output_shape"))
         return "{}\n|{{input:|output:}}|{{{{{}}}|{{{}}}}}".format(label, *shapes)
+
+
+def _wrapped(layer: Any) -> Any:
+    return layer.layer if isinstance(layer, Wrapper) else None
 
 
 def _is_model(layer: Any) -> bool:

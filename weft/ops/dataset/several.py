@@ -163,7 +163,8 @@ class DirectedIterator(Iterator):
                 self._follow(self.chosen.pop(), found)
         except Exception as failure:
             return found, failure
-        return found, error
+        # Once all inputs have ended, nobody asks what the selector would have said.
+        return found, None if all(self.ended) else error
 
     def _follow(self, i: int, found: list[Any]) -> None:
         if not 0 <= i < len(self.inputs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tempfile
@@ -68,10 +69,18 @@ class Prompt:
         except EOFError:
             words = ["run", "-n"]
         name, *rest = words or [""]
-        if name in ("run", "r"):
-            return self._go_on(rest)
         if name in ("exit", "quit", "q"):
             raise SystemExit(1)
+        try:
+            return self._did(name, rest, step)
+        except (ValueError, re.error) as error:  # a slip of the user's is no end of the program
+            self._write(f"{' '.join(words)}: {error}")
+            return False
+
+    def _did(self, name: str, rest: list[str], step: dict[Tensor, Any]) -> bool:
+        """Obeys a command; whether the program is to go on."""
+        if name in ("run", "r"):
+            return self._go_on(rest)
         table = {"lt": self._list, "pt": self._print, "ni": self._node}
         if name in table:
             table[name](step, rest)
@@ -79,22 +88,27 @@ class Prompt:
             self._write(_HELP)
         return False
 
+    def _filter(self, words: list[str]) -> str:
+        """The name after `-f`, which is that of a filter."""
+        name = words[1] if words[1:] else ""
+        if name not in self.filters:
+            raise ValueError(f"No filter {name}; there are: {', '.join(self.filters)}")
+        return name
+
     def _go_on(self, words: list[str]) -> bool:
         if words[:1] == ["-n"]:
             self._silent_runs = float("inf")
         elif words[:1] == ["-t"] and words[1:]:
             self._silent_runs = int(words[1]) - 1
-        elif words[:1] == ["-f"] and words[1:]:
-            if words[1] not in self.filters:
-                self._write(f"No filter {words[1]}; there are: {', '.join(self.filters)}")
-                return False
-            self._until = words[1]
+        elif words[:1] == ["-f"]:
+            self._until = self._filter(words)
         return True
 
     def _list(self, step: dict[Tensor, Any], words: list[str]) -> None:
+        chosen = self.filters[self._filter(words)] if words[:1] == ["-f"] else None
         for tensor, value in step.items():
-            if words[:1] == ["-f"]:
-                if not self.filters[words[1]](tensor, value):
+            if chosen is not None:
+                if not chosen(tensor, value):
                     continue
             elif words and not re.search(words[0], tensor.name):
                 continue
@@ -145,10 +159,16 @@ class LocalCLIDebugWrapperSession(WrapperSession):
         found, tensors, values = self._watched_run(
             fetches, feed_dict, options, run_metadata, WatchOptions()
         )
-        if self._dump_root is not None:
-            dump.write(tempfile.mkdtemp(dir=self._dump_root, prefix="run_"), tensors, values)
+        _dump(self._dump_root, tensors, values)
         self._prompt.after_run(tensors, values)
         return found
+
+
+def _dump(root: str | None, tensors: list[Tensor], values: list[Any]) -> None:
+    """Writes the values to a new folder, if a root for them was given."""
+    if root is not None:
+        os.makedirs(root, exist_ok=True)
+        dump.write(tempfile.mkdtemp(dir=root, prefix="run_"), tensors, values)
 
 
 class LocalCLIDebugHook(SessionRunHook):
@@ -158,7 +178,7 @@ class LocalCLIDebugHook(SessionRunHook):
         self, ui_type: str = "curses", dump_root: str | None = None,
         thread_name_filter: str | None = None, prompt: Prompt | None = None,
     ) -> None:  # fmt: skip
-        self._prompt = prompt or Prompt()
+        self._prompt, self._dump_root = prompt or Prompt(), dump_root
         self._tensors: list[Tensor] = []
 
     def add_tensor_filter(self, filter_name: str, tensor_filter: Filter) -> None:
@@ -172,4 +192,6 @@ class LocalCLIDebugHook(SessionRunHook):
         return SessionRunArgs({"watched": self._tensors})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        self._prompt.after_run(self._tensors, run_values.results["watched"])
+        values = run_values.results["watched"]
+        _dump(self._dump_root, self._tensors, values)
+        self._prompt.after_run(self._tensors, values)

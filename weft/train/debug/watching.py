@@ -50,8 +50,10 @@ def watched(graph: Any, fetches: Any, feeds: Any, options: WatchOptions) -> list
 
     Those inside of loops and conditionals have no one value, and are passed over.
     """
-    fed = {graph.as_graph_element(each) for each in nest.flatten(list(feeds or {}))}
-    wave = [graph.as_graph_element(each) for each in nest.flatten(fetches)]
+    fed, wave = (
+        [graph.as_graph_element(each) for each in nest.flatten(asked, expand_composites=True)]
+        for asked in (list(feeds or {}), fetches)
+    )
     seen: dict[Operation, None] = {}
     stack = [each if isinstance(each, Operation) else each.op for each in wave]
     while stack:
