@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft as tf
@@ -572,3 +573,14 @@ def test_python_cannot_look_into_a_tensor() -> None:
         with pytest.raises(TypeError, match=f"{what}.*: AutoGraph is disabled in this function"):
             tf.function(lambda x, look=left_alone: look(x), autograph=False)(x)
     assert not hasattr(x, "__next__") and hasattr(x, "__iter__")
+
+
+@pytest.mark.parametrize("kind", [tf.qint8, tf.quint8, tf.qint16, tf.quint16, tf.qint32])
+def test_messages_of_quantized_numbers(kind: Any) -> None:
+    """NumPy knows them as records of one field, so that (21,) is a number."""
+    message = tf.make_tensor_proto([(21,), (22,), (23,)], dtype=kind)
+    assert [dim.size for dim in message.tensor_shape.dim] == [3]
+    found = tf.make_ndarray(message)
+    assert found.dtype == kind.as_numpy_dtype
+    np.testing.assert_array_equal(found, np.array([(21,), (22,), (23,)], found.dtype))
+    assert tf.make_tensor_proto(found) == message

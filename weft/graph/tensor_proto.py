@@ -115,7 +115,10 @@ def make_tensor_proto(
     if isinstance(values, TensorProto):
         return values
     kind = dtypes.as_dtype(dtype) if dtype is not None else None
-    array = to_array(values, kind)
+    if kind is not None and kind.is_quantized and not isinstance(values, np.ndarray):
+        array = np.array(values, kind.as_numpy_dtype)  # where (21,) is one element
+    else:
+        array = to_array(values, kind)
     if shape is not None:
         if verify_shape and array.shape != tuple(int(d) for d in shape):
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
@@ -129,4 +132,7 @@ def make_tensor_proto(
 def make_ndarray(tensor: Any) -> np.ndarray:
     """The NumPy array that a TensorProto holds."""
     array = proto_to_array(tensor)
+    kind = dtypes.as_dtype(tensor.dtype)
+    if kind.is_quantized:
+        array = array.view(kind.as_numpy_dtype)
     return array if array.flags.writeable else array.copy()
