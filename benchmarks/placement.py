@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import weft as tf
 from weft.passes.client_graph import ClientGraph
-from weft.passes.cost import CostModel
 from weft.passes.devices import DeviceInfo, DeviceSet, Link
-from weft.passes.place import Groups, PlaceOptions, place
+from weft.passes.place.cost import CostModel
+from weft.passes.place.place import Groups, PlaceOptions, place
+from weft.passes.place.simulate import Simulation, simulated_time
 from weft.passes.prune import prune
-from weft.passes.simulate import Simulation, simulated_time
 
 SPEEDS = (1e6, 5e5, 1e6, 2.5e5, 4e5, 8e5, 1e6, 2e5)  # floating-point operations a microsecond
 OPTIONS = PlaceOptions(by_type=False)

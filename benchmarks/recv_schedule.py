@@ -21,7 +21,7 @@ import numpy as np
 
 import weft as tf
 from weft.passes.recv_schedule import peak_bytes
-from weft.runtime.promised import StepEnds
+from weft.runtime.continuation import StepEnds
 
 
 def fan_in(count: int, side: int) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ import pytest
 
 import weft as tf
 from weft.client.session import _open_sessions
-from weft.runtime.device import accelerators
+from weft.runtime.devices.device import accelerators
 
 THREAD_SECONDS = 2.0
 
@@ -65,7 +65,7 @@ def hides_accelerators(request, monkeypatch) -> Iterator[None]:
         return
     import jax
 
-    monkeypatch.setattr("weft.runtime.device.accelerators", lambda: ())
+    monkeypatch.setattr("weft.runtime.devices.device.accelerators", lambda: ())
     with jax.default_device(jax.local_devices(backend="cpu")[0]):
         yield
 

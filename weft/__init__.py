@@ -1,6 +1,7 @@
 """weft: TensorFlow 1 programs on NumPy and XLA. `import weft as tf`."""
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tensorboard.compat.proto.attr_value_pb2 import (
@@ -91,12 +92,12 @@ from weft.core.shapes import (
     dimension_value as dimension_value,
     TensorShape as TensorShape,
 )
-from weft.functions.batched import (
+from weft.lib.functions.batched import (
     nondifferentiable_batch_function as nondifferentiable_batch_function,
 )
-from weft.functions.polymorphic import function as function
-from weft.functions.vectorized import vectorized_map as vectorized_map
-from weft.functions.wrap import wrap_function as wrap_function
+from weft.lib.functions.polymorphic import function as function
+from weft.lib.functions.vectorized import vectorized_map as vectorized_map
+from weft.lib.functions.wrap import wrap_function as wrap_function
 from weft.graph.constant import constant as constant
 from weft.graph.constant_value import get_static_value as get_static_value
 from weft.graph.convert import (
@@ -148,7 +149,7 @@ from weft.graph.type_spec import (
     TensorSpec as TensorSpec,
     TypeSpec as TypeSpec,
 )
-from weft.linalg.dispatch import (
+from weft.lib.linalg.dispatch import (
     cholesky as cholesky,
     matmul as matmul,
     matrix_determinant as matrix_determinant,
@@ -157,18 +158,18 @@ from weft.linalg.dispatch import (
     matrix_solve as matrix_solve,
     trace as trace,
 )
-from weft.ops.accumulators import (
+from weft.ops.queues.accumulators import (
     ConditionalAccumulator as ConditionalAccumulator,
     ConditionalAccumulatorBase as ConditionalAccumulatorBase,
     SparseConditionalAccumulator as SparseConditionalAccumulator,
 )
-from weft.ops.arg_extremes import (
+from weft.ops.math.arg_extremes import (
     arg_max as arg_max,
     arg_min as arg_min,
     argmax as argmax,
     argmin as argmin,
 )
-from weft.ops.array_fill import (
+from weft.ops.array.fill import (
     broadcast_dynamic_shape as broadcast_dynamic_shape,
     broadcast_static_shape as broadcast_static_shape,
     broadcast_to as broadcast_to,
@@ -176,9 +177,9 @@ from weft.ops.array_fill import (
     ones as ones,
     zeros as zeros,
 )
-from weft.ops.array_join import parallel_stack as parallel_stack
-from weft.ops.array_pad import pad as pad
-from weft.ops.array_pass import (
+from weft.ops.array.join import parallel_stack as parallel_stack
+from weft.ops.array.pad import pad as pad
+from weft.ops.array.placeholders import (
     ensure_shape as ensure_shape,
     guarantee_const as guarantee_const,
     identity_n as identity_n,
@@ -187,22 +188,19 @@ from weft.ops.array_pass import (
     sparse_placeholder as sparse_placeholder,
     stop_gradient as stop_gradient,
 )
-from weft.ops.array_repeat import (
-    meshgrid as meshgrid,
-    repeat as repeat,
-)
-from weft.ops.array_reverse import (
+from weft.ops.array.repeat import meshgrid as meshgrid, repeat as repeat
+from weft.ops.array.reverse import (
     reverse as reverse,
     reverse_sequence as reverse_sequence,
     reverse_v2 as reverse_v2,
     roll as roll,
 )
-from weft.ops.array_sets import (
+from weft.ops.array.distinct import (
     setdiff1d as setdiff1d,
     unique as unique,
     unique_with_counts as unique_with_counts,
 )
-from weft.ops.array_shape import (
+from weft.ops.array.shape import (
     invert_permutation as invert_permutation,
     matrix_transpose as matrix_transpose,
     reshape as reshape,
@@ -210,27 +208,21 @@ from weft.ops.array_shape import (
     shape_n as shape_n,
     transpose as transpose,
 )
-from weft.ops.array_split import (
-    split as split,
-    unstack as unstack,
-)
-from weft.ops.bins import (
+from weft.ops.array.split import split as split, unstack as unstack
+from weft.ops.math.histogram import (
     bincount as bincount,
     histogram_fixed_width as histogram_fixed_width,
     histogram_fixed_width_bins as histogram_fixed_width_bins,
 )
-from weft.ops.blocks import (
+from weft.ops.array.blocks import (
     batch_to_space as batch_to_space,
     batch_to_space_nd as batch_to_space_nd,
     required_space_to_batch_paddings as required_space_to_batch_paddings,
     space_to_batch as space_to_batch,
     space_to_batch_nd as space_to_batch_nd,
 )
-from weft.ops.case import (
-    case as case,
-    switch_case as switch_case,
-)
-from weft.ops.casts import (
+from weft.ops.control.case import case as case, switch_case as switch_case
+from weft.ops.math.casts import (
     bitcast as bitcast,
     to_bfloat16 as to_bfloat16,
     to_complex128 as to_complex128,
@@ -240,7 +232,7 @@ from weft.ops.casts import (
     to_int32 as to_int32,
     to_int64 as to_int64,
 )
-from weft.ops.check import (
+from weft.ops.control.check import (
     add_check_numerics_ops as add_check_numerics_ops,
     assert_equal as assert_equal,
     assert_greater as assert_greater,
@@ -257,56 +249,53 @@ from weft.ops.check import (
     is_strictly_increasing as is_strictly_increasing,
     verify_tensor_all_finite as verify_tensor_all_finite,
 )
-from weft.ops.check_shapes import (
+from weft.ops.control.check_shapes import (
     assert_rank as assert_rank,
     assert_rank_at_least as assert_rank_at_least,
     assert_rank_in as assert_rank_in,
     assert_scalar as assert_scalar,
 )
-from weft.ops.check_types import (
+from weft.ops.control.check_types import (
     assert_integer as assert_integer,
     assert_proper_iterable as assert_proper_iterable,
     assert_same_float_dtype as assert_same_float_dtype,
     assert_type as assert_type,
     is_numeric_tensor as is_numeric_tensor,
 )
-from weft.ops.clip import (
+from weft.ops.math.clip import (
     clip_by_average_norm as clip_by_average_norm,
     clip_by_global_norm as clip_by_global_norm,
     clip_by_norm as clip_by_norm,
     global_norm as global_norm,
 )
-from weft.ops.clock import timestamp as timestamp
-from weft.ops.cond import cond as cond
-from weft.ops.confusion_matrix import confusion_matrix as confusion_matrix
-from weft.ops.control import (
+from weft.ops.control.clock import timestamp as timestamp
+from weft.ops.control.cond import cond as cond
+from weft.ops.scores.confusion_matrix import confusion_matrix as confusion_matrix
+from weft.ops.control.control import (
     Assert as Assert,
     group as group,
     no_op as no_op,
     tuple_ as tuple,
 )
-from weft.ops.critical_section import CriticalSection as CriticalSection
-from weft.ops.cumulative import (
-    cumprod as cumprod,
-    cumsum as cumsum,
-)
-from weft.ops.decode import decode_raw as decode_raw
-from weft.ops.depth_blocks import (
+from weft.ops.control.critical_section import CriticalSection as CriticalSection
+from weft.ops.math.cumulative import cumprod as cumprod, cumsum as cumsum
+from weft.ops.strings.decode import decode_raw as decode_raw
+from weft.ops.array.depth_blocks import (
     depth_to_space as depth_to_space,
     space_to_depth as space_to_depth,
 )
-from weft.ops.diag import (
+from weft.ops.array.diag import (
     diag as diag,
     diag_part as diag_part,
     matrix_band_part as matrix_band_part,
     matrix_diag as matrix_diag,
     matrix_set_diag as matrix_set_diag,
 )
-from weft.ops.eager import executing_eagerly as executing_eagerly
-from weft.ops.edit_distance import edit_distance as edit_distance
-from weft.ops.einsum import einsum as einsum
-from weft.ops.elementwise import floor_div as floor_div
-from weft.ops.fake_quant import (
+from weft.ops.kit.eager import executing_eagerly as executing_eagerly
+from weft.ops.strings.edit_distance import edit_distance as edit_distance
+from weft.ops.math.einsum import einsum as einsum
+from weft.ops.math.elementwise import floor_div as floor_div
+from weft.ops.quantized.fake_quant import (
     fake_quant_with_min_max_args as fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient,
     fake_quant_with_min_max_vars as fake_quant_with_min_max_vars,
@@ -314,19 +303,15 @@ from weft.ops.fake_quant import (
     fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel,
     fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
 )
-from weft.ops.functional import (
-    foldl as foldl,
-    foldr as foldr,
-    scan as scan,
-)
-from weft.ops.gather import sparse_mask as sparse_mask
-from weft.ops.get_variable import (
+from weft.ops.functions.functional import foldl as foldl, foldr as foldr, scan as scan
+from weft.ops.array.gather import sparse_mask as sparse_mask
+from weft.ops.state.get_variable import (
     get_local_variable as get_local_variable,
     get_variable as get_variable,
     get_variable_scope as get_variable_scope,
     VariableScope as VariableScope,
 )
-from weft.ops.initializers import (
+from weft.ops.state.initializers import (
     constant_initializer as constant_initializer,
     glorot_normal_initializer as glorot_normal_initializer,
     glorot_uniform_initializer as glorot_uniform_initializer,
@@ -339,7 +324,7 @@ from weft.ops.initializers import (
     variance_scaling_initializer as variance_scaling_initializer,
     zeros_initializer as zeros_initializer,
 )
-from weft.ops.linalg import (
+from weft.ops.linalg.linalg import (
     matrix_solve_ls as matrix_solve_ls,
     matrix_square_root as matrix_square_root,
     matrix_triangular_solve as matrix_triangular_solve,
@@ -349,24 +334,24 @@ from weft.ops.linalg import (
     self_adjoint_eigvals as self_adjoint_eigvals,
     svd as svd,
 )
-from weft.ops.lookup import (
+from weft.ops.lookup.tables import (
     initialize_all_tables as initialize_all_tables,
     tables_initializer as tables_initializer,
 )
-from weft.ops.math import (
+from weft.ops.math.math import (
     accumulate_n as accumulate_n,
     lbeta as lbeta,
     scalar_mul as scalar_mul,
     sigmoid as sigmoid,
 )
-from weft.ops.matmul import (
+from weft.ops.math.matmul import (
     cross as cross,
     sparse_matmul as sparse_matmul,
     tensordot as tensordot,
 )
-from weft.ops.matrices import eye as eye
-from weft.ops.parsing_csv import decode_csv as decode_csv
-from weft.ops.parsing_features import (
+from weft.ops.linalg.matrices import eye as eye
+from weft.ops.parsing.csv import decode_csv as decode_csv
+from weft.ops.parsing.features import (
     FixedLenFeature as FixedLenFeature,
     FixedLenSequenceFeature as FixedLenSequenceFeature,
     parse_example as parse_example,
@@ -374,46 +359,43 @@ from weft.ops.parsing_features import (
     SparseFeature as SparseFeature,
     VarLenFeature as VarLenFeature,
 )
-from weft.ops.parsing_sequence import parse_single_sequence_example as parse_single_sequence_example
-from weft.ops.parsing_tensor import (
+from weft.ops.parsing.sequence import parse_single_sequence_example as parse_single_sequence_example
+from weft.ops.strings.serialized_tensors import (
     decode_json_example as decode_json_example,
     parse_tensor as parse_tensor,
     serialize_tensor as serialize_tensor,
 )
-from weft.ops.partition import dynamic_stitch as dynamic_stitch
-from weft.ops.partitioners import (
+from weft.ops.array.partition import dynamic_stitch as dynamic_stitch
+from weft.ops.state.partitioners import (
     create_partitioned_variables as create_partitioned_variables,
     fixed_size_partitioner as fixed_size_partitioner,
     min_max_variable_partitioner as min_max_variable_partitioner,
     variable_axis_size_partitioner as variable_axis_size_partitioner,
 )
-from weft.ops.patches import (
+from weft.ops.array.patches import (
     extract_image_patches as extract_image_patches,
     extract_volume_patches as extract_volume_patches,
 )
-from weft.ops.printing import (
-    Print as Print,
-    print_v2 as print,
-)
-from weft.ops.py_func import (
+from weft.ops.control.printing import Print as Print, print_v2 as print
+from weft.ops.functions.py_func import (
     numpy_function as numpy_function,
     py_func as py_func,
     py_function as py_function,
 )
-from weft.ops.quantize import (
+from weft.ops.quantized.quantize import (
     dequantize as dequantize,
     quantize as quantize,
     quantize_v2 as quantize_v2,
 )
-from weft.ops.quantized import quantized_concat as quantized_concat
-from weft.ops.queues import (
+from weft.ops.quantized.arithmetic import quantized_concat as quantized_concat
+from weft.ops.queues.queues import (
     FIFOQueue as FIFOQueue,
     PaddingFIFOQueue as PaddingFIFOQueue,
     PriorityQueue as PriorityQueue,
     QueueBase as QueueBase,
     RandomShuffleQueue as RandomShuffleQueue,
 )
-from weft.ops.random import (
+from weft.ops.random.random import (
     multinomial as multinomial,
     random_crop as random_crop,
     random_gamma as random_gamma,
@@ -423,7 +405,7 @@ from weft.ops.random import (
     random_uniform as random_uniform,
     truncated_normal as truncated_normal,
 )
-from weft.ops.readers import (
+from weft.ops.queues.readers import (
     FixedLengthRecordReader as FixedLengthRecordReader,
     IdentityReader as IdentityReader,
     LMDBReader as LMDBReader,
@@ -435,11 +417,11 @@ from weft.ops.readers import (
     WholeFileReader as WholeFileReader,
     write_file as write_file,
 )
-from weft.ops.reduce import (
+from weft.ops.math.reduce import (
     count_nonzero as count_nonzero,
     reduce_logsumexp as reduce_logsumexp,
 )
-from weft.ops.scatter import (
+from weft.ops.array.scatter import (
     scatter_nd as scatter_nd,
     tensor_scatter_add as tensor_scatter_add,
     tensor_scatter_nd_add as tensor_scatter_nd_add,
@@ -448,44 +430,37 @@ from weft.ops.scatter import (
     tensor_scatter_sub as tensor_scatter_sub,
     tensor_scatter_update as tensor_scatter_update,
 )
-from weft.ops.segment import (
+from weft.ops.math.segment import (
     segment_max as segment_max,
     segment_mean as segment_mean,
     segment_min as segment_min,
     segment_prod as segment_prod,
     segment_sum as segment_sum,
 )
-from weft.ops.segment_sparse import (
+from weft.ops.math.segment_sparse import (
     sparse_segment_mean as sparse_segment_mean,
     sparse_segment_sqrt_n as sparse_segment_sqrt_n,
     sparse_segment_sum as sparse_segment_sum,
 )
-from weft.ops.select import (
+from weft.ops.array.one_hot_search import (
     boolean_mask as boolean_mask,
     searchsorted as searchsorted,
     sequence_mask as sequence_mask,
     unravel_index as unravel_index,
     where_v2 as where_v2,
 )
-from weft.ops.sequence import (
-    lin_space as lin_space,
-    linspace as linspace,
-    range as range,
-)
-from weft.ops.session_tensors import (
+from weft.ops.math.sequence import lin_space as lin_space, linspace as linspace, range as range
+from weft.ops.state.session_tensors import (
     delete_session_tensor as delete_session_tensor,
     get_session_handle as get_session_handle,
     get_session_tensor as get_session_tensor,
 )
-from weft.ops.slicing import slice as slice
-from weft.ops.solve import cholesky_solve as cholesky_solve
-from weft.ops.sort import (
-    argsort as argsort,
-    sort as sort,
-)
-from weft.ops.sparse import sparse_to_dense as sparse_to_dense
-from weft.ops.sparse_add import sparse_add as sparse_add
-from weft.ops.sparse_convert import (
+from weft.ops.array.slicing import slice as slice
+from weft.ops.linalg.solve import cholesky_solve as cholesky_solve
+from weft.ops.math.sort import argsort as argsort, sort as sort
+from weft.ops.sparse.to_dense import sparse_to_dense as sparse_to_dense
+from weft.ops.sparse.add import sparse_add as sparse_add
+from weft.ops.sparse.convert import (
     sparse_maximum as sparse_maximum,
     sparse_minimum as sparse_minimum,
     sparse_reduce_max as sparse_reduce_max,
@@ -496,8 +471,8 @@ from weft.ops.sparse_convert import (
     sparse_tensor_to_dense as sparse_tensor_to_dense,
     sparse_to_indicator as sparse_to_indicator,
 )
-from weft.ops.sparse_matmul import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
-from weft.ops.sparse_select import (
+from weft.ops.sparse.matmul import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
+from weft.ops.sparse.select import (
     sparse_concat as sparse_concat,
     sparse_fill_empty_rows as sparse_fill_empty_rows,
     sparse_merge as sparse_merge,
@@ -509,28 +484,25 @@ from weft.ops.sparse_select import (
     sparse_split as sparse_split,
     sparse_transpose as sparse_transpose,
 )
-from weft.ops.sparse_serialize import (
+from weft.ops.sparse.serialize import (
     deserialize_many_sparse as deserialize_many_sparse,
     serialize_many_sparse as serialize_many_sparse,
     serialize_sparse as serialize_sparse,
 )
-from weft.ops.special import (
+from weft.ops.math.special import (
     betainc as betainc,
     igamma as igamma,
     igammac as igammac,
     polygamma as polygamma,
     zeta as zeta,
 )
-from weft.ops.strided import (
-    newaxis as newaxis,
-    strided_slice as strided_slice,
-)
-from weft.ops.string_hash import fingerprint as fingerprint
-from weft.ops.template import make_template as make_template
-from weft.ops.tensor_array import TensorArray as TensorArray
-from weft.ops.tensor_array_spec import TensorArraySpec as TensorArraySpec
-from weft.ops.unary import tanh as tanh
-from weft.ops.updates import (
+from weft.ops.array.strided import newaxis as newaxis, strided_slice as strided_slice
+from weft.ops.strings.hash import fingerprint as fingerprint
+from weft.ops.state.template import make_template as make_template
+from weft.ops.lists.tensor_array import TensorArray as TensorArray
+from weft.ops.lists.tensor_array_spec import TensorArraySpec as TensorArraySpec
+from weft.ops.math.unary import tanh as tanh
+from weft.ops.state.updates import (
     assign as assign,
     assign_add as assign_add,
     assign_sub as assign_sub,
@@ -548,12 +520,12 @@ from weft.ops.updates import (
     scatter_sub as scatter_sub,
     scatter_update as scatter_update,
 )
-from weft.ops.variable_creators import variable_creator_scope as variable_creator_scope
-from weft.ops.variable_def import (
+from weft.ops.state.variable_creators import variable_creator_scope as variable_creator_scope
+from weft.ops.state.variable_def import (
     VariableAggregation as VariableAggregation,
     VariableSynchronization as VariableSynchronization,
 )
-from weft.ops.variable_lists import (
+from weft.ops.state.variable_lists import (
     all_variables as all_variables,
     assert_variables_initialized as assert_variables_initialized,
     global_variables as global_variables,
@@ -569,20 +541,20 @@ from weft.ops.variable_lists import (
     trainable_variables as trainable_variables,
     variables_initializer as variables_initializer,
 )
-from weft.ops.variable_scope import (
+from weft.ops.state.variable_scope import (
     AUTO_REUSE as AUTO_REUSE,
     no_regularizer as no_regularizer,
     variable_op_scope as variable_op_scope,
     variable_scope as variable_scope,
 )
-from weft.ops.variable_store import (
+from weft.ops.state.variable_store import (
     disable_resource_variables as disable_resource_variables,
     enable_resource_variables as enable_resource_variables,
     resource_variables_enabled as resource_variables_enabled,
 )
-from weft.ops.variables import Variable as Variable
-from weft.ops.while_loop import while_loop as while_loop
-from weft.platform.behavior import (
+from weft.ops.state.variables import Variable as Variable
+from weft.ops.control.while_loop import while_loop as while_loop
+from weft.lib.platform.behavior import (
     control_flow_v2_enabled as control_flow_v2_enabled,
     disable_control_flow_v2 as disable_control_flow_v2,
     disable_eager_execution as disable_eager_execution,
@@ -595,14 +567,14 @@ from weft.platform.behavior import (
     enable_v2_behavior as enable_v2_behavior,
     enable_v2_tensorshape as enable_v2_tensorshape,
 )
-from weft.platform.load_library import (
+from weft.lib.platform.load_library import (
     load_file_system_library as load_file_system_library,
     load_library as load_library,
     load_op_library as load_op_library,
 )
-from weft.platform.module import Module as Module
-from weft.platform.tf_logging import get_logger as get_logger
-from weft.platform.versions import (
+from weft.lib.platform.module import Module as Module
+from weft.lib.platform.tf_logging import get_logger as get_logger
+from weft.lib.platform.versions import (
     COMPILER_VERSION as COMPILER_VERSION,
     CXX11_ABI_FLAG as CXX11_ABI_FLAG,
     GIT_VERSION as GIT_VERSION,
@@ -612,7 +584,7 @@ from weft.platform.versions import (
     MONOLITHIC_BUILD as MONOLITHIC_BUILD,
     VERSION as VERSION,
 )
-from weft.ragged.dispatched import (
+from weft.lib.ragged.dispatched import (
     abs as abs,
     acos as acos,
     acosh as acosh,
@@ -728,11 +700,11 @@ from weft.ragged.dispatched import (
     where as where,
     zeros_like as zeros_like,
 )
-from weft.ragged.map_rows import map_fn as map_fn
-from weft.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
-from weft.ragged.strings import string_split as string_split
-from weft.ragged.tensor import RaggedTensor as RaggedTensor
-from weft.signal import (
+from weft.lib.ragged.map_rows import map_fn as map_fn
+from weft.lib.ragged.spec import RaggedTensorSpec as RaggedTensorSpec
+from weft.lib.ragged.strings import string_split as string_split
+from weft.lib.ragged.tensor import RaggedTensor as RaggedTensor
+from weft.lib.signal import (
     fft as fft,
     fft2d as fft2d,
     fft3d as fft3d,
@@ -740,15 +712,16 @@ from weft.signal import (
     ifft2d as ifft2d,
     ifft3d as ifft3d,
 )
+from weft.api import public_modules
 from weft.api import app as app
 from weft.api import audio as audio
 from weft.api import bitwise as bitwise
-from weft.platform import compat as compat
+from weft.api import compat as compat
 from weft.api import config as config
 from weft.api import debugging as debugging
 from weft.api import dtypes as dtypes
 from weft.core import errors as errors
-from weft.platform import flags as flags
+from weft.lib.platform import flags as flags
 from weft.api import gfile as gfile
 from weft.api import graph_util as graph_util
 from weft.api import image as image
@@ -777,11 +750,11 @@ from weft.api import spectral as spectral
 from weft.api import strings as strings
 from weft.api import summary as summary
 from weft.api import sysconfig as sysconfig
-from weft.platform import test as test
+from weft.api import test as test
 from weft.api import train as train
 from weft.api import version as version
 from weft.graph.op_def import raw as raw_ops
-from weft.platform.versions import (
+from weft.lib.platform.versions import (
     __compiler_version__ as __compiler_version__,
     __cxx11_abi_flag__ as __cxx11_abi_flag__,
     __git_version__ as __git_version__,
@@ -790,51 +763,45 @@ from weft.platform.versions import (
 )
 
 if TYPE_CHECKING:
-    from weft import autograph as autograph
-    from weft import contrib as contrib
+    from weft.lib import autograph as autograph
+    from weft.lib import contrib as contrib
     from weft.api import data as data
     from weft.api import distribute as distribute
     from weft.api import distributions as distributions
     from weft.api import estimator as estimator
-    from weft import examples as examples
+    from weft.legacy import examples as examples
     from weft.api import feature_column as feature_column
     from weft.api import keras as keras
     from weft.api import profiler as profiler
-    from weft import python as python
+    from weft.legacy import python as python
     from weft.api import saved_model as saved_model
-    from weft.data.optional import OptionalSpec as OptionalSpec
+    from weft.lib.data.optional import OptionalSpec as OptionalSpec
 
 # What is large, and not used by every program: where it is.
 _LATER = {
-    "autograph": "weft.autograph",
-    "contrib": "weft.contrib",
+    "autograph": "weft.lib.autograph",
+    "contrib": "weft.lib.contrib",
     "data": "weft.api.data",
     "distribute": "weft.api.distribute",
     "distributions": "weft.api.distributions",
     "estimator": "weft.api.estimator",
-    "examples": "weft.examples",
+    "examples": "weft.legacy.examples",
     "feature_column": "weft.api.feature_column",
     "keras": "weft.api.keras",
     "profiler": "weft.api.profiler",
-    "python": "weft.python",
+    "python": "weft.legacy.python",
     "saved_model": "weft.api.saved_model",
 }
 _LATER_NAMES = {
-    "OptionalSpec": "weft.data.optional",
+    "OptionalSpec": "weft.lib.data.optional",
 }
-# A package that is imported takes its name in this module, where that is the public namespace's:
-# these are empty, and imported now.
-for _name in (
-    "data",
-    "distribute",
-    "estimator",
-    "feature_column",
-    "keras",
-    "profiler",
-    "saved_model",
-):
-    importlib.import_module(f"weft.{_name}")
-    del globals()[_name]
+# Where each public namespace is made.
+_PLACES = {
+    name: value.__name__ for name, value in globals().items() if isinstance(value, ModuleType)
+}
+public_modules.install(
+    {name: place for name, place in (_PLACES | _LATER).items() if place != f"weft.{name}"}
+)
 
 
 def __getattr__(name: str) -> object:

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weft as tf
-from weft.ops.defun import Defun
-from weft.ops.function_calls import If, While, partitioned_call
-from weft.runtime import structured
+from weft.ops.functions.defun import Defun
+from weft.ops.functions.function_calls import If, While, partitioned_call
+from weft.runtime import control_flow as structured
 
 f32, i32 = tf.float32, tf.int32
 

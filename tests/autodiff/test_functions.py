@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.defun import Defun
-from weft.ops.function_calls import If, While, partitioned_call
+from weft.ops.functions.defun import Defun
+from weft.ops.functions.function_calls import If, While, partitioned_call
 
 f32 = tf.float32
 

@@ -121,7 +121,7 @@ def endless_python_loop(x):
     ],
 )
 def test_what_tensors_cannot_do(function: Any, kind: type, message: str, monkeypatch) -> None:
-    monkeypatch.setattr("weft.autograph.loops._MOST_GUARDED", 5)
+    monkeypatch.setattr("weft.lib.autograph.loops._MOST_GUARDED", 5)
     with pytest.raises(kind, match=message):
         tf.function(function)(tf.constant(1))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.autograph import context
+from weft.lib.autograph import context
 
 FEATURE = tf.autograph.experimental.Feature
 

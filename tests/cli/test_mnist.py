@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.contrib.learn.datasets import mnist
+from weft.lib.contrib.learn.datasets import mnist
 
 COUNTS = {"train": 12, "t10k": 5}
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft.cli import tensorflow_import
-from weft.cli.tensorflow_modules import MODULES, RENAMED
+from weft.legacy import tensorflow_import
+from weft.legacy.tensorflow_modules import MODULES, RENAMED
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_internal_modules_under_wefts_own_name() -> None:
     from weft.python.ops import math_ops
     from weft.python.ops.math_ops import reduce_sum
 
-    import weft.python
+    import weft.legacy.python
 
     assert math_ops.reduce_sum is reduce_sum is weft.reduce_sum
     assert weft.python.framework.ops is ops and ops.Graph is weft.Graph

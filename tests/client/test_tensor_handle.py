@@ -10,7 +10,7 @@ import weft as tf
 
 
 def kept(session: tf.Session) -> int:
-    from weft.ops.session_tensors import kept_tensors
+    from weft.ops.state.session_tensors import kept_tensors
 
     return len(kept_tensors(session._runner.store))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.cluster import inprocess
 from weft.cluster.server import Server
-from weft.platform.testing.cluster import free_ports as free_ports
+from weft.cluster.transport import inprocess
+from weft.lib.testing.cluster import free_ports as free_ports
 
 ROOT = Path(__file__).parent.parent.parent
 

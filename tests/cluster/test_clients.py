@@ -13,12 +13,12 @@ import pytest
 
 import weft as tf
 from tests.cluster.conftest import ROOT
-from weft.cluster import outcome
-from weft.cluster.clients import Clients, address_of, connected
-from weft.cluster.inprocess import Peers
+from weft.cluster.guard.clients import Clients, address_of, connected
 from weft.cluster.interfaces import Worker
 from weft.cluster.server import Server
-from weft.cluster.worker_steps import WorkerSteps
+from weft.cluster.steps.worker_steps import WorkerSteps
+from weft.cluster.transport import outcome
+from weft.cluster.transport.inprocess import Peers
 from weft.core import flags
 from weft.core.deferred import Deferred
 

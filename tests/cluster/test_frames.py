@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.cluster import frame_transport, grpc_connection, outcome, wire
-from weft.cluster.frame_transport import FrameConnection, FrameServer
-from weft.cluster.frames import GREETING, Channel
 from weft.cluster.interfaces import Caller
+from weft.cluster.transport import frame_transport, grpc_connection, outcome, wire
+from weft.cluster.transport.frame_transport import FrameConnection, FrameServer
+from weft.cluster.transport.frames import GREETING, Channel
 from weft.core import flags
 
 pytestmark = pytest.mark.timeout(30)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import weft as tf
 from weft.cluster.server import Server
-from weft.ops.defun import Defun
-from weft.ops.function_calls import If, While, partitioned_call
+from weft.ops.functions.defun import Defun
+from weft.ops.functions.function_calls import If, While, partitioned_call
 
 Servers = Callable[..., dict[str, list[Server]]]
 

@@ -13,12 +13,12 @@ import pytest
 
 import weft as tf
 from tests.cluster.conftest import cluster_of
-from weft.cluster import inprocess
-from weft.cluster.frames import GREETING
+from weft.cluster.guard.limits import Budget, Complaints, Limits, Meters
 from weft.cluster.interfaces import GraphCall
-from weft.cluster.limits import Budget, Complaints, Limits, Meters
 from weft.cluster.server import Server
-from weft.cluster.worker_steps import WorkerSteps
+from weft.cluster.steps.worker_steps import WorkerSteps
+from weft.cluster.transport import inprocess
+from weft.cluster.transport.frames import GREETING
 from weft.core import flags, machine
 
 pytestmark = pytest.mark.timeout(60)
@@ -238,7 +238,7 @@ def test_connections_at_once(serve: Serve) -> None:
 def test_who_connects_and_says_nothing_is_not_waited_for(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr("weft.cluster.frames._GREETING_SECONDS", 0.2)
+    monkeypatch.setattr("weft.cluster.transport.frames._GREETING_SECONDS", 0.2)
     server = serve()
     assert server._frames is not None
     with socket.create_connection(("localhost", server._frames.port), 5) as stranger:
@@ -265,7 +265,7 @@ def test_a_request_over_grpc_that_never_comes(
 ) -> None:
     import grpc
 
-    monkeypatch.setattr("weft.cluster.grpc_service._MESSAGE_STALLS", 1)
+    monkeypatch.setattr("weft.cluster.transport.grpc_service._MESSAGE_STALLS", 1)
     with flags.STALL.override(1):
         server = serve()
         never = threading.Event()

@@ -4,9 +4,9 @@ import gc
 
 import weft as tf
 from tests.cluster.conftest import cluster_of
-from weft.cluster import outcome
 from weft.cluster import server as servers
-from weft.cluster.grpc_transport import GrpcWorker
+from weft.cluster.transport import outcome
+from weft.cluster.transport.grpc_transport import GrpcWorker
 
 
 def test_a_cluster_for_a_test() -> None:

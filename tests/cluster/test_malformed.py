@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.cluster import inprocess, shared_memory, wire
-from weft.cluster.frames import GREETING
-from weft.cluster.limits import COMPLAINTS, Limits
-from weft.cluster.master_methods import MasterMethods
-from weft.cluster.methods import HOLD, HOLD_WORKER, SERVICE
+from weft.cluster.guard.limits import COMPLAINTS, Limits
 from weft.cluster.server import Server
-from weft.cluster.worker_methods import WorkerMethods
+from weft.cluster.steps.master_methods import MasterMethods
+from weft.cluster.steps.worker_methods import WorkerMethods
+from weft.cluster.transport import inprocess, shared_memory, wire
+from weft.cluster.transport.frames import GREETING
+from weft.cluster.transport.methods import HOLD, HOLD_WORKER, SERVICE
 from weft.graph.tensor_proto import proto_to_array
 from weft.protos.cluster import message
 

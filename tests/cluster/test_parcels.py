@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from weft.cluster import parcels
+from weft.cluster.steps import parcels
 from weft.core import errors
 from weft.runtime.frames import DEAD
 

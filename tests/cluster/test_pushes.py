@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.cluster.inprocess import Peers
-from weft.cluster.partition_def import PUSH
-from weft.cluster.remote_rendezvous import Pushes, RemoteRendezvous
 from weft.cluster.server import Server
+from weft.cluster.steps.partition_def import PUSH
+from weft.cluster.transport.inprocess import Peers
+from weft.cluster.transport.remote_rendezvous import Pushes, RemoteRendezvous
 from weft.core import errors
 from weft.core.deferred import Deferred
 

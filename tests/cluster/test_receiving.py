@@ -14,8 +14,8 @@ import pytest
 
 import weft as tf
 from tests.cluster.test_frames import Echo
-from weft.cluster import outcome, wire
-from weft.cluster.frame_transport import FrameConnection, FrameServer
+from weft.cluster.transport import outcome, wire
+from weft.cluster.transport.frame_transport import FrameConnection, FrameServer
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -19,11 +19,12 @@ from tests.cluster.conftest import _environment, cluster_of
 from weft.cli import main
 from weft.cli import server as cli_server
 from weft.cli.credentials import credentials_of, environment_of
-from weft.cluster import inprocess, security
-from weft.cluster.frames import GREETING
-from weft.cluster.limits import COMPLAINTS
-from weft.cluster.security import Credentials
+from weft.cluster.guard import security
+from weft.cluster.guard.limits import COMPLAINTS
+from weft.cluster.guard.security import Credentials
 from weft.cluster.server import Server
+from weft.cluster.transport import inprocess
+from weft.cluster.transport.frames import GREETING
 from weft.core import flags
 
 pytestmark = pytest.mark.timeout(60)

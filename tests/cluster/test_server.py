@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.cluster import inprocess
-from weft.cluster.distributed_step import new_step_id
 from weft.cluster.server import Server
+from weft.cluster.steps.distributed_step import new_step_id
+from weft.cluster.transport import inprocess
 
 pytestmark = pytest.mark.timeout(60)
 

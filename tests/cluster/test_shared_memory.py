@@ -14,8 +14,8 @@ import pytest
 
 import weft as tf
 from tests.cluster.conftest import ROOT, cluster_of
-from weft.cluster import shared_memory
-from weft.cluster.frames import RESPONSE, Channel, Closed
+from weft.cluster.transport import shared_memory
+from weft.cluster.transport.frames import RESPONSE, Channel, Closed
 from weft.core import flags
 
 pytestmark = [

@@ -12,7 +12,7 @@ import pytest
 import weft as tf
 from weft.cluster.server import Server
 from weft.core import flags
-from weft.passes.cost import CostModel
+from weft.passes.place.cost import CostModel
 
 pytestmark = pytest.mark.timeout(60)
 Servers = Callable[..., dict[str, list[Server]]]

@@ -8,7 +8,7 @@ import pytest
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 import weft as tf
-from weft.cluster import wire
+from weft.cluster.transport import wire
 from weft.graph.tensor_proto import array_to_proto, proto_to_array
 from weft.protos.cluster import message
 

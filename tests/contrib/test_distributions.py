@@ -10,7 +10,7 @@ import scipy.stats as st
 
 import weft as tf
 from tests.running import run_initialized
-from weft.contrib import distributions as tfd
+from weft.lib.contrib import distributions as tfd
 
 tfb = tfd.bijectors
 f64 = np.float64

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.sparse_feature_cross import sparse_feature_cross
+from weft.ops.sparse.feature_cross import sparse_feature_cross
 
 layers = tf.contrib.layers
 FEATURES = {"w": [["a"], ["c"], [""]], "x": [[1.0], [20.0], [300.0]]}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.contrib import graph_editor as ge
-from weft.ops import inplace
+from weft.lib.contrib import graph_editor as ge
+from weft.ops.math import inplace
 
 
 def chain() -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:

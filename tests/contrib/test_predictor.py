@@ -11,7 +11,7 @@ import pytest
 
 import weft as tf
 from tests.saved_model.models import DATA, EXAMPLES, ROWS
-from weft.contrib import predictor
+from weft.lib.contrib import predictor
 
 SIMPLE, WORDS = str(DATA / "simple"), str(DATA / "words")
 

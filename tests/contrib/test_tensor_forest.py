@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.contrib.tensor_forest import estimator as forest_estimator
-from weft.ops.forest_tree import Tree, TreeParams
-from weft.train.scaffold import initialize_resources
+from weft.lib.contrib.tensor_forest import estimator as forest_estimator
+from weft.lib.train.sessions.scaffold import initialize_resources
+from weft.ops.trees.forest_objects import Tree, TreeParams
 
 forest = tf.contrib.tensor_forest
 

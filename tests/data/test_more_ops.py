@@ -11,7 +11,7 @@ import pytest
 
 import weft as tf
 from weft.core import errors
-from weft.data.functions import StructuredFunction
+from weft.lib.data.functions import StructuredFunction
 
 ops = tf.raw_ops
 experimental = tf.data.experimental

@@ -15,7 +15,7 @@ import pytest
 import weft as tf
 from tests.distribute.programs import DEVICES, mirrored, plain, rows, session, train
 from weft.client.eager import EagerExecution
-from weft.platform.testing.cluster import free_ports
+from weft.lib.testing.cluster import free_ports
 
 CPUS = ("/replica:0/task:0/device:CPU:0", "/replica:0/task:0/device:CPU:1")
 

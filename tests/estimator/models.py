@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft.estimator.spec import EstimatorSpec
+from weft.lib.estimator.spec import EstimatorSpec
 
 X = np.linspace(-1, 1, 20, dtype=np.float32).reshape(10, 2)
 Y = (X @ np.array([[1.0], [-2.0]], np.float32) + 0.5)[:, 0]

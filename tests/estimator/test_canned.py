@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.ops.embedding import combined_rows
+from weft.ops.nn.embedding import combined_rows
 
 fc = tf.feature_column
 

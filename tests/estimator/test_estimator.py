@@ -11,7 +11,7 @@ import pytest
 import weft as tf
 from tests.estimator.models import X, Y, inputs, linear, linear_fn, questions
 from tests.estimator.programs import scalar_tags
-from weft.estimator.spec import EstimatorSpec, ModeKeys
+from weft.lib.estimator.spec import EstimatorSpec, ModeKeys
 
 
 def test_train_evaluate_predict(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import weft as tf
 from tests.estimator import programs
 from tests.estimator.models import X, inputs, linear, questions, receiver
 from weft.core import flags
-from weft.estimator import exporting
-from weft.estimator.receivers import SupervisedInputReceiver
+from weft.lib.estimator import exporting
+from weft.lib.estimator.receivers import SupervisedInputReceiver
 
 export = tf.estimator.export
 

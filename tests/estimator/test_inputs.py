@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.estimator.feeding import Rows
+from weft.lib.estimator.feeding import Rows
 
 numpy_input_fn = tf.estimator.inputs.numpy_input_fn
 

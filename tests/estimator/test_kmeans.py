@@ -12,8 +12,8 @@ import pytest
 
 import weft as tf
 from tests.estimator import kmeans_programs as programs
-from weft.cli.tensorflow_modules import MODULES
 from weft.core import flags
+from weft.legacy.tensorflow_modules import MODULES
 
 factorization = tf.contrib.factorization
 

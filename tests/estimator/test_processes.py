@@ -15,7 +15,7 @@ import pytest
 
 import weft as tf
 from tests.cluster.conftest import ROOT, cluster_of
-from weft.estimator.early_stopping import read_eval_metrics
+from weft.lib.estimator.early_stopping import read_eval_metrics
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(110)]
 

@@ -10,9 +10,9 @@ import pytest
 import weft as tf
 from tests.estimator.models import inputs, linear, receiver
 from tests.estimator.programs import scalar_tags
-from weft.estimator.continuous import ContinuousEvalListener, EvalResult, EvalStatus
-from weft.estimator.early_stopping import read_eval_metrics
-from weft.estimator.training import TrainingExecutor
+from weft.lib.estimator.continuous import ContinuousEvalListener, EvalResult, EvalStatus
+from weft.lib.estimator.early_stopping import read_eval_metrics
+from weft.lib.estimator.training import TrainingExecutor
 
 TrainSpec, EvalSpec = tf.estimator.TrainSpec, tf.estimator.EvalSpec
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.contrib.feature_column import concatenate_context_input, sequence_input_layer
-from weft.feature_column.input_layer import InputLayer
-from weft.feature_column.layers import DenseFeatures, LinearModel, SequenceFeatures
+from weft.lib.contrib.feature_column import concatenate_context_input, sequence_input_layer
+from weft.lib.feature_column.input_layer import InputLayer
+from weft.lib.feature_column.layers import DenseFeatures, LinearModel, SequenceFeatures
 
 fc = tf.feature_column
 FEATURES = {"i": [[0, 2], [1, -1]], "x": [[1.0], [2.0]]}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.feature_column.base import is_feature_column_v2
-from weft.feature_column.serialization import (
+from weft.lib.feature_column.base import is_feature_column_v2
+from weft.lib.feature_column.serialization import (
     deserialize_feature_columns,
     serialize_feature_columns,
 )

@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif("not gpus()", reason="XLA sees
 
 
 def gpus():
-    from weft.runtime.device import accelerators
+    from weft.runtime.devices.device import accelerators
 
     return [device for kind, device in accelerators() if kind == "GPU"]
 

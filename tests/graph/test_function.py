@@ -7,7 +7,7 @@ import pytest
 
 import weft as tf
 from weft.graph.function_def import function_def
-from weft.ops.defun import Declare, DefinedFunction, Defun, from_library
+from weft.ops.functions.defun import Declare, DefinedFunction, Defun, from_library
 
 
 @Defun(tf.float32, tf.float32, func_name="Line")

@@ -14,7 +14,7 @@ import pytest
 
 import weft as tf
 from weft.client.eager import EagerExecution
-from weft.functions.lift import UnliftableError
+from weft.lib.functions.lift import UnliftableError
 
 
 def traced(function: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from weft.keras import backend as K
+from weft.lib.keras import backend as K
 
 
 @pytest.fixture(autouse=True)

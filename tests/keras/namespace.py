@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from weft.keras import (
+from weft.lib.keras import (
     activations,
     backend,
     constraints,
@@ -14,7 +14,7 @@ from weft.keras import (
     optimizers,
     regularizers,
 )
-from weft.keras.utils import generic
+from weft.lib.keras.utils import generic
 
 keras = SimpleNamespace(
     activations=activations,

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from weft.core import errors
-from weft.ops import check
+from weft.ops.control import check
 
 COMPARISONS = [
     (check.assert_equal, "==", [1, 2], [1, 2], [1, 3]),

@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from weft.graph.meta_graph import export_scoped_meta_graph, import_scoped_meta_graph
-from weft.ops import control_flow
+from weft.ops.control import control_flow
 from weft.protos import control_flow as messages
 
 Pair = collections.namedtuple("Pair", "j k")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops import conv_lowering
-from weft.ops.windows import window_of
+from weft.ops.nn import conv_lowering
+from weft.ops.nn.windows import window_of
 
 RANDOM = np.random.default_rng(7)
 

@@ -11,11 +11,11 @@ import pytest
 import weft as tf
 from weft.core import dtypes
 from weft.core.deferred import Deferred
-from weft.ops.accumulator_objects import Accumulator, SparseAccumulator
-from weft.ops.barrier import Barrier, BarrierObject
-from weft.ops.mutex import Mutex
-from weft.ops.staging import MapStagingArea, StagingArea
-from weft.ops.staging_objects import StagingList, StagingMap
+from weft.ops.control.mutex import Mutex
+from weft.ops.queues.accumulator_objects import Accumulator, SparseAccumulator
+from weft.ops.queues.barrier import Barrier, BarrierObject
+from weft.ops.queues.staging import MapStagingArea, StagingArea
+from weft.ops.queues.staging_objects import StagingList, StagingMap
 
 
 def in_thread(function):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import weft as tf
-from weft.ops.gather import gather_nd_
-from weft.ops.grids import LARGE, all_coordinates, found_in, is_grid
-from weft.ops.sparse_shape import sparse_fill_empty_rows_
+from weft.ops.array.coordinates import LARGE, all_coordinates, found_in, is_grid
+from weft.ops.array.gather import gather_nd_
+from weft.ops.sparse.shape_nodes import sparse_fill_empty_rows_
 
 
 def test_what_has_no_gaps_is_known_again() -> None:

@@ -10,7 +10,7 @@ import pytest
 import weft as tf
 from weft.core import errors
 from weft.graph.op_def import REGISTRY, raw
-from weft.ops import linalg
+from weft.ops.linalg import linalg
 
 RANDOM = np.random.RandomState(7)
 MATRICES = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops import math
+from weft.ops.math import math
 
 
 def nodes(make: Any) -> list[str]:

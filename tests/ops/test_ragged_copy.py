@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.ops import ragged_copy
-from weft.ops.ragged_copy import gathered_rows
+from weft.ops.ragged import copying as ragged_copy
+from weft.ops.ragged.copying import gathered_rows
 
 TYPES = [np.float32, np.float64, np.int32, np.int64, np.uint8, np.float16]
 

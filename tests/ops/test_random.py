@@ -19,7 +19,10 @@ from weft.graph.graph import Graph, Operation, get_default_graph
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import raw
 from weft.graph.random_seed import DEFAULT_GRAPH_SEED, get_seed, set_random_seed
-from weft.ops import candidate_sampling, math, philox, random  # noqa: F401
+from weft.ops.kit import philox
+from weft.ops.math import math
+from weft.ops.nn import candidate_sampling  # noqa: F401
+from weft.ops.random import random
 
 ALL = [pytest.param(f, c, id=c.name) for f, cases in CASES.items() for c in cases]
 # XLA takes long over loops: of the ops that have one, and of seeds, a few cases will do every day.

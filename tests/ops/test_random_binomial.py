@@ -7,7 +7,7 @@ import pytest
 
 import weft as tf
 from weft.core import errors
-from weft.ops.random_binomial import binomial
+from weft.ops.random.binomial import binomial
 
 N = 20000
 

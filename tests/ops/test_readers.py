@@ -10,8 +10,8 @@ import pytest
 import weft as tf
 from weft.core import dtypes
 from weft.core.deferred import Deferred
-from weft.ops.queue_objects import Queue
-from weft.ops.reader_objects import TextLineReaderObject, WholeFileReaderObject
+from weft.ops.queues.queue_objects import Queue
+from weft.ops.queues.reader_objects import TextLineReaderObject, WholeFileReaderObject
 
 
 def names_queue(*names):
@@ -200,7 +200,7 @@ def test_whole_files(tmp_path, sess):
 
 
 def test_records_of_many_files_in_random_order(tmp_path, sess):
-    from weft.ops.record_input import RecordInput
+    from weft.ops.queues.record_input import RecordInput
 
     for i in range(3):
         with tf.python_io.TFRecordWriter(str(tmp_path / f"{i}.records")) as writer:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.ops.repeats import sum_repeated
-from weft.ops.rows import is_named_once, mark_named_once, update_rows
-from weft.runtime.compile import load
+from weft.ops.array.unique_sums import sum_repeated
+from weft.ops.kit.row_updates import is_named_once, mark_named_once, update_rows
+from weft.runtime.xla.compile import load
 
 
 def halved_and_moved(rows: list[Any], by: Any) -> list[Any]:
@@ -38,7 +38,7 @@ def test_a_program_updates_what_numpy_updates(indices: list[int], once: bool) ->
 @pytest.mark.parametrize("few", [0, 100])
 def test_rows_named_again_are_given_their_sums(few: int, monkeypatch: Any) -> None:
     """A small array is updated as a whole, a large one row by row."""
-    monkeypatch.setattr("weft.ops.rows.FEW_ELEMENTS", few)
+    monkeypatch.setattr("weft.ops.kit.row_updates.FEW_ELEMENTS", few)
     jax = load()
     table = np.arange(10.0).reshape(5, 2)
     at, by = np.array([4, 0, 4, 2, 0]), np.arange(10.0).reshape(5, 2)

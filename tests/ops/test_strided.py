@@ -9,9 +9,9 @@ import pytest
 
 import weft as tf
 from weft.graph.shape_fn import ShapeContext
-from weft.ops.slicing import slice_static
-from weft.ops.strided import strided_slice_, strided_static
-from weft.ops.strided_plan import strided_plan
+from weft.ops.array.slicing import slice_static
+from weft.ops.array.strided import strided_slice_, strided_static
+from weft.ops.array.strided_plan import strided_plan
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
@@ -90,7 +90,7 @@ def test_a_row_chosen_inside_a_compiled_program(index: int) -> None:
         return strided_slice_.kernel(jnp, x, begin, begin + 1, strides, **masks)
 
     def put(dy: Any, begin: Any) -> Any:
-        from weft.ops.strided import strided_slice_grad_
+        from weft.ops.array.strided import strided_slice_grad_
 
         shape = np.array(X.shape, np.int32)
         return strided_slice_grad_.kernel(jnp, shape, begin, begin + 1, strides, dy, **masks)

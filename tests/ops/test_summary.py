@@ -11,7 +11,7 @@ from PIL import Image
 import weft as tf
 from tests.parity.record_summary_images import DATA, images
 from weft.core import errors
-from weft.ops.summary import bucket_limits
+from weft.ops.files.summary import bucket_limits
 
 RECORDED = np.load(DATA)
 IMAGES = images()

@@ -9,9 +9,9 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.ops import tensor_list
-from weft.ops.defun import Defun
-from weft.ops.function_calls import If, While
+from weft.ops.functions.defun import Defun
+from weft.ops.functions.function_calls import If, While
+from weft.ops.lists import tensor_list
 
 raw, f32, i32 = tf.raw_ops, tf.float32, tf.int32
 ROWS = np.arange(4 * 32 * 32, dtype=np.float32).reshape(4, 32, 32) % 7.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.resource_variable import ResourceVariable
+from weft.ops.state.resource_variable import ResourceVariable
 
 # ---- names and sharing ----
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.ref_variable import RefVariable
-from weft.ops.resource_variable import ResourceVariable
+from weft.ops.state.ref_variable import RefVariable
+from weft.ops.state.resource_variable import ResourceVariable
 
 KINDS = pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
 

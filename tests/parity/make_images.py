@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from weft.ops import image_png16
+from weft.ops.image import png16 as image_png16
 
 FOLDER = Path(__file__).parents[1] / "ops" / "data" / "images"
 

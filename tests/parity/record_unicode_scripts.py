@@ -1,4 +1,4 @@
-"""Writes weft/ops/unicode_scripts.py: the script of every code point, asked of TensorFlow.
+"""Writes weft/ops/kit/unicode_scripts.py: the script of every code point, asked of TensorFlow.
 
 .venv-tf/bin/python -m tests.parity.record_unicode_scripts
 """

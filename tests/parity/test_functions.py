@@ -16,8 +16,8 @@ from tests.parity import graphdefs
 from tests.parity.programs import Step
 from tests.parity.store import DATA
 from weft.core import flags
-from weft.ops.defun import Defun
-from weft.ops.function_calls import If, While, partitioned_call
+from weft.ops.functions.defun import Defun
+from weft.ops.functions.function_calls import If, While, partitioned_call
 
 ROOT = Path(__file__).parents[2]
 TENSORFLOW = ROOT / ".venv-tf" / "bin" / "python"

@@ -5,9 +5,9 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.ops import attention_fused
+from weft.ops.nn import attention_fused
 from weft.passes.pipeline import Options, prepare
-from weft.runtime.dump import text
+from weft.runtime.debug.dump import text
 
 SHAPE = [2, 3, 4, 8]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import weft as tf
-from weft.passes.beforehand import index_arithmetic
 from weft.passes.pipeline import prepare
-from weft.passes.regions import group
+from weft.passes.regions.group import group
+from weft.passes.regions.host_indexing import index_arithmetic
 
 
 def moved(feeds: Any, *fetches: Any) -> tuple[set[str], int]:

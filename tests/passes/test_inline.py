@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.defun import Declare, Defun
-from weft.ops.function_calls import For, If, While, partitioned_call
+from weft.ops.functions.defun import Declare, Defun
+from weft.ops.functions.function_calls import For, If, While, partitioned_call
 from weft.passes.inline import inline
 from weft.passes.prune import prune
 

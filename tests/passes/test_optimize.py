@@ -6,7 +6,7 @@ import pytest
 import weft as tf
 from weft.passes.pipeline import Options, prepare
 from weft.passes.prune import prune
-from weft.runtime.dump import text
+from weft.runtime.debug.dump import text
 
 ALL = Options()
 

@@ -8,13 +8,13 @@ import pytest
 
 import weft as tf
 from weft.core import errors
-from weft.ops.transfer import key
+from weft.ops.devices.transfer import key
 from weft.passes.devices import DeviceSet
 from weft.passes.inline import inline
 from weft.passes.partition import PLAIN, PartitionOptions, partition
-from weft.passes.place import place
+from weft.passes.place.place import place
 from weft.passes.prune import prune
-from weft.runtime.dump import text
+from weft.runtime.debug.dump import text
 
 TASK = "/job:localhost/replica:0/task:0"
 CPUS = DeviceSet.of(f"{TASK}/device:CPU:{i}" for i in range(3))

@@ -7,12 +7,12 @@ import pytest
 
 import weft as tf
 from weft.core import errors, flags
-from weft.ops.defun import Defun
-from weft.ops.function_calls import While
+from weft.ops.functions.defun import Defun
+from weft.ops.functions.function_calls import While
 from weft.passes.devices import DeviceSet
 from weft.passes.inline import inline
 from weft.passes.partition import follow
-from weft.passes.place import STRICT, PlaceOptions, place
+from weft.passes.place.place import STRICT, PlaceOptions, place
 from weft.passes.prune import prune
 
 TASK = "/job:localhost/replica:0/task:0"

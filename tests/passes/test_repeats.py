@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.repeats import sum_repeated
+from weft.ops.array.unique_sums import sum_repeated
 from weft.passes.pipeline import prepare
 
 OPTIMIZERS = {
@@ -83,7 +83,7 @@ def test_every_mention_counts_however_rows_are_ordered(rows) -> None:
     import jax
     import jax.numpy as jnp
 
-    from weft.ops.rows import update_rows
+    from weft.ops.kit.row_updates import update_rows
 
     def updated(table, indices, amounts):
         return update_rows(jnp, [table], indices, [amounts], lambda old, add: [old[0] * 2 + add])

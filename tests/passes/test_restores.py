@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.io.bundle_reader import BundleReader
 from weft.passes.pipeline import prepare
+from weft.storage.bundle_reader import BundleReader
 
 COUNT, ELEMENTS = 20, 1 << 18
 

@@ -4,11 +4,11 @@ import pytest
 
 import weft as tf
 from benchmarks import placement
-from weft.passes.cost import CostModel, estimated_size, estimated_time
 from weft.passes.devices import DeviceSet, describe
-from weft.passes.place import PlaceOptions, place
+from weft.passes.place.cost import CostModel, estimated_size, estimated_time
+from weft.passes.place.place import PlaceOptions, place
+from weft.passes.place.simulate import simulated_time
 from weft.passes.prune import prune
-from weft.passes.simulate import simulated_time
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 

@@ -7,11 +7,11 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.passes import fold_branches
 from weft.passes.client_graph import ClientGraph
+from weft.passes.control_flow import fold_branches
+from weft.passes.control_flow.fold import structure
 from weft.passes.prune import prune
-from weft.passes.references import read_late
-from weft.passes.structure import structure
+from weft.passes.ref_reads import read_late
 
 
 def client_graph(fetches: list[tf.Tensor]) -> ClientGraph:

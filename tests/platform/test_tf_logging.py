@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import weft as tf
-from weft.platform import tf_logging
+from weft.lib.platform import tf_logging
 
 
 @pytest.fixture(autouse=True)

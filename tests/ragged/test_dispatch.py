@@ -8,9 +8,9 @@ import pytest
 
 import weft as tf
 from tests.ragged.programs import digits
-from weft.ops import elementwise
-from weft.ragged import dispatched
-from weft.ragged.dispatch import also
+from weft.lib.ragged import dispatched
+from weft.lib.ragged.dispatch import also
+from weft.ops.math import elementwise
 
 
 def test_ordinary_calls_are_the_function_itself() -> None:

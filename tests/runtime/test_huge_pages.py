@@ -3,7 +3,7 @@
 import numpy as np
 
 import weft as tf
-from weft.runtime import huge_pages
+from weft.runtime.devices import huge_pages
 
 
 def test_a_large_table_is_moved_and_keeps_its_values(monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.runtime import region
+from weft.runtime.xla import region
 
 SIZE = 512
 ONES = np.ones(SIZE, np.float32)

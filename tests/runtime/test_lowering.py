@@ -5,8 +5,10 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.runtime import dataflow_plan, lower, structured
-from weft.runtime.products import sums_of_products
+from weft.runtime import control_flow as structured
+from weft.runtime import dataflow_plan
+from weft.runtime.xla import lower
+from weft.runtime.xla.loop_matmuls import sums_of_products
 
 
 @pytest.fixture

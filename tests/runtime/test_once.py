@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.runtime.once import MOST_AGAIN, compute_once, cuts
+from weft.runtime.xla.cut_fusion import MOST_AGAIN, compute_once, cuts
 
 
 def chain(length, uses):
@@ -56,7 +56,7 @@ def test_constants_do_not_count():
 def test_a_chain_of_a_step_is_cut(sess, monkeypatch):
     counts = []
     monkeypatch.setattr(
-        "weft.runtime.compile.compute_once", lambda module: counts.append(compute_once(module))
+        "weft.runtime.xla.compile.compute_once", lambda module: counts.append(compute_once(module))
     )
     x = tf.placeholder(tf.float32, [24, 4000])
     state, losses = tf.zeros([4000]), []

@@ -12,8 +12,8 @@ import pytest
 import weft as tf
 from weft.core import dtypes
 from weft.core.deferred import Deferred
-from weft.ops.queue_kinds import HeapQueue, PaddingQueue, ShufflingQueue
-from weft.ops.queue_objects import Queue
+from weft.ops.queues.queue_kinds import HeapQueue, PaddingQueue, ShufflingQueue
+from weft.ops.queues.queue_objects import Queue
 
 INT = [dtypes.int32]
 SCALAR = [()]

@@ -133,7 +133,7 @@ def test_a_variable_may_change_its_shape(sess):
 
 
 def test_ever_new_shapes_are_compiled_only_where_that_would_pay(sess, monkeypatch):
-    from weft.runtime import region
+    from weft.runtime.xla import region
 
     x = tf.placeholder(tf.float32, [None])
     y = heavy(x)

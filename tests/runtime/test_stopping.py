@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from weft.core import errors
-from weft.runtime.region import Region
+from weft.runtime.xla.region import Region
 
 TIMEOUT = tf.RunOptions(timeout_in_ms=300)
 PLENTY = tf.RunOptions(timeout_in_ms=30_000)
@@ -250,7 +250,7 @@ def test_a_short_loop_runs_compiled_with_a_timeout_too(monkeypatch):
     with tf.Session() as sess:
         first, second = (sess.run(y, fed, options=PLENTY) for _ in range(2))
         assert not any(program.watched for program in programs_of(sess))
-        monkeypatch.setattr("weft.runtime.region.run_nodes", None)
+        monkeypatch.setattr("weft.runtime.xla.region.run_nodes", None)
         third = sess.run(y, fed, options=PLENTY)
     for other in (second, third):
         np.testing.assert_allclose(other, first, rtol=1e-5)

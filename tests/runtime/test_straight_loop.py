@@ -8,7 +8,7 @@ import pytest
 import weft as tf
 from tests.runtime.test_waiting_loop import in_thread
 from weft.core import flags
-from weft.ops import gather
+from weft.ops.array import gather
 
 
 def stay_on_host(v):

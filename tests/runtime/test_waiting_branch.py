@@ -383,7 +383,7 @@ def test_gradients_through_what_was_taken(sess):
 
 
 def test_locks_taken_in_a_branch_are_given_back(sess):
-    from weft.ops.critical_section import CriticalSection
+    from weft.ops.control.critical_section import CriticalSection
 
     section, p = CriticalSection(name="one_at_a_time"), tf.placeholder(tf.bool, [])
     v = tf.get_variable("v", [], initializer=tf.zeros_initializer(), use_resource=True)

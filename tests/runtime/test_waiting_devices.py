@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from tests.runtime.test_waiting_loop import in_thread, queue_waits
-from weft.ops.defun import Defun
+from weft.ops.functions.defun import Defun
 
 pytestmark = pytest.mark.timeout(60)
 

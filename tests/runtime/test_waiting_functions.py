@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import weft as tf
-from weft.ops.defun import Defun
+from weft.ops.functions.defun import Defun
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.ops.critical_section import CriticalSection
+from weft.ops.control.critical_section import CriticalSection
 from weft.runtime.waiting_loop import WaitingLoop
 
 

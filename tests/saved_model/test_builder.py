@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import weft as tf
-from weft.io import file_io
-from weft.saved_model.files import read_saved_model
-from weft.saved_model.loader import get_train_op
+from weft.lib.saved_model.files import read_saved_model
+from weft.lib.saved_model.loader import get_train_op
+from weft.storage import file_io
 
 SERVE = tf.saved_model.SERVING
 

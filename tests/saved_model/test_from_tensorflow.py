@@ -51,7 +51,7 @@ def test_files_are_where_tensorflow_puts_them(tmp_path: Path) -> None:
 # Of ragged tensors, TensorFlow 2 also writes how many parts they have.
 @pytest.mark.parametrize("name", ["simple", "words"])
 def test_signatures_and_tags_are_tensorflows(name: str, tmp_path: Path) -> None:
-    from weft.saved_model.files import read_saved_model
+    from weft.lib.saved_model.files import read_saved_model
 
     CASES[name][0](tf, tmp_path / name)
     ours, theirs = (read_saved_model(root / name).meta_graphs for root in (tmp_path, DATA))

@@ -28,7 +28,7 @@ from tests.saved_model.objects import (
     trained,
 )
 from weft.client.eager import EagerExecution
-from weft.saved_model.files import parse_saved_model
+from weft.lib.saved_model.files import parse_saved_model
 
 RECORDED = json.loads((STORED / "answers.json").read_text())
 Asking = Callable[[Any], Any]

@@ -13,8 +13,8 @@ import pytest
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
 import weft as tf
-from weft.io.events import EventsWriter
-from weft.summary.plugin_asset import PluginAsset, get_plugin_asset
+from weft.lib.summary.plugin_asset import PluginAsset, get_plugin_asset
+from weft.storage.events import EventsWriter
 
 ROOT = Path(__file__).parent.parent.parent
 

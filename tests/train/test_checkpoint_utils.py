@@ -12,7 +12,7 @@ import pytest
 
 import weft as tf
 from tests.parity.checkpoints import FOLDER, ROWS, every_dtype
-from weft.train.checkpoint_warm_start import VocabInfo
+from weft.lib.train.checkpoint.warm_start import VocabInfo
 
 
 @pytest.fixture

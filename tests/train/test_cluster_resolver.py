@@ -7,7 +7,7 @@ import json
 import pytest
 
 import weft as tf
-from weft.contrib.cluster_resolver import (
+from weft.lib.contrib.cluster_resolver import (
     SimpleClusterResolver,
     TFConfigClusterResolver,
     UnionClusterResolver,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.train import debug
-from weft.train.debug.cli import Prompt
+from weft.lib.train import debug
+from weft.lib.train.debug.cli import Prompt
 
 
 def model() -> tuple[tf.Tensor, tf.Tensor]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.train.loss_scale import DynamicLossScale, FixedLossScale, as_loss_scale
-from weft.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
+from weft.lib.train.optimizers.loss_scale import DynamicLossScale, FixedLossScale, as_loss_scale
+from weft.lib.train.optimizers.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
 
 
 def test_fixed_scale_changes_nothing_but_the_gradient_on_the_way() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.train.progress import ProgressHook
+from weft.lib.train.sessions.progress import ProgressHook
 
 
 class Diary(tf.train.SessionRunHook):

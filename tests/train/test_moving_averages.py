@@ -65,7 +65,10 @@ def test_wrong_types():
 
 
 def test_assign_moving_average(sess):
-    from weft.train.moving_averages import assign_moving_average, weighted_moving_average
+    from weft.lib.train.optimizers.moving_averages import (
+        assign_moving_average,
+        weighted_moving_average,
+    )
 
     v = tf.Variable([10.0, 11.0])
     moved = assign_moving_average(v, tf.constant([1.0, 2.0]), 0.25, zero_debias=False)

@@ -16,8 +16,8 @@ import pytest
 import weft as tf
 from tests.parity.checkpoint_programs import model, on_two_devices, partitioned
 from tests.parity.checkpoints import FOLDER, ROWS
-from weft.train import saver_kept
-from weft.train.saver_builder import BaseSaverBuilder
+from weft.lib.train.checkpoint import saver_kept
+from weft.lib.train.checkpoint.saver_builder import BaseSaverBuilder
 
 
 def initialized() -> tf.Session:
@@ -331,7 +331,7 @@ def test_values_of_the_moment_are_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use_resource: bool
 ) -> None:
     """The writer is held until training has gone on: it must not see what came later."""
-    from weft.io import bundle
+    from weft.storage import bundle
 
     trained = threading.Event()
     write_values = bundle.write_values

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.train.sync_replicas import SyncReplicasOptimizer
+from weft.lib.train.optimizers.sync_replicas import SyncReplicasOptimizer
 
 
 def model(replicas: int, total: int | None = None, **kwargs):

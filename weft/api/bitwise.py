@@ -1,6 +1,6 @@
 """tf.bitwise: public names, re-exported from where they are made."""
 
-from weft.ragged.dispatched import (
+from weft.lib.ragged.dispatched import (
     bitwise_and as bitwise_and,
     bitwise_or as bitwise_or,
     bitwise_xor as bitwise_xor,

@@ -4,7 +4,7 @@ from weft.client.process_config import (
     get_log_device_placement as get_log_device_placement,
     set_log_device_placement as set_log_device_placement,
 )
-from weft.ops.check import (
+from weft.ops.control.check import (
     assert_all_finite as assert_all_finite,
     assert_equal as assert_equal,
     assert_greater as assert_greater,
@@ -20,22 +20,22 @@ from weft.ops.check import (
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
 )
-from weft.ops.check_shapes import (
+from weft.ops.control.check_shapes import (
     assert_rank as assert_rank,
     assert_rank_at_least as assert_rank_at_least,
     assert_rank_in as assert_rank_in,
     assert_scalar as assert_scalar,
     assert_shapes as assert_shapes,
 )
-from weft.ops.check_types import (
+from weft.ops.control.check_types import (
     assert_integer as assert_integer,
     assert_proper_iterable as assert_proper_iterable,
     assert_same_float_dtype as assert_same_float_dtype,
     assert_type as assert_type,
     is_numeric_tensor as is_numeric_tensor,
 )
-from weft.ops.control import Assert as Assert
-from weft.ragged.dispatched import (
+from weft.ops.control.control import Assert as Assert
+from weft.lib.ragged.dispatched import (
     check_numerics as check_numerics,
     is_finite as is_finite,
     is_inf as is_inf,

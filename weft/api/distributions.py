@@ -1,6 +1,6 @@
 """tf.distributions: public names, re-exported from where they are made."""
 
-from weft.distributions import (
+from weft.lib.distributions import (
     Bernoulli as Bernoulli,
     Beta as Beta,
     Categorical as Categorical,

@@ -30,7 +30,7 @@ from weft.core.dtypes import (
     uint8 as uint8,
     variant as variant,
 )
-from weft.ragged.dispatched import (
+from weft.lib.ragged.dispatched import (
     as_string as as_string,
     cast as cast,
     complex as complex,

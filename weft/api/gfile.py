@@ -1,6 +1,6 @@
 """tf.gfile: public names, re-exported from where they are made."""
 
-from weft.io.file_io import (
+from weft.storage.file_io import (
     Copy as Copy,
     DeleteRecursively as DeleteRecursively,
     Exists as Exists,

@@ -1,6 +1,6 @@
 """tf.image: public names, re-exported from where they are made."""
 
-from weft.ops.image_adjust import (
+from weft.ops.image.adjust import (
     adjust_brightness as adjust_brightness,
     adjust_contrast as adjust_contrast,
     adjust_gamma as adjust_gamma,
@@ -21,11 +21,11 @@ from weft.ops.image_adjust import (
     yiq_to_rgb as yiq_to_rgb,
     yuv_to_rgb as yuv_to_rgb,
 )
-from weft.ops.image_boxes import (
+from weft.ops.image.boxes import (
     draw_bounding_boxes as draw_bounding_boxes,
     sample_distorted_bounding_box as sample_distorted_bounding_box,
 )
-from weft.ops.image_codec import (
+from weft.ops.image.decode import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,
     decode_gif as decode_gif,
@@ -35,16 +35,10 @@ from weft.ops.image_codec import (
     extract_jpeg_shape as extract_jpeg_shape,
     is_jpeg as is_jpeg,
 )
-from weft.ops.image_color import (
-    hsv_to_rgb as hsv_to_rgb,
-    rgb_to_hsv as rgb_to_hsv,
-)
-from weft.ops.image_crop_resize import crop_and_resize as crop_and_resize
-from weft.ops.image_encode import (
-    encode_jpeg as encode_jpeg,
-    encode_png as encode_png,
-)
-from weft.ops.image_geometry import (
+from weft.ops.image.color import hsv_to_rgb as hsv_to_rgb, rgb_to_hsv as rgb_to_hsv
+from weft.ops.image.crop_resize import crop_and_resize as crop_and_resize
+from weft.ops.image.encode import encode_jpeg as encode_jpeg, encode_png as encode_png
+from weft.ops.image.geometry import (
     central_crop as central_crop,
     crop_to_bounding_box as crop_to_bounding_box,
     extract_patches as extract_patches,
@@ -57,18 +51,20 @@ from weft.ops.image_geometry import (
     transpose as transpose,
     transpose as transpose_image,
 )
-from weft.ops.image_glimpse import extract_glimpse as extract_glimpse
-from weft.ops.image_nms import (
+from weft.ops.image.glimpse import extract_glimpse as extract_glimpse
+from weft.ops.image.suppression import (
     non_max_suppression as non_max_suppression,
     non_max_suppression_overlaps as non_max_suppression_overlaps,
     non_max_suppression_padded as non_max_suppression_padded,
     non_max_suppression_with_scores as non_max_suppression_with_scores,
 )
-from weft.ops.image_nms_combined import combined_non_max_suppression as combined_non_max_suppression
-from weft.ops.image_proposals import (
+from weft.ops.image.suppression_combined import (
+    combined_non_max_suppression as combined_non_max_suppression,
+)
+from weft.ops.image.proposals import (
     generate_bounding_box_proposals as generate_bounding_box_proposals,
 )
-from weft.ops.image_quality import (
+from weft.ops.image.quality import (
     image_gradients as image_gradients,
     psnr as psnr,
     sobel_edges as sobel_edges,
@@ -76,13 +72,13 @@ from weft.ops.image_quality import (
     ssim_multiscale as ssim_multiscale,
     total_variation as total_variation,
 )
-from weft.ops.image_resize import (
+from weft.ops.image.resize import (
     resize_area as resize_area,
     resize_bicubic as resize_bicubic,
     resize_bilinear as resize_bilinear,
     resize_nearest_neighbor as resize_nearest_neighbor,
 )
-from weft.ops.image_scaling import (
+from weft.ops.image.scaling import (
     resize_images as resize,
     resize_image_with_crop_or_pad as resize_image_with_crop_or_pad,
     resize_image_with_pad as resize_image_with_pad,
@@ -90,5 +86,5 @@ from weft.ops.image_scaling import (
     resize_image_with_crop_or_pad as resize_with_crop_or_pad,
     ResizeMethod as ResizeMethod,
 )
-from weft.ops.patches import extract_image_patches as extract_image_patches
-from weft.ops.random import random_crop as random_crop
+from weft.ops.array.patches import extract_image_patches as extract_image_patches
+from weft.ops.random.random import random_crop as random_crop

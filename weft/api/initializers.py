@@ -1,6 +1,6 @@
 """tf.initializers: public names, re-exported from where they are made."""
 
-from weft.ops.initializers import (
+from weft.ops.state.initializers import (
     constant_initializer as constant,
     glorot_normal_initializer as glorot_normal,
     glorot_uniform_initializer as glorot_uniform,
@@ -18,8 +18,8 @@ from weft.ops.initializers import (
     variance_scaling_initializer as variance_scaling,
     zeros_initializer as zeros,
 )
-from weft.ops.lookup import tables_initializer as tables_initializer
-from weft.ops.variable_lists import (
+from weft.ops.lookup.tables import tables_initializer as tables_initializer
+from weft.ops.state.variable_lists import (
     global_variables_initializer as global_variables,
     local_variables_initializer as local_variables,
     variables_initializer as variables,

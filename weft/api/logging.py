@@ -1,6 +1,6 @@
 """tf.logging: public names, re-exported from where they are made."""
 
-from weft.platform.tf_logging import (
+from weft.lib.platform.tf_logging import (
     DEBUG as DEBUG,
     debug as debug,
     ERROR as ERROR,

@@ -1,6 +1,6 @@
 """tf.losses: public names, re-exported from where they are made."""
 
-from weft.ops.losses import (
+from weft.ops.scores.losses import (
     absolute_difference as absolute_difference,
     add_loss as add_loss,
     compute_weighted_loss as compute_weighted_loss,

@@ -1,27 +1,20 @@
 """tf.math: public names, re-exported from where they are made."""
 
-from weft.ops.arg_extremes import (
-    argmax as argmax,
-    argmin as argmin,
-)
-from weft.ops.array_shape import invert_permutation as invert_permutation
-from weft.ops.bins import bincount as bincount
-from weft.ops.check import (
+from weft.ops.math.arg_extremes import argmax as argmax, argmin as argmin
+from weft.ops.array.shape import invert_permutation as invert_permutation
+from weft.ops.math.histogram import bincount as bincount
+from weft.ops.control.check import (
     is_non_decreasing as is_non_decreasing,
     is_strictly_increasing as is_strictly_increasing,
 )
-from weft.ops.confusion_matrix import confusion_matrix as confusion_matrix
-from weft.ops.cumulative import (
+from weft.ops.scores.confusion_matrix import confusion_matrix as confusion_matrix
+from weft.ops.math.cumulative import (
     cumprod as cumprod,
     cumsum as cumsum,
     cumulative_logsumexp as cumulative_logsumexp,
 )
-from weft.ops.elementwise import (
-    nextafter as nextafter,
-    xdivy as xdivy,
-    xlogy as xlogy,
-)
-from weft.ops.math import (
+from weft.ops.math.elementwise import nextafter as nextafter, xdivy as xdivy, xlogy as xlogy
+from weft.ops.math.math import (
     accumulate_n as accumulate_n,
     bessel_i0 as bessel_i0,
     bessel_i1 as bessel_i1,
@@ -32,7 +25,7 @@ from weft.ops.math import (
     scalar_mul as scalar_mul,
     sigmoid as sigmoid,
 )
-from weft.ops.nn_impl import (
+from weft.ops.nn.activations import (
     in_top_k as in_top_k,
     log_softmax as log_softmax,
     softmax as softmax,
@@ -40,25 +33,22 @@ from weft.ops.nn_impl import (
     softsign as softsign,
     top_k as top_k,
 )
-from weft.ops.nn_moments import (
-    l2_normalize as l2_normalize,
-    zero_fraction as zero_fraction,
-)
-from weft.ops.reduce import (
+from weft.ops.math.moments import l2_normalize as l2_normalize, zero_fraction as zero_fraction
+from weft.ops.math.reduce import (
     count_nonzero as count_nonzero,
     reduce_euclidean_norm as reduce_euclidean_norm,
     reduce_logsumexp as reduce_logsumexp,
     reduce_std as reduce_std,
     reduce_variance as reduce_variance,
 )
-from weft.ops.segment import (
+from weft.ops.math.segment import (
     segment_max as segment_max,
     segment_mean as segment_mean,
     segment_min as segment_min,
     segment_prod as segment_prod,
     segment_sum as segment_sum,
 )
-from weft.ops.special import (
+from weft.ops.math.special import (
     bessel_i0e as bessel_i0e,
     bessel_i1e as bessel_i1e,
     betainc as betainc,
@@ -67,8 +57,8 @@ from weft.ops.special import (
     polygamma as polygamma,
     zeta as zeta,
 )
-from weft.ops.unary import tanh as tanh
-from weft.ragged.dispatched import (
+from weft.ops.math.unary import tanh as tanh
+from weft.lib.ragged.dispatched import (
     abs as abs,
     acos as acos,
     acosh as acosh,

@@ -1,6 +1,6 @@
 """tf.metrics: public names, re-exported from where they are made."""
 
-from weft.ops.metrics import (
+from weft.ops.scores.metrics import (
     accuracy as accuracy,
     auc as auc,
     average_precision_at_k as average_precision_at_k,

@@ -1,8 +1,8 @@
 """tf.profiler: public names, re-exported from where they are made."""
 
 from tensorboard.compat.proto.tfprof_log_pb2 import OpLogProto as OpLogProto
-from weft.profiler.options import ProfileOptionBuilder as ProfileOptionBuilder
-from weft.profiler.profiler import (
+from weft.lib.profiler.options import ProfileOptionBuilder as ProfileOptionBuilder
+from weft.lib.profiler.profiler import (
     advise as advise,
     profile as profile,
     Profiler as Profiler,

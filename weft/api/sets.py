@@ -1,6 +1,6 @@
 """tf.sets: public names, re-exported from where they are made."""
 
-from weft.ops.sets import (
+from weft.ops.sparse.sets import (
     set_difference as difference,
     set_intersection as intersection,
     set_difference as set_difference,

@@ -1,6 +1,6 @@
 """tf.signal: public names, re-exported from where they are made."""
 
-from weft.signal import (
+from weft.lib.signal import (
     dct as dct,
     fft as fft,
     fft2d as fft2d,

@@ -1,15 +1,17 @@
 """tf.sparse: public names, re-exported from where they are made."""
 
 from weft.graph.slices import SparseTensor as SparseTensor
-from weft.ops.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
-from weft.ops.gather import sparse_mask as mask
-from weft.ops.segment_sparse import (
+from weft.ops.queues.accumulators import (
+    SparseConditionalAccumulator as SparseConditionalAccumulator,
+)
+from weft.ops.array.gather import sparse_mask as mask
+from weft.ops.math.segment_sparse import (
     sparse_segment_mean as segment_mean,
     sparse_segment_sqrt_n as segment_sqrt_n,
     sparse_segment_sum as segment_sum,
 )
-from weft.ops.sparse_add import sparse_add as add
-from weft.ops.sparse_convert import (
+from weft.ops.sparse.add import sparse_add as add
+from weft.ops.sparse.convert import (
     sparse_eye as eye,
     from_dense as from_dense,
     sparse_maximum as maximum,
@@ -23,15 +25,12 @@ from weft.ops.sparse_convert import (
     sparse_tensor_to_dense as to_dense,
     sparse_to_indicator as to_indicator,
 )
-from weft.ops.sparse_cross import (
-    sparse_cross as cross,
-    sparse_cross_hashed as cross_hashed,
-)
-from weft.ops.sparse_matmul import (
+from weft.ops.sparse.cross import sparse_cross as cross, sparse_cross_hashed as cross_hashed
+from weft.ops.sparse.matmul import (
     sparse_tensor_dense_matmul as matmul,
     sparse_tensor_dense_matmul as sparse_dense_matmul,
 )
-from weft.ops.sparse_select import (
+from weft.ops.sparse.select import (
     sparse_concat as concat,
     sparse_expand_dims as expand_dims,
     sparse_fill_empty_rows as fill_empty_rows,

@@ -1,13 +1,13 @@
 """tf.strings: public names, re-exported from where they are made."""
 
-from weft.ops.string_reduce import unsorted_segment_join as unsorted_segment_join
-from weft.ops.string_unicode import unicode_transcode as unicode_transcode
-from weft.ops.strings import (
+from weft.ops.strings.reduce import unsorted_segment_join as unsorted_segment_join
+from weft.ops.strings.unicode import unicode_transcode as unicode_transcode
+from weft.ops.strings.strings import (
     string_format as format,
     string_lower as lower,
     string_upper as upper,
 )
-from weft.ragged.dispatched import (
+from weft.lib.ragged.dispatched import (
     as_string as as_string,
     string_join as join,
     string_length as length,
@@ -22,7 +22,7 @@ from weft.ragged.dispatched import (
     string_to_number as to_number,
     unicode_script as unicode_script,
 )
-from weft.ragged.strings import (
+from weft.lib.ragged.strings import (
     string_bytes_split as bytes_split,
     ngrams as ngrams,
     strings_split as split,

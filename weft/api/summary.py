@@ -9,7 +9,7 @@ from tensorboard.compat.proto.summary_pb2 import (
     Summary as Summary,
     SummaryDescription as SummaryDescription,
 )
-from weft.summary.summary import (
+from weft.lib.summary.summary import (
     audio as audio,
     get_summary_description as get_summary_description,
     histogram as histogram,
@@ -20,11 +20,8 @@ from weft.summary.summary import (
     tensor_summary as tensor_summary,
     text as text,
 )
-from weft.summary.summary_ops_v2 import (
+from weft.lib.summary.summary_ops_v2 import (
     all_v2_summary_ops as all_v2_summary_ops,
     initialize as initialize,
 )
-from weft.summary.writer import (
-    FileWriter as FileWriter,
-    FileWriterCache as FileWriterCache,
-)
+from weft.lib.summary.writer import FileWriter as FileWriter, FileWriterCache as FileWriterCache

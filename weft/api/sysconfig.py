@@ -1,6 +1,6 @@
 """tf.sysconfig: public names, re-exported from where they are made."""
 
-from weft.platform.sysconfig import (
+from weft.lib.platform.sysconfig import (
     CXX11_ABI_FLAG as CXX11_ABI_FLAG,
     get_compile_flags as get_compile_flags,
     get_include as get_include,

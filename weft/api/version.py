@@ -1,6 +1,6 @@
 """tf.version: public names, re-exported from where they are made."""
 
-from weft.platform.versions import (
+from weft.lib.platform.versions import (
     COMPILER_VERSION as COMPILER_VERSION,
     GIT_VERSION as GIT_VERSION,
     GRAPH_DEF_VERSION as GRAPH_DEF_VERSION,

@@ -61,7 +61,7 @@ def to_dense(grad: Any) -> Tensor:
 
 
 def _concatenated(grads: list[IndexedSlices]) -> IndexedSlices:
-    from weft.ops import array
+    from weft.ops.array import array
 
     kind = dtypes.int32
     if any(g.indices.dtype is dtypes.int64 for g in grads):

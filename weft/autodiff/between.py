@@ -9,7 +9,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.walk import reached
 from weft.graph.operation import Operation
-from weft.ops.eager import EagerGraph
+from weft.ops.kit.eager import EagerGraph
 
 
 def is_trainable(dtype: DType) -> bool:

@@ -22,7 +22,7 @@ from weft.graph.keys import GraphKeys
 from weft.graph.op_def import GRADIENTS, raw
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
-from weft.ops.variable_scope import get_variable_scope
+from weft.ops.state.variable_scope import get_variable_scope
 
 _numbers = itertools.count()
 

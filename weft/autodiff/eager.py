@@ -8,8 +8,8 @@ from weft.autodiff.gradients import gradients, is_trainable
 from weft.autodiff.registration import RegisterGradient
 from weft.graph.convert import convert_to_tensor
 from weft.graph.operation import Operation
-from weft.ops.array_fill import zeros_like
-from weft.ops.py_func import Call, PyFunction, function_of, py_function
+from weft.ops.array.fill import zeros_like
+from weft.ops.functions.py_func import Call, PyFunction, function_of, py_function
 
 
 @RegisterGradient("EagerPyFunc")

@@ -29,10 +29,10 @@ from weft.graph.operation import Operation
 from weft.graph.slices import IndexedSlices
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
-from weft.ops import array
-from weft.ops.control import tuple_
-from weft.ops.control_flow_context import is_loop_switch, kind_of
-from weft.ops.state import variable_dims
+from weft.ops.array import array
+from weft.ops.control.control import tuple_
+from weft.ops.control.control_flow_context import is_loop_switch, kind_of
+from weft.ops.state.variable_nodes import variable_dims
 
 Gradient = Tensor | IndexedSlices | None
 

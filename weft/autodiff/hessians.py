@@ -7,9 +7,9 @@ from typing import Any
 from weft.autodiff.gradients import gradients
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor
-from weft.ops import array
-from weft.ops.tensor_array import TensorArray
-from weft.ops.while_loop import while_loop
+from weft.ops.array import array
+from weft.ops.control.while_loop import while_loop
+from weft.ops.lists.tensor_array import TensorArray
 
 
 def hessians(

@@ -11,10 +11,12 @@ from weft.graph.constant import constant
 from weft.graph.graph import Operation, Tensor
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
-from weft.ops import array, elementwise, routing
-from weft.ops.control_flow_context import ControlFlowContext
-from weft.ops.state_gather import variable_shape
-from weft.ops.while_loop import WhileContext
+from weft.ops.array import array
+from weft.ops.control import routing
+from weft.ops.control.control_flow_context import ControlFlowContext
+from weft.ops.control.while_loop import WhileContext
+from weft.ops.math import elementwise
+from weft.ops.state.gather_nodes import variable_shape
 
 if TYPE_CHECKING:
     from weft.autodiff.loops import LoopGradient

@@ -31,9 +31,10 @@ from weft.graph.graph import (
     get_default_graph,
 )
 from weft.graph.op_def import raw
-from weft.ops import array, routing
-from weft.ops.cond import CondContext
-from weft.ops.control_flow_context import (
+from weft.ops.array import array
+from weft.ops.control import routing
+from weft.ops.control.cond import CondContext
+from weft.ops.control.control_flow_context import (
     ControlFlowContext,
     containing_loop,
     is_loop_switch,
@@ -42,7 +43,7 @@ from weft.ops.control_flow_context import (
     output_context,
     while_context,
 )
-from weft.ops.while_loop import WhileContext
+from weft.ops.control.while_loop import WhileContext
 
 
 class LoopGradient:

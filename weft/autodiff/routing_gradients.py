@@ -9,10 +9,11 @@ from weft.core import dtypes
 from weft.graph.graph import Operation, Tensor, get_default_graph
 from weft.graph.op_def import register_gradient
 from weft.graph.slices import IndexedSlices, SparseTensor
-from weft.ops import elementwise, routing
-from weft.ops.cond import CondContext
-from weft.ops.control_flow_context import output_context
-from weft.ops.while_loop import WhileContext, add_back_edge
+from weft.ops.control import routing
+from weft.ops.control.cond import CondContext
+from weft.ops.control.control_flow_context import output_context
+from weft.ops.control.while_loop import WhileContext, add_back_edge
+from weft.ops.math import elementwise
 
 
 def _current() -> Any:

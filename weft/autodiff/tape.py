@@ -16,9 +16,10 @@ from weft.core import nest
 from weft.graph.graph import Graph, get_default_graph, name_scope
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
-from weft.ops import array, gather, sequence
-from weft.ops.eager import EagerGraph
-from weft.ops.functional import map_fn
+from weft.ops.array import array, gather
+from weft.ops.functions.functional import map_fn
+from weft.ops.kit.eager import EagerGraph
+from weft.ops.math import sequence
 
 
 class GradientTape:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from weft.core import dtypes
 from weft.graph.graph import Operation, Tensor, control_dependencies
 from weft.graph.op_def import raw
-from weft.ops import array, routing
-from weft.ops.control_flow_context import kind_of
-from weft.ops.state_gather import variable_shape
+from weft.ops.array import array
+from weft.ops.control import routing
+from weft.ops.control.control_flow_context import kind_of
+from weft.ops.state.gather_nodes import variable_shape
 
 
 def zeros_outside_loop(op: Operation, index: int) -> Tensor:

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from weft.core import errors
-from weft.train.checkpoint_management import checkpoint_exists, latest_checkpoint
-from weft.train.checkpoint_reader import CheckpointReader
+from weft.lib.train.checkpoint.management import checkpoint_exists, latest_checkpoint
+from weft.lib.train.checkpoint.reader import CheckpointReader
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 

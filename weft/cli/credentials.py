@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft.cluster.security import Credentials
+    from weft.cluster.guard.security import Credentials
 
 _FILES = {
     "cert": ("--tls-cert", "the certificate of the server: it speaks TLS"),
@@ -45,7 +45,7 @@ def credentials_of(arguments: Any) -> Credentials:
     """What the command line says; for the rest, the environment."""
     from dataclasses import replace
 
-    from weft.cluster.security import Credentials
+    from weft.cluster.guard.security import Credentials
 
     return replace(Credentials.from_environment(), **_said(arguments))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from weft.runtime.device import local_devices
+from weft.core.device_name import short_name
+from weft.runtime.devices.device import local_devices
 
 
 def show() -> None:
@@ -17,8 +18,3 @@ def show() -> None:
         memory = f"{device.memory_limit / 2**30:.1f} GiB" if device.memory_limit else "unknown"
         table.add_row(short_name(device.name), memory, device.description or "host")
     Console().print(table)
-
-
-def short_name(name: str) -> str:
-    """`/device:GPU:0`: what a program in one process says."""
-    return name[name.index("/device:") :]

@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
 
-from weft.cli import tensorflow_import
+from weft.legacy import tensorflow_import
 
 # Has a `tensorflow` package that does for other processes what `install` does for this one.
 CHILD_PATH = Path(__file__).parent / "child_path"

@@ -76,7 +76,7 @@ def _failed(message: str) -> int:
 
 def meta_graph(folder: str, tag_set: str) -> Any:
     """The graph with exactly these tags."""
-    from weft.saved_model.loader import SavedModelLoader
+    from weft.lib.saved_model.loader import SavedModelLoader
 
     return SavedModelLoader(folder).get_meta_graph_def_from_tags(tag_set.split(","))
 
@@ -94,7 +94,7 @@ def signature_of(graph: Any, key: str) -> Any:
 
 def shown(arguments: argparse.Namespace) -> Iterator[str]:
     """The lines that `show` prints."""
-    from weft.saved_model.files import get_saved_model_tag_sets
+    from weft.lib.saved_model.files import get_saved_model_tag_sets
 
     folder, tags, key = arguments.folder, arguments.tag_set, arguments.signature_def
     if arguments.all:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from weft.cli.credentials import credentials_of
-from weft.cluster.limits import Limits
+from weft.cluster.guard.limits import Limits
 from weft.cluster.server import Server
 from weft.core import errors
 

@@ -23,9 +23,9 @@ from weft.graph.graph import GraphKeys, infer_shapes
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Attrs, Operation
 from weft.graph.tensor import Tensor
-from weft.ops.eager import EagerGraph, EagerNode, EagerTensor
-from weft.ops.func_graph import FuncGraph
-from weft.runtime.interpret import Context
+from weft.ops.functions.func_graph import FuncGraph
+from weft.ops.kit.eager import EagerGraph, EagerNode, EagerTensor
+from weft.runtime.host.interpret import Context
 from weft.runtime.resources import ResourceStore
 
 _MAX_INT32 = 2**31 - 1
@@ -134,7 +134,7 @@ class EagerExecution(EagerGraph):
         return self._context(self._resources, EagerNode(op, name))  # type: ignore[arg-type]
 
     def _run_with_jax(self, op: Operation, inputs: list[Any]) -> Sequence[np.ndarray]:
-        from weft.runtime.compile import single_op
+        from weft.runtime.xla.compile import single_op
 
         key = op.type, repr(sorted(op.attrs.items()))
         if key not in self._programs:

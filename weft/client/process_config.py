@@ -6,7 +6,7 @@ from collections import namedtuple
 from typing import Any
 
 from weft.core import flags
-from weft.runtime.device import LOCAL, accelerators, local_devices
+from weft.runtime.devices.device import LOCAL, accelerators, local_devices
 
 _TOGGLES = (
     "layout_optimizer", "constant_folding", "shape_optimization", "remapping",

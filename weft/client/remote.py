@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from weft.cluster import inprocess, security
 from weft.cluster.definitions import is_address
+from weft.cluster.guard import security
 from weft.cluster.interfaces import Master, StepCall, StepResult
-from weft.cluster.wire import node_named
+from weft.cluster.transport import inprocess
+from weft.cluster.transport.wire import node_named
 from weft.core import errors
 from weft.core.dtypes import DType
 from weft.graph.graph import Graph
 from weft.graph.graph_def import graph_def
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
-from weft.ops.session_tensors import delete_session_tensor, device_of, get_session_tensor
-from weft.runtime.device import Device
+from weft.ops.state.session_tensors import delete_session_tensor, device_of, get_session_tensor
+from weft.runtime.devices.device import Device
 from weft.runtime.step import to_user
 
 PREFIX = "grpc://"
@@ -48,7 +49,7 @@ def connect(target: str, config: Any = None) -> Master:
         raise errors.InvalidArgumentError(
             None, None, f'Could not interpret "{address}" as a host-port pair.'
         )
-    from weft.cluster.grpc_transport import GrpcMaster
+    from weft.cluster.transport.grpc_transport import GrpcMaster
 
     limit = config.operation_timeout_in_ms if config is not None else 0
     identity = security.identity(None, config, tls=target.startswith(_SECURE_PREFIX))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from weft.core.deferred import Deferred
-from weft.runtime.device import Device
+from weft.runtime.devices.device import Device
 
 Watch = Callable[[Callable[[], None]], object]
 """Takes what is to be called when whoever asked goes away before there is an answer."""

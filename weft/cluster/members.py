@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from weft.cluster import outcome
-from weft.cluster.inprocess import Peers
+from weft.cluster.transport import outcome
+from weft.cluster.transport.inprocess import Peers
 from weft.core import device_name, errors
 from weft.core.deferred import Deferred
-from weft.runtime import report
-from weft.runtime.device import Device
+from weft.runtime.debug import report
+from weft.runtime.devices.device import Device
 
 # How often a worker that does not answer is asked again, and how long an answer may take.
 _RETRY_SECONDS = 0.2

@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from weft.cluster import inprocess, security
 from weft.cluster.definitions import make_server_def, task_addresses, task_name
-from weft.cluster.frame_transport import FrameServer
-from weft.cluster.limits import Limits, Meters
-from weft.cluster.listening import obstacle
-from weft.cluster.master import LocalMaster
-from weft.cluster.master_methods import MasterMethods
-from weft.cluster.methods import HOLD, HOLD_WORKER
-from weft.cluster.security import Credentials
-from weft.cluster.worker import LocalWorker
-from weft.cluster.worker_methods import WorkerMethods
+from weft.cluster.guard import security
+from weft.cluster.guard.limits import Limits, Meters
+from weft.cluster.guard.security import Credentials
+from weft.cluster.steps.master import LocalMaster
+from weft.cluster.steps.master_methods import MasterMethods
+from weft.cluster.steps.worker import LocalWorker
+from weft.cluster.steps.worker_methods import WorkerMethods
+from weft.cluster.transport import inprocess
+from weft.cluster.transport.frame_transport import FrameServer
+from weft.cluster.transport.listening import obstacle
+from weft.cluster.transport.methods import HOLD, HOLD_WORKER
 from weft.core import errors, flags
 
 LOOPBACK = "localhost"
@@ -85,8 +86,12 @@ class Server:
     def _bind(self) -> None:
         import grpc
 
-        from weft.cluster.grpc_connection import CHANNEL_OPTIONS, keepalive_options, received_up_to
-        from weft.cluster.grpc_service import Presence, Service, Threads
+        from weft.cluster.transport.grpc_connection import (
+            CHANNEL_OPTIONS,
+            keepalive_options,
+            received_up_to,
+        )
+        from weft.cluster.transport.grpc_service import Presence, Service, Threads
 
         definition = self._server_def
         addresses = task_addresses(definition.cluster)

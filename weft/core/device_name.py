@@ -257,3 +257,8 @@ def merge_device(spec: Any) -> MergeDevice | Callable[[Any], Any]:
 @functools.lru_cache(_CACHE_SIZE)
 def _merger(name: str) -> MergeDevice:
     return MergeDevice(name)
+
+
+def short_name(name: str) -> str:
+    """`/device:GPU:0`: what a program in one process says."""
+    return name[name.index("/device:") :]

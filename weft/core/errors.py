@@ -31,7 +31,8 @@ UNAVAILABLE = 14
 DATA_LOSS = 15
 UNAUTHENTICATED = 16
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# The folder of this package.
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 Frame = tuple[str, int, str, str | None]
 
@@ -135,7 +136,7 @@ def node_text(op: Any, name: str) -> str:
 def locate(op: Any) -> str:
     """Where the user's program created `op`, as `"train.py:41"`."""
     frames = _frames(op)
-    outside = [frame for frame in frames if not os.path.abspath(frame[0]).startswith(_PACKAGE)]
+    outside = [frame for frame in frames if not os.path.abspath(frame[0]).startswith(PACKAGE)]
     if not frames:
         return "<unknown>"
     file, line = (outside or frames)[-1][:2]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import enum
 import threading
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any
+
+Converter = Callable[[Callable[..., Any], Any], Callable[..., Any]]
 
 
 class Status(enum.Enum):
@@ -19,6 +23,7 @@ class _Stack(threading.local):
 
 
 _stack = _Stack()
+_converters: list[Converter] = []
 
 
 class ControlStatusCtx:
@@ -43,6 +48,16 @@ _default = ControlStatusCtx(Status.UNSPECIFIED)
 
 def control_status_ctx() -> ControlStatusCtx:
     return _stack.open[-1] if _stack.open else _default
+
+
+def convert(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` as AutoGraph has it in the current context; as it is without AutoGraph."""
+    return _converters[0](function, control_status_ctx()) if _converters else function
+
+
+def register_converter(converter: Converter) -> None:
+    """AutoGraph stands on the libraries whose functions it converts: they find it here."""
+    _converters[:] = [converter]
 
 
 def not_in_graphs(what: str) -> str:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from weft.core import device_name
 from weft.core.dtypes import DType
+from weft.core.errors import PACKAGE
 from weft.graph.op_def import OpDef
 from weft.graph.tensor import Tensor, _session_for
 
 if TYPE_CHECKING:
     from weft.graph.graph import Graph
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MAX_FRAMES = 24
 
 Attrs = dict[str, Any]
@@ -28,7 +27,7 @@ def creation_stack() -> tuple[tuple[CodeType, int], ...]:
     kept: list[tuple[CodeType, int]] = []
     while frame is not None and len(kept) < _MAX_FRAMES:
         code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
+        if not code.co_filename.startswith(PACKAGE):
             kept.append((code, frame.f_lasti))
         frame = frame.f_back
     return tuple(kept)

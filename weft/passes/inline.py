@@ -16,7 +16,8 @@ from weft.graph.function import body_of, gradient_body
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef, lookup
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.functional import (
+from weft.passes.control_flow.fold import is_settled, structure, subgraphs
+from weft.passes.control_flow.functional import (
     RANGE_START,
     argument,
     binary,
@@ -28,8 +29,7 @@ from weft.passes.functional import (
     while_node,
 )
 from weft.passes.prune import prune
-from weft.passes.references import read_late
-from weft.passes.structure import is_settled, structure, subgraphs
+from weft.passes.ref_reads import read_late
 
 
 def inline(

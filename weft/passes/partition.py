@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.graph.op_def import REGISTRY
-from weft.ops.transfer import RECV, SEND
+from weft.ops.devices.transfer import RECV, SEND
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
 from weft.passes.frames import Frames, entering, frames, leaving, may_be_dead, other_turns
 

@@ -13,7 +13,9 @@ from weft.core import flags
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
+from weft.passes.control_flow.fold import structure, subgraphs
 from weft.passes.inline import inline
+from weft.passes.inline_across_tasks import spread
 from weft.passes.optimize.attention import fuse_attention
 from weft.passes.optimize.cse import cse
 from weft.passes.optimize.fold import fold
@@ -23,9 +25,7 @@ from weft.passes.optimize.simplify import simplify
 from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.recv_schedule import hold_back
-from weft.passes.references import read_late
-from weft.passes.spread import spread
-from weft.passes.structure import structure, subgraphs
+from weft.passes.ref_reads import read_late
 from weft.passes.verify import verify
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from weft.core.walk import reached
 from weft.passes.client_graph import ClientGraph, Edge, Node, needed
-from weft.passes.cost import CostModel
 from weft.passes.devices import SAME_HOST, DeviceInfo, Link, describe
 from weft.passes.partition import by_readiness
+from weft.passes.place.cost import CostModel
 
 LARGE = 1 << 20  # bytes: smaller tensors come when they come
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weft.core.walk import reached
 from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.control_flow.structured_nodes import Misfit, is_settled, origin_of
 from weft.passes.prune import ARG
-from weft.passes.structured_nodes import Misfit, is_settled, origin_of
 
 
 def clone(n: Node) -> Node:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import errors
-from weft.passes.cells import is_cell
 from weft.passes.client_graph import Edge, Node
-from weft.passes.pieces import pieces
-from weft.passes.references import is_reference
-from weft.passes.units import Layout, Unit
+from weft.passes.control_flow.liveness_units import pieces
+from weft.passes.ref_reads import is_reference
+from weft.passes.regions.units import Layout, Unit
+from weft.passes.resource_edges import is_cell
+from weft.runtime.continuation import NO_ENDS, Finish, StepEnds, promised
 from weft.runtime.executor import Executor
 from weft.runtime.frames import DEAD
-from weft.runtime.interpret import Observer, is_numeric
+from weft.runtime.host.interpret import Observer, is_numeric
 from weft.runtime.plan import Plan
-from weft.runtime.promised import NO_ENDS, Finish, StepEnds, promised
 from weft.runtime.task_graphs import unit_tasks
 from weft.runtime.tasks import TaskGraph
 

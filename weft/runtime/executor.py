@@ -16,10 +16,10 @@ from weft.core import dtypes, errors
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import Node
 from weft.runtime.frames import DEAD, Frame, Iteration
+from weft.runtime.host.interpret import Observer, located
 from weft.runtime.inbox import Inbox
-from weft.runtime.interpret import Observer, located
+from weft.runtime.limits import RunningSteps
 from weft.runtime.rendezvous import Rendezvous
-from weft.runtime.running import RunningSteps
 from weft.runtime.tasks import Task, TaskGraph
 from weft.runtime.token_flow import TokenFlow
 

@@ -19,15 +19,15 @@ from weft.graph.function import body_of, function_named
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef
 from weft.passes.client_graph import ClientGraph, Node
+from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.passes.inline import inline
 from weft.passes.pipeline import ALL, finish
 from weft.passes.prune import prune
-from weft.passes.structured_nodes import nodes_inside
+from weft.runtime.continuation import StepEnds
+from weft.runtime.limits import RunningSteps, among
 from weft.runtime.plan import Plan
 from weft.runtime.planning import make_plan
-from weft.runtime.promised import StepEnds
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import RunningSteps, among
 
 _serial = itertools.count()
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from weft.core import errors
 from weft.core.deferred import Deferred, Ends
 from weft.runtime.frames import Frame, Iteration
-from weft.runtime.running import too_late
+from weft.runtime.limits import too_late
 from weft.runtime.tasks import Task
 
 Wake = Callable[[], object]

@@ -13,10 +13,10 @@ from typing import Any
 
 from weft.core import errors
 from weft.core.deferred import Deferred
-from weft.runtime.interpret import located
+from weft.runtime.host.interpret import located
+from weft.runtime.limits import limits
 from weft.runtime.loop_shape import LoopShape
-from weft.runtime.running import limits
-from weft.runtime.waiting_for import WaitingFor
+from weft.runtime.promise_set import WaitingFor
 
 _NOT_YET = object()
 # Stands for the condition where units of the body are numbered.

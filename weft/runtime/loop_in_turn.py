@@ -11,9 +11,9 @@ from typing import Any
 
 from weft.core import errors
 from weft.core.deferred import Deferred
+from weft.runtime.limits import limits
 from weft.runtime.loop_flow import in_iteration
-from weft.runtime.running import limits
-from weft.runtime.waiting_for import WaitingFor
+from weft.runtime.promise_set import WaitingFor
 
 
 class LoopInTurn:

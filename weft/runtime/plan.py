@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from weft.graph.kernel_call import bind
-from weft.passes.beforehand import index_arithmetic
-from weft.passes.cells import is_cell
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.regions import group
-from weft.passes.structured_nodes import has_loops, nodes_inside
-from weft.passes.units import Layout, Unit
-from weft.runtime.call_site import DirectStep
-from weft.runtime.compile import translate
-from weft.runtime.interpret import (
+from weft.passes.control_flow.structured_nodes import has_loops, nodes_inside
+from weft.passes.regions.group import group
+from weft.passes.regions.host_indexing import index_arithmetic
+from weft.passes.regions.units import Layout, Unit
+from weft.passes.resource_edges import is_cell
+from weft.runtime.continuation import NO_ENDS, Finish, StepEnds
+from weft.runtime.host.codegen import Step, straight_line
+from weft.runtime.host.interpret import (
     Context,
     HostNode,
     Observer,
@@ -30,13 +30,13 @@ from weft.runtime.interpret import (
     run_nodes,
     run_nodes_observed,
 )
-from weft.runtime.promised import NO_ENDS, Finish, StepEnds
-from weft.runtime.region import Region
+from weft.runtime.host.program_call import DirectStep
+from weft.runtime.limits import among
 from weft.runtime.resources import ResourceStore
-from weft.runtime.running import among
-from weft.runtime.straight import Step, straight_line
 from weft.runtime.task_graphs import node_tasks
 from weft.runtime.tasks import TaskGraph
+from weft.runtime.xla.compile import translate
+from weft.runtime.xla.region import Region
 
 WARM = 3  # runs after which a function is made of what keeps coming back
 

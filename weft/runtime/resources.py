@@ -117,7 +117,7 @@ class ResourceStore:
         """A value that comes from another device, on this one."""
         if self.device is None or not hasattr(value, "block_until_ready"):
             return value
-        from weft.runtime.compile import load
+        from weft.runtime.xla.compile import load
 
         return load().device_put(value, self.device)
 

@@ -13,24 +13,24 @@ from weft.core import errors, flags
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
-from weft.ops.session_tensors import kept_tensors
+from weft.ops.state.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import Options, prepare
-from weft.runtime import dump, report
-from weft.runtime.crew import Crew
+from weft.runtime.continuation import StepEnds
 from weft.runtime.dataflow_plan import DataflowPlan
-from weft.runtime.debug import NumericCheck
-from weft.runtime.device import device_set, local_devices
-from weft.runtime.interpret import located
-from weft.runtime.partitioned import PartitionedPlan
-from weft.runtime.placer import Placer
+from weft.runtime.debug import dump, report
+from weft.runtime.debug.numerics import NumericCheck
+from weft.runtime.debug.trace import StepTrace
+from weft.runtime.devices.device import device_set, local_devices
+from weft.runtime.host.interpret import located
+from weft.runtime.limits import RunningSteps, until
+from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
 from weft.runtime.planning import make_plan
-from weft.runtime.promised import StepEnds
 from weft.runtime.resources import ResourceStore, Variable
-from weft.runtime.running import RunningSteps, until
-from weft.runtime.trace import StepTrace
+from weft.runtime.session_placement import Placer
+from weft.runtime.threads import Crew
 
 _MAX_PLANS = 1024
 AnyPlan = Plan | DataflowPlan | PartitionedPlan
@@ -178,7 +178,7 @@ class StepRunner:
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]
     ) -> Any:
         """Declares a step that comes in several calls."""
-        from weft.runtime.partial import PartialRun
+        from weft.runtime.partial_run import PartialRun
 
         return PartialRun(self, fetches, targets, feeds)
 

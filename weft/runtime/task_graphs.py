@@ -10,7 +10,7 @@ import numpy as np
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.runtime.interpret import HostNode, run_one
+from weft.runtime.host.interpret import HostNode, run_one
 from weft.runtime.resources import ResourceStore
 from weft.runtime.tasks import Place, Task, TaskGraph
 

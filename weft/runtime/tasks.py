@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core.deferred import Deferred
-from weft.ops.transfer import key
+from weft.ops.devices.transfer import key
 from weft.passes.client_graph import Node
 
 # An input of a task: the task, and which of its inputs.

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import errors
+from weft.runtime.host.codegen_loop import Loop, straight_loop
 from weft.runtime.loop_flow import LoopFlow, in_iteration
 from weft.runtime.loop_in_turn import LoopInTurn
 from weft.runtime.loop_shape import LoopShape
-from weft.runtime.region import Region
-from weft.runtime.straight_loop import Loop, straight_loop
+from weft.runtime.xla.region import Region
 
 # Iterations after which it shows what the body is like, and how often that may change.
 _TRIAL, _ATTEMPTS = 4, 8

@@ -12,12 +12,12 @@ from typing import Any
 
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import Node
+from weft.runtime.continuation import NO_ENDS, Finish, StepEnds, promised
 from weft.runtime.executor import Executor
-from weft.runtime.interpret import located
+from weft.runtime.host.codegen_wait import WaitingStep, waiting_step
+from weft.runtime.host.interpret import located
+from weft.runtime.limits import among
 from weft.runtime.plan import WARM, Plan
-from weft.runtime.promised import NO_ENDS, Finish, StepEnds, promised
-from weft.runtime.running import among
-from weft.runtime.straight_wait import WaitingStep, waiting_step
 from weft.runtime.task_graphs import node_runner
 from weft.runtime.tasks import Task, TaskGraph
 

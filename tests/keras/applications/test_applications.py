@@ -13,11 +13,11 @@ import pytest
 from tests.keras.record_applications import CASES, RECORDED, digest
 from weft.core import flags
 from weft.graph.convert import constant
-from weft.keras import applications
-from weft.keras import backend as K
-from weft.keras.applications import common, densenet, imagenet_utils, mobilenet_v2, resnet
-from weft.keras.engine.input_layer import Input
-from weft.keras.layers.resizing import ZeroPadding2D
+from weft.lib.keras import applications
+from weft.lib.keras import backend as K
+from weft.lib.keras.applications import common, densenet, imagenet_utils, mobilenet_v2, resnet
+from weft.lib.keras.engine.input_layer import Input
+from weft.lib.keras.layers.resizing import ZeroPadding2D
 
 # The others take seconds to build.
 QUICK = ("MobileNet", "MobileNetV2", "ResNet50V2", "VGG16", "VGG19")
@@ -35,7 +35,7 @@ def without_compiling() -> Iterator[None]:
 )
 def test_layers_are_those_of_keras(name: str) -> None:
     module, settings = CASES[name]
-    make = getattr(importlib.import_module(f"weft.keras.applications.{module}"), name)
+    make = getattr(importlib.import_module(f"weft.lib.keras.applications.{module}"), name)
     assert make is getattr(applications, name)
     assert digest(make(**settings)) == json.loads(RECORDED.read_text())[name]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras import backend as K
+from weft.lib.keras import backend as K
 
 
 def test_outputs_keep_their_structure() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from weft.core import errors
-from weft.keras import backend as K
+from weft.lib.keras import backend as K
 
 
 def test_the_default_session_is_used_where_there_is_one() -> None:

@@ -16,14 +16,18 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras import backend as K
-from weft.keras.callbacks import base
-from weft.keras.callbacks.base import SLOW_SECONDS, Callback, CallbackList
-from weft.keras.callbacks.configure import configure_callbacks, make_logs
-from weft.keras.callbacks.logs import CSVLogger, LambdaCallback, RemoteMonitor
-from weft.keras.callbacks.model_checkpoint import ModelCheckpoint, most_recent_file
-from weft.keras.callbacks.monitoring import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
-from weft.keras.callbacks.reporting import BaseLogger, ProgbarLogger, TerminateOnNaN
+from weft.lib.keras import backend as K
+from weft.lib.keras.callbacks import base
+from weft.lib.keras.callbacks.base import SLOW_SECONDS, Callback, CallbackList
+from weft.lib.keras.callbacks.configure import configure_callbacks, make_logs
+from weft.lib.keras.callbacks.logs import CSVLogger, LambdaCallback, RemoteMonitor
+from weft.lib.keras.callbacks.model_checkpoint import ModelCheckpoint, most_recent_file
+from weft.lib.keras.callbacks.monitoring import (
+    EarlyStopping,
+    LearningRateScheduler,
+    ReduceLROnPlateau,
+)
+from weft.lib.keras.callbacks.reporting import BaseLogger, ProgbarLogger, TerminateOnNaN
 
 
 class Optimizer:

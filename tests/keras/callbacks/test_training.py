@@ -13,15 +13,19 @@ from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 import weft as tf
 from weft.core import flags
-from weft.keras import backend as K
-from weft.keras.callbacks.base import Callback
-from weft.keras.callbacks.model_checkpoint import ModelCheckpoint
-from weft.keras.callbacks.monitoring import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
-from weft.keras.callbacks.tensorboard import TensorBoard
-from weft.keras.engine.sequential import Sequential
-from weft.keras.layers.core import Dense, Flatten
-from weft.keras.layers.embeddings import Embedding
-from weft.train.checkpoint_utils import list_variables
+from weft.lib.keras import backend as K
+from weft.lib.keras.callbacks.base import Callback
+from weft.lib.keras.callbacks.model_checkpoint import ModelCheckpoint
+from weft.lib.keras.callbacks.monitoring import (
+    EarlyStopping,
+    LearningRateScheduler,
+    ReduceLROnPlateau,
+)
+from weft.lib.keras.callbacks.tensorboard import TensorBoard
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.layers.core import Dense, Flatten
+from weft.lib.keras.layers.embeddings import Embedding
+from weft.lib.train.checkpoint.inspection import list_variables
 
 X, Y = np.random.RandomState(0).rand(12, 3), np.random.RandomState(1).rand(12, 2)
 
@@ -125,7 +129,7 @@ def test_embeddings(tmp_path: Path) -> None:
 
 def test_the_best_model_is_kept(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
-    from weft.keras.saving.save import load_model
+    from weft.lib.keras.saving.save import load_model
 
     path = str(tmp_path / "{epoch}.h5")
     model = model_of_dense()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.keras.datasets import (
+from weft.lib.keras.datasets import (
     boston_housing,
     cifar10,
     cifar100,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras.engine import layer_dtype
-from weft.keras.engine.base_layer import Layer
+from weft.lib.keras.engine import layer_dtype
+from weft.lib.keras.engine.base_layer import Layer
 
 keras = tf.keras
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras.engine import network_shapes
-from weft.keras.models import clone_and_build_model, in_place_subclassed_model_state_restoration
+from weft.lib.keras.engine import network_shapes
+from weft.lib.keras.models import clone_and_build_model, in_place_subclassed_model_state_restoration
 
 keras = tf.keras
 

@@ -9,9 +9,9 @@ import pytest
 
 import weft as tf
 from weft.core import flags
-from weft.keras.engine import layer_dtype
-from weft.keras.premade.linear import LinearModel
-from weft.keras.premade.wide_deep import WideDeepModel
+from weft.lib.keras.engine import layer_dtype
+from weft.lib.keras.premade.linear import LinearModel
+from weft.lib.keras.premade.wide_deep import WideDeepModel
 
 keras = tf.keras
 layers = keras.layers

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras.engine import training_loop, training_sources
-from weft.keras.utils.data_utils import GeneratorEnqueuer
+from weft.lib.keras.engine import training_loop, training_sources
+from weft.lib.keras.utils.data_utils import GeneratorEnqueuer
 
 keras = tf.keras
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(8, 3)

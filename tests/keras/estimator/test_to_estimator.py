@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras.engine.input_layer import Input
-from weft.keras.engine.training import Model
-from weft.keras.estimator.to_estimator import model_to_estimator
-from weft.keras.layers.core import Dense
+from weft.lib.estimator.from_keras import model_to_estimator
+from weft.lib.keras.engine.input_layer import Input
+from weft.lib.keras.engine.training import Model
+from weft.lib.keras.layers.core import Dense
 
 X = np.random.RandomState(0).rand(16, 3).astype("float32")
 Y = X @ np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], np.float32)

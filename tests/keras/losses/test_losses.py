@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras import backend as K
-from weft.keras import losses
+from weft.lib.keras import backend as K
+from weft.lib.keras import losses
 
 TRUE = np.array([[0.0, 1.0], [1.0, 1.0]], np.float32)
 FOUND = np.array([[0.5, 0.5], [3.0, 4.0]], np.float32)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras import backend as K
-from weft.keras import metrics
+from weft.lib.keras import backend as K
+from weft.lib.keras import metrics
 
 TRUE = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0], np.float32)
 FOUND = np.array([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], np.float32)

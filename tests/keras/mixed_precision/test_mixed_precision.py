@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras import backend as K
-from weft.keras import optimizers
-from weft.keras.engine import layer_dtype
-from weft.keras.engine.base_layer import Layer
-from weft.keras.engine.call_context import call_context
-from weft.keras.mixed_precision import policy
-from weft.keras.mixed_precision.autocast_variable import AutoCastVariable
-from weft.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer
-from weft.keras.mixed_precision.policy import Policy
+from weft.lib.keras import backend as K
+from weft.lib.keras import optimizers
+from weft.lib.keras.engine import layer_dtype
+from weft.lib.keras.engine.base_layer import Layer
+from weft.lib.keras.engine.call_context import call_context
+from weft.lib.keras.mixed_precision import policy
+from weft.lib.keras.mixed_precision.autocast_variable import AutoCastVariable
+from weft.lib.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer
+from weft.lib.keras.mixed_precision.policy import Policy
 
 
 class Product(Layer):

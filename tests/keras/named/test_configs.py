@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from weft.keras import constraints, initializers, losses, metrics, optimizers, regularizers
-from weft.keras.optimizers import schedules
+from weft.lib.keras import constraints, initializers, losses, metrics, optimizers, regularizers
+from weft.lib.keras.optimizers import schedules
 
 RATE = {"learning_rate": 0.001, "decay": 0.0}
 MOMENTS = {**RATE, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7}
@@ -146,7 +146,7 @@ def test_others(name: str) -> None:
 def test_an_orthogonal_start() -> None:
     import numpy as np
 
-    from weft.keras import backend as K
+    from weft.lib.keras import backend as K
 
     for shape in ((4, 3), (2, 3, 8)):
         found = K.eval(initializers.get("orthogonal")(shape)).reshape(-1, shape[-1])
@@ -155,7 +155,7 @@ def test_an_orthogonal_start() -> None:
 
 
 def test_what_does_not_fit() -> None:
-    from weft.keras import activations
+    from weft.lib.keras import activations
 
     for module, kind in ((initializers, "initializer"), (constraints, "constraint")):
         with pytest.raises(ValueError, match=f"Unknown {kind}: ?nothing"):

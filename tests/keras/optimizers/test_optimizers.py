@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras import backend as K
-from weft.keras import optimizers
-from weft.keras.optimizers import schedules
+from weft.lib.keras import backend as K
+from weft.lib.keras import optimizers
+from weft.lib.keras.optimizers import schedules
 
 START = np.array([1.0, 2.0], np.float32)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.keras.preprocessing_cases import picture
-from weft.keras.preprocessing.image_generator import ImageDataGenerator
-from weft.keras.preprocessing.iterators import NumpyArrayIterator
-from weft.keras.preprocessing.pictures import array_to_img, img_to_array, load_img, save_img
+from weft.lib.keras.preprocessing.image_generator import ImageDataGenerator
+from weft.lib.keras.preprocessing.iterators import NumpyArrayIterator
+from weft.lib.keras.preprocessing.pictures import array_to_img, img_to_array, load_img, save_img
 
 pandas = pytest.importorskip("pandas")
 

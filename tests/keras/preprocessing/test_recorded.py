@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.keras import preprocessing_cases as cases
-from weft.keras.preprocessing import affine, image_generator, pictures, sequence, text
+from weft.lib.keras.preprocessing import affine, image_generator, pictures, sequence, text
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "preprocessing.npz"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.keras.preprocessing.sequence import (
+from weft.lib.keras.preprocessing.sequence import (
     TimeseriesGenerator,
     pad_sequences,
     timeseries_generator_from_json,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft.keras.preprocessing.text import Tokenizer, one_hot, tokenizer_from_json
+from weft.lib.keras.preprocessing.text import Tokenizer, one_hot, tokenizer_from_json
 
 
 def test_a_tokenizer_survives_json() -> None:

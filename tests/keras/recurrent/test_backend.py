@@ -9,7 +9,8 @@ import pytest
 
 import weft as tf
 from tests.keras.recurrent.cases import MASK, values
-from weft.runtime import dataflow_plan, structured
+from weft.runtime import control_flow as structured
+from weft.runtime import dataflow_plan
 
 X = values([3, 4, 2], 1)
 

@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from tests.keras.recurrent.cases import MASK, values
-from weft.platform import tf_logging
+from weft.lib.platform import tf_logging
 
 KINDS = ("SimpleRNN", "GRU", "LSTM")
 X = values([3, 4, 2], 1)

@@ -11,12 +11,12 @@ import pytest
 import weft as tf
 from tests.keras.record_saving import RECORDED, build, data
 from tests.keras.saving.test_hdf5 import keras
-from weft.keras import backend as K
-from weft.keras.engine.sequential import Sequential
-from weft.keras.engine.training import Model
-from weft.keras.layers.core import Dense
-from weft.keras.layers.dropout import Dropout
-from weft.train.checkpoint_utils import list_variables
+from weft.lib.keras import backend as K
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.engine.training import Model
+from weft.lib.keras.layers.core import Dense
+from weft.lib.keras.layers.dropout import Dropout
+from weft.lib.train.checkpoint.inspection import list_variables
 
 
 def small() -> Any:

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from tests.keras.record_saving import RECORDED, build, data
-from weft.keras import backend as K
-from weft.keras.engine.sequential import Sequential
-from weft.keras.engine.training import Model
-from weft.keras.layers.convolutional import Conv2D
-from weft.keras.layers.core import Dense
-from weft.keras.layers.normalization import BatchNormalization
-from weft.keras.saving.hdf5 import load_attributes, save_attributes
-from weft.keras.saving.save import load_model, save_model
+from weft.lib.keras import backend as K
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.engine.training import Model
+from weft.lib.keras.layers.convolutional import Conv2D
+from weft.lib.keras.layers.core import Dense
+from weft.lib.keras.layers.normalization import BatchNormalization
+from weft.lib.keras.saving.hdf5 import load_attributes, save_attributes
+from weft.lib.keras.saving.save import load_model, save_model
 
 h5py = pytest.importorskip("h5py")
 
@@ -31,12 +31,12 @@ def recorded() -> Any:
 
 def keras() -> Any:
     """What `build` takes the names of Keras from."""
-    import weft.keras.layers.merge
-    import weft.keras.layers.pooling
-    import weft.keras.layers.recurrent_v1
-    import weft.keras.optimizers
-    from weft.keras.engine.input_layer import Input
-    from weft.keras.layers.serialization import layer_classes
+    import weft.lib.keras.layers.merge
+    import weft.lib.keras.layers.pooling
+    import weft.lib.keras.layers.recurrent_v1
+    import weft.lib.keras.optimizers
+    from weft.lib.keras.engine.input_layer import Input
+    from weft.lib.keras.layers.serialization import layer_classes
 
     class Names:
         layers = type("layers", (), dict(layer_classes()))
@@ -202,7 +202,7 @@ def test_long_lists_of_names(tmp_path: Path) -> None:
 
 
 def test_settings_of_later_versions(tmp_path: Path) -> None:
-    from weft.keras.saving.model_config import model_from_config
+    from weft.lib.keras.saving.model_config import model_from_config
 
     model = Sequential([Conv2D(2, 3, input_shape=(5, 5, 1))])
     config = json.loads(model.to_json())

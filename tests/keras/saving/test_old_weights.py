@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.keras import backend as K
-from weft.keras.engine.sequential import Sequential
-from weft.keras.layers.convolutional import Conv1D, Conv2D
-from weft.keras.layers.core import Dense
-from weft.keras.layers.cudnn_recurrent import CuDNNGRU, CuDNNLSTM
-from weft.keras.layers.recurrent_v1 import GRU, LSTM
-from weft.keras.layers.wrappers import TimeDistributed
-from weft.keras.saving.model_config import model_from_json, model_from_yaml
-from weft.keras.saving.old_weights import preprocess_weights_for_loading
+from weft.lib.keras import backend as K
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.layers.convolutional import Conv1D, Conv2D
+from weft.lib.keras.layers.core import Dense
+from weft.lib.keras.layers.cudnn_recurrent import CuDNNGRU, CuDNNLSTM
+from weft.lib.keras.layers.recurrent_v1 import GRU, LSTM
+from weft.lib.keras.layers.wrappers import TimeDistributed
+from weft.lib.keras.saving.model_config import model_from_json, model_from_yaml
+from weft.lib.keras.saving.old_weights import preprocess_weights_for_loading
 
 X = np.random.RandomState(0).rand(2, 4, 3).astype("float32")
 PLAIN: dict[str, Any] = {"recurrent_activation": "sigmoid"}

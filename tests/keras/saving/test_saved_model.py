@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.keras.engine.input_layer import Input
-from weft.keras.engine.sequential import Sequential
-from weft.keras.engine.training import Model
-from weft.keras.layers.core import Dense
-from weft.keras.layers.normalization import BatchNormalization
-from weft.keras.saving.save import load_model
-from weft.keras.saving.saved_model import export_saved_model, load_from_saved_model
+from weft.lib.keras.engine.input_layer import Input
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.engine.training import Model
+from weft.lib.keras.layers.core import Dense
+from weft.lib.keras.layers.normalization import BatchNormalization
+from weft.lib.keras.saving.save import load_model
+from weft.lib.keras.saving.saved_model import export_saved_model, load_from_saved_model
 
 X, Y = np.random.RandomState(0).rand(8, 3), np.random.RandomState(1).rand(8, 2)
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft.keras.utils import data_utils
-from weft.keras.utils.data_utils import (
+from weft.lib.keras.utils import data_utils
+from weft.lib.keras.utils.data_utils import (
     GeneratorEnqueuer,
     OrderedEnqueuer,
     Sequence,

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from weft.keras.utils import files
-from weft.keras.utils.files import download, get_file, validate_file
+from weft.lib.keras.utils import files
+from weft.lib.keras.utils.files import download, get_file, validate_file
 
 
 @pytest.fixture

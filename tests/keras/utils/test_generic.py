@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft.keras.utils import generic
+from weft.lib.keras.utils import generic
 
 
 class Thing:

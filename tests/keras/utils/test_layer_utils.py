@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.keras import backend as K
-from weft.keras.engine.input_layer import Input
-from weft.keras.engine.sequential import Sequential
-from weft.keras.engine.training import Model
-from weft.keras.layers.convolutional import Conv2D
-from weft.keras.layers.core import Dense, Flatten
-from weft.keras.layers.merge import Add
-from weft.keras.utils.io_utils import HDF5Matrix
-from weft.keras.utils.layer_utils import (
+from weft.lib.keras import backend as K
+from weft.lib.keras.engine.input_layer import Input
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.engine.training import Model
+from weft.lib.keras.layers.convolutional import Conv2D
+from weft.lib.keras.layers.core import Dense, Flatten
+from weft.lib.keras.layers.merge import Add
+from weft.lib.keras.utils.io_utils import HDF5Matrix
+from weft.lib.keras.utils.layer_utils import (
     convert_all_kernels_in_model,
     convert_dense_weights_data_format,
     convert_kernel,
 )
-from weft.keras.utils.multi_gpu import get_slice, multi_gpu_model
-from weft.keras.utils.vis_utils import model_to_dot, plot_model
-from weft.platform import tf_logging
+from weft.lib.keras.utils.multi_gpu import get_slice, multi_gpu_model
+from weft.lib.keras.utils.vis_utils import model_to_dot, plot_model
+from weft.lib.platform import tf_logging
 
 
 def test_a_table_of_a_chain() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.keras.utils.np_utils import normalize, to_categorical
+from weft.lib.keras.utils.np_utils import normalize, to_categorical
 
 
 @pytest.mark.parametrize(

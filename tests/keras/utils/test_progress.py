@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from weft.keras.utils.progress import Progbar
+from weft.lib.keras.utils.progress import Progbar
 
 
 def test_a_bar_fills(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from weft.core import flags
-from weft.keras.engine.sequential import Sequential
-from weft.keras.layers.core import Dense
-from weft.keras.wrappers.scikit_learn import KerasClassifier, KerasRegressor
+from weft.lib.keras.engine.sequential import Sequential
+from weft.lib.keras.layers.core import Dense
+from weft.lib.keras.wrappers.scikit_learn import KerasClassifier, KerasRegressor
 
 X = np.random.RandomState(0).rand(40, 3)
 NAMES = np.where(X[:, 0] > 0.5, "large", "small")

@@ -1,4 +1,4 @@
-"""Samples of the ops behind weft/ops/array.py."""
+"""Samples of the ops behind weft/ops/array/array.py."""
 
 from tests.ops.sample import (
     Sample,

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/audio.py."""
+"""Samples of weft/ops/image/audio.py."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/blocks.py."""
+"""Samples of weft/ops/array/blocks.py."""
 
 from tests.ops.sample import Sample, bf16, f16, f32, i32, i64, ramp
 

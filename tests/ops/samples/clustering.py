@@ -1,4 +1,4 @@
-"""Samples of weft/ops/clustering.py."""
+"""Samples of weft/ops/trees/clustering.py."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/ctc.py and ctc_decode.py."""
+"""Samples of weft/ops/nn/ctc.py and ctc_decode.py."""
 
 import numpy as np
 

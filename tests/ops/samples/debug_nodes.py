@@ -1,4 +1,4 @@
-"""Samples of weft/ops/debug_nodes.py."""
+"""Samples of weft/ops/control/debug_nodes.py."""
 
 import numpy as np
 

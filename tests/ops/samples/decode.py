@@ -1,4 +1,4 @@
-"""Samples for weft/ops/decode.py."""
+"""Samples for weft/ops/strings/decode.py."""
 
 import numpy as np
 

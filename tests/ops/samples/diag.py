@@ -1,4 +1,4 @@
-"""Samples of weft/ops/diag.py."""
+"""Samples of weft/ops/array/diag.py."""
 
 from tests.ops.sample import Sample, b, bf16, c64, f32, f64, i32, i64, ramp
 

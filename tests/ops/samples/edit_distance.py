@@ -1,4 +1,4 @@
-"""Samples of weft/ops/edit_distance.py."""
+"""Samples of weft/ops/strings/edit_distance.py."""
 
 from tests.ops.sample import Sample, i32, i64, s
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/fft.py."""
+"""Samples of weft/ops/linalg/fft.py."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/fractional_pool.py."""
+"""Samples of weft/ops/nn/fractional_pool.py."""
 
 import numpy as np
 

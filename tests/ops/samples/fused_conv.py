@@ -1,5 +1,5 @@
-"""Samples of weft/ops/fused_conv.py: of one image, since TensorFlow convolves the first of a batch
-again and again."""
+"""Samples of weft/ops/image/fused_conv.py: of one image, since TensorFlow convolves the
+first of a batch again and again."""
 
 from tests.ops.sample import Sample, i32, ramp
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_boxes.py and image_nms.py."""
+"""Samples of weft/ops/image/boxes.py and image_nms.py."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_codec.py: the files of `tests/ops/data/images`.
+"""Samples of weft/ops/image/decode.py: the files of `tests/ops/data/images`.
 
 `tests/parity/make_images.py` has made them.
 """

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_color.py."""
+"""Samples of weft/ops/image/color.py."""
 
 from tests.ops.sample import Sample, bf16, f16, f32, f64
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_crop_resize.py and image_glimpse.py."""
+"""Samples of weft/ops/image/crop_resize.py and image_glimpse.py."""
 
 from tests.ops.sample import Sample, f32, i32, ramp, u8
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_proposals.py."""
+"""Samples of weft/ops/image/proposals.py."""
 
 from tests.ops.sample import skip
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_resample.py."""
+"""Samples of weft/ops/image/resample.py."""
 
 from tests.ops.sample import Sample, f32, i32, ramp, u8
 

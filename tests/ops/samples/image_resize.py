@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_resize.py."""
+"""Samples of weft/ops/image/resize.py."""
 
 import itertools
 

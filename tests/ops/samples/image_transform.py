@@ -1,4 +1,4 @@
-"""Samples of weft/ops/image_transform.py and image_match.py."""
+"""Samples of weft/ops/image/transform.py and image_match.py."""
 
 from tests.ops.sample import Sample, f32, i32, ramp, skip, u8
 

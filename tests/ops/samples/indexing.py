@@ -1,4 +1,4 @@
-"""Samples of the ops behind weft/ops/indexing.py."""
+"""Samples of the ops behind weft/ops/math/indexing.py."""
 
 from tests.ops.sample import Sample, b, bf16, c64, f16, f32, f64, i32, i64, ramp, s, u8
 

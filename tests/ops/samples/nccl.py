@@ -1,4 +1,4 @@
-"""Samples of weft/ops/nccl.py."""
+"""Samples of weft/ops/devices/nccl.py."""
 
 from tests.ops.sample import skip
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/quantize.py."""
+"""Samples of weft/ops/quantized/quantize.py."""
 
 from tests.ops.sample import Sample, f32, f64, i32, ramp, skip
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/quantized.py and weft/ops/quantized_windows.py.
+"""Samples of weft/ops/quantized/arithmetic.py and weft/ops/quantized/windows.py.
 
 Their inputs are of quantized types, which samples do not have: they are compared with what
 TensorFlow gives in tests/ops/test_quantized.py.

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/random_binomial.py."""
+"""Samples of weft/ops/random/binomial.py."""
 
 from tests.ops.sample import skip
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/random_stateful.py."""
+"""Samples of weft/ops/random/stateful.py."""
 
 from tests.ops.sample import skip
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/rnn_blocks.py."""
+"""Samples of weft/ops/nn/rnn_blocks.py."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/sets.py."""
+"""Samples of weft/ops/sparse/sets.py."""
 
 from tests.ops.sample import Sample, i32, i64, s, u8
 

@@ -1,4 +1,4 @@
-"""Samples of weft/ops/sparse_cross.py."""
+"""Samples of weft/ops/sparse/cross.py."""
 
 import numpy as np
 

@@ -13,7 +13,7 @@ from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.objects import UNKNOWN, Dataset, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import from_kernels, rows_of, shape_of
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 class Batching(Unary):

@@ -11,11 +11,11 @@ import numpy as np
 
 from weft.core import errors
 from weft.graph.tensor_proto import make_ndarray, make_tensor_proto
-from weft.io.tf_record import TFRecordWriter, tf_record_iterator
 from weft.ops.dataset.declare import INPUT, dataset_op
 from weft.ops.dataset.objects import Dataset, Element, Iterator, Reopening, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import for_kernels, from_kernels
+from weft.storage.tf_record import TFRecordWriter, tf_record_iterator
 
 
 class MemoryCache(Unary):

@@ -16,7 +16,7 @@ from weft.ops.dataset.objects import (
     Reopening,
 )
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 # ---- take ----------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from weft.core.dtypes import DType
 from weft.ops.dataset.declare import STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.files import Files, compression, opened, strings
 from weft.ops.dataset.objects import Dataset
-from weft.ops.kernels import invalid
-from weft.ops.string_numbers import numbers, type_name
+from weft.ops.kit.shared import invalid
+from weft.ops.strings.numbers import numbers, type_name
 
 
 class Format:

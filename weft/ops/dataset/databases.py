@@ -11,12 +11,12 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.errors import UnknownError
-from weft.io import lmdb
 from weft.ops.dataset.declare import dataset_op
 from weft.ops.dataset.files import Files, strings
 from weft.ops.dataset.objects import Dataset, Iterator
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
+from weft.storage import lmdb
 
 
 def _text(value: Any, name: str) -> str:

@@ -11,7 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.kernel_call import flat_arg_names
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 STRUCTURE = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 INPUT = "input_dataset: variant"

@@ -8,13 +8,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from weft.core import errors
-from weft.io.file_io import open_binary
-from weft.io.filesystem import system_of
-from weft.io.tf_record import RecordReader, open_records
 from weft.ops.dataset.declare import dataset_op, scalar
 from weft.ops.dataset.objects import Dataset, Iterator
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
+from weft.storage.file_io import open_binary
+from weft.storage.filesystem import system_of
+from weft.storage.tf_record import RecordReader, open_records
 
 _CHUNK = 1 << 18
 _FILES = "filenames: string"

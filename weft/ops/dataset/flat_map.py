@@ -19,7 +19,7 @@ from weft.ops.dataset.map import checked_calls
 from weft.ops.dataset.objects import UNKNOWN, Dataset, Element, Iterator
 from weft.ops.dataset.prefetch import Producer
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 _CALLS = f"f: func, {CAPTURED_TYPES}, {STRUCTURE}"
 

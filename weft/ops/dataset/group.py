@@ -12,7 +12,7 @@ from weft.ops.dataset.functions import Bound, Captured, captured
 from weft.ops.dataset.objects import UNKNOWN, Dataset, Element, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.window import Listing
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 def _number(result: Element, what: str) -> int:

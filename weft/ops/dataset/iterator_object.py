@@ -15,7 +15,7 @@ from weft.ops.dataset.objects import Dataset, Iterator
 from weft.ops.dataset.prefetch import Producer, end_of_sequence
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import for_kernels
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 Finish = Callable[[Sequence[Any]], Any]
 

@@ -10,6 +10,7 @@ import numpy as np
 from weft.core.errors import OutOfRangeError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.ops.control.optional import OptionalValue
 from weft.ops.dataset.declare import STRUCTURE, output_shapes
 from weft.ops.dataset.functions import Captured, captured
 from weft.ops.dataset.iterator_object import IteratorResource, check_shapes, check_types
@@ -17,9 +18,8 @@ from weft.ops.dataset.objects import Dataset
 from weft.ops.dataset.saved_state import decode, encode
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import cell, for_kernels
-from weft.ops.kernels import invalid
-from weft.ops.optional import OptionalValue
-from weft.ops.resource_names import find_or_make
+from weft.ops.kit.resource_names import find_or_make
+from weft.ops.kit.shared import invalid
 
 _COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
 _ANY_STRUCTURE = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []"

@@ -24,7 +24,7 @@ from weft.ops.dataset.objects import UNKNOWN, Dataset, Element, Iterator, Over, 
 from weft.ops.dataset.parallel import InParallel
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import from_kernels, shape_of
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 _SOME_AT_ONCE = "use_inter_op_parallelism: bool = true"
 _KEPT = "preserve_cardinality: bool = false"

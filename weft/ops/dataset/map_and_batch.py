@@ -13,7 +13,7 @@ from weft.ops.dataset.map import Map, checked_calls
 from weft.ops.dataset.objects import Dataset, Iterator
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import batch, shape_of
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 class MapAndBatch(Batch):

@@ -17,8 +17,8 @@ from weft.ops.dataset.declare import STRUCTURE, output_shapes
 from weft.ops.dataset.iterator_object import IteratorResource
 from weft.ops.dataset.objects import Dataset
 from weft.ops.dataset.values import cell, for_kernels
-from weft.ops.kernels import invalid
-from weft.ops.resource_names import find_or_make
+from weft.ops.kit.resource_names import find_or_make
+from weft.ops.kit.shared import invalid
 
 _COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
 _HANDLE = "multi_device_iterator: resource"

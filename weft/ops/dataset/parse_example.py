@@ -12,7 +12,7 @@ from weft.ops.dataset.map import checked_calls
 from weft.ops.dataset.objects import Dataset, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import cell
-from weft.ops.parsing import parse_example_
+from weft.ops.parsing.example_nodes import parse_example_
 
 
 class ParseExample(Unary):

@@ -11,7 +11,7 @@ from weft.core.errors import OpError
 from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.objects import UNKNOWN, Choosing, Dataset, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 class Same(Choosing):

@@ -18,7 +18,7 @@ from weft.core.errors import CancelledError, OutOfRangeError
 from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.objects import Dataset, Iterator, Unary
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 # An input that makes an element in less time than this, in seconds, needs no thread.
 _QUICK = 0.0003

@@ -18,8 +18,8 @@ from weft.ops.dataset.objects import UNKNOWN, Choosing, Dataset, Element, Iterat
 from weft.ops.dataset.passing import Same
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.sources import Words, chosen_seeds
-from weft.ops.kernels import invalid
-from weft.ops.resource_names import find_or_make
+from weft.ops.kit.resource_names import find_or_make
+from weft.ops.kit.shared import invalid
 
 # ---- smaller batches -----------------------------------------------------------------------------
 

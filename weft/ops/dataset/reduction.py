@@ -15,7 +15,7 @@ from weft.ops.dataset.functions import CAPTURED, CAPTURED_TYPES, captured
 from weft.ops.dataset.objects import Dataset
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import for_kernels, from_kernels
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 # A dataset of so few elements is reduced at once; with more, one may want to stop halfway.
 _FEW = 1000
@@ -104,7 +104,7 @@ def _to_records_op(name: str) -> None:
         compression = np.asarray(compression_type).item().decode()
 
         def work(scope: Scope) -> Sequence[Any]:
-            from weft.io.tf_record import TFRecordOptions, TFRecordWriter
+            from weft.storage.tf_record import TFRecordOptions, TFRecordWriter
 
             options = TFRecordOptions(compression) if compression else None
             iterator = input_dataset.open(scope)

@@ -11,7 +11,7 @@ import numpy as np
 from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op
 from weft.ops.dataset.objects import INFINITE, UNKNOWN, Dataset, Iterator, Reopening
 from weft.ops.dataset.scope import Scope
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 class Concatenate(Dataset):

@@ -15,7 +15,7 @@ from weft.ops.dataset.objects import Dataset, Element, Iterator
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.shuffle import SeedGenerator, Shuffle
 from weft.ops.dataset.sources import chosen_seeds
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 _COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
 _HANDLES: dict[str, Any] = dict(

@@ -11,7 +11,7 @@ from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.objects import Choosing, Dataset, Iterator, Reopening
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.sources import Words, chosen_seeds
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 # While the buffer holds elements of more passes than this, it is filled one element at a time.
 _MAX_PASSES = 3

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.ops import philox
 from weft.ops.dataset.declare import STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.objects import INFINITE, Dataset, Element, Iterator, Keys, RowIterator, Rows
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import from_kernels
-from weft.ops.kernels import invalid
+from weft.ops.kit import philox
+from weft.ops.kit.shared import invalid
 
 _TENSORS = "Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 

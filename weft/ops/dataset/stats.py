@@ -15,7 +15,7 @@ from weft.ops.dataset.declare import INPUT, dataset_op
 from weft.ops.dataset.objects import Dataset, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import cell
-from weft.ops.resource_names import find_or_make
+from weft.ops.kit.resource_names import find_or_make
 
 _COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 def cell(value: bytes) -> np.ndarray:

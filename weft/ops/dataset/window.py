@@ -11,7 +11,7 @@ from weft.ops.dataset.objects import Dataset, Element, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.sources import Listed
 from weft.ops.dataset.values import batch
-from weft.ops.kernels import invalid
+from weft.ops.kit.shared import invalid
 
 
 class Window(Unary):

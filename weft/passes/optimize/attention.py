@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.op_def import OpDef
-from weft.ops.attention_fused import HALF, fused_attention, fused_attention_grad
+from weft.ops.nn.attention_fused import HALF, fused_attention, fused_attention_grad
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.optimize.attention_match import Attention, Matcher
 

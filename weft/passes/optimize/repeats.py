@@ -13,7 +13,7 @@ work on each row by itself on the way to one.
 from __future__ import annotations
 
 from weft.core import dtypes
-from weft.ops.repeats import sum_repeated
+from weft.ops.array.unique_sums import sum_repeated
 from weft.passes.client_graph import ClientGraph, Edge, Node, needed, topological
 
 # What handles every row by itself, as long as its other inputs are scalars or rows too.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weft.ops.restore import restore_variables
+from weft.ops.files.restore import restore_variables
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
 
 _ASSIGNS = ("Assign", "AssignVariableOp")

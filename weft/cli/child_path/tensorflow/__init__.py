@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from weft.cli.tensorflow_import import install
+from weft.legacy.tensorflow_import import install
 
 # The import in progress returns what stands in `sys.modules` at its end.
 del sys.modules["tensorflow"]

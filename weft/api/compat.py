@@ -1,0 +1,101 @@
+"""tf.compat: text and bytes, and names for code that must run on more than one TensorFlow."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from weft.core.compat import (
+    as_bytes,
+    as_str,
+    as_str_any,
+    as_text,
+    bytes_or_text_types,
+    complex_types,
+    integral_types,
+    path_to_str,
+    real_types,
+)
+from weft.core.shapes import dimension_at_index, dimension_value
+
+# A program may say `import weft.compat.v1 as tf`.
+__path__: list[str] = []
+# The day TensorFlow 1.15's graphs were frozen at; a program can move it.
+_horizon = datetime.date(2019, 8, 21)
+
+
+def forward_compatible(year: int, month: int, day: int) -> bool:
+    """Whether graphs may use what became available after this day."""
+    return _horizon > datetime.date(year, month, day)
+
+
+@contextlib.contextmanager
+def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
+    """Inside the block, `forward_compatible` answers as on this day."""
+    global _horizon
+    saved, _horizon = _horizon, datetime.date(year, month, day)
+    try:
+        yield
+    finally:
+        _horizon = saved
+
+
+class _SavedModel2:
+    """tf.compat.v2.saved_model: objects instead of graphs and sessions."""
+
+    @property
+    def load(self) -> Any:
+        from weft.lib.saved_model.load import load
+
+        return load
+
+    @property
+    def save(self) -> Any:
+        from weft.lib.saved_model.save import save
+
+        return save
+
+
+class _Version2:
+    """tf.compat.v2: weft has TensorFlow 1 only, and says so, but for SavedModels of objects."""
+
+    saved_model = _SavedModel2()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"tf.compat.v2 has no attribute {name!r}: weft implements TensorFlow 1.15's graphs and"
+            f" sessions; look for tf.{name} or tf.compat.v1.{name}"
+        )
+
+    def __repr__(self) -> str:
+        return "<tf.compat.v2: not part of weft>"
+
+
+v2 = _Version2()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "v1":  # the package itself, which is being loaded when this module is
+        return sys.modules[__name__.partition(".")[0]]
+    raise AttributeError(f"module 'tf.compat' has no attribute {name!r}")
+
+
+__all__ = [
+    "as_bytes",
+    "as_str",
+    "as_str_any",
+    "as_text",
+    "bytes_or_text_types",
+    "complex_types",
+    "dimension_at_index",
+    "dimension_value",
+    "forward_compatibility_horizon",
+    "forward_compatible",
+    "integral_types",
+    "path_to_str",
+    "real_types",
+    "v2",
+]

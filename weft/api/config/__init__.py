@@ -1,0 +1,13 @@
+"""tf.config: public names, re-exported from where they are made."""
+
+from weft.client.process_config import (
+    experimental_list_devices as experimental_list_devices,
+    get_soft_device_placement as get_soft_device_placement,
+    set_soft_device_placement as set_soft_device_placement,
+)
+from weft.lib.functions.polymorphic import (
+    experimental_run_functions_eagerly as experimental_run_functions_eagerly,
+)
+from weft.api.config import experimental as experimental
+from weft.api.config import optimizer as optimizer
+from weft.api.config import threading as threading

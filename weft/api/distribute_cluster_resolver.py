@@ -1,9 +1,0 @@
-"""tf.distribute.cluster_resolver: public names, re-exported from where they are made."""
-
-from weft.train.cluster_resolver import (
-    ClusterResolver as ClusterResolver,
-    SimpleClusterResolver as SimpleClusterResolver,
-    TFConfigClusterResolver as TFConfigClusterResolver,
-    TPUClusterResolver as TPUClusterResolver,
-    UnionClusterResolver as UnionResolver,
-)

@@ -1,9 +1,0 @@
-"""tf.estimator.tpu: public names, re-exported from where they are made."""
-
-from weft.estimator.tpu_config import (
-    InputPipelineConfig as InputPipelineConfig,
-    RunConfig as RunConfig,
-    TPUConfig as TPUConfig,
-)
-from weft.estimator.tpu_estimator import TPUEstimator as TPUEstimator
-from weft.estimator.tpu_spec import TPUEstimatorSpec as TPUEstimatorSpec

@@ -1,0 +1,18 @@
+"""tf.keras.activations: public names, re-exported from where they are made."""
+
+from weft.lib.keras.activations import (
+    deserialize as deserialize,
+    elu as elu,
+    exponential as exponential,
+    get as get,
+    hard_sigmoid as hard_sigmoid,
+    linear as linear,
+    relu as relu,
+    selu as selu,
+    serialize as serialize,
+    sigmoid as sigmoid,
+    softmax as softmax,
+    softplus as softplus,
+    softsign as softsign,
+    tanh as tanh,
+)

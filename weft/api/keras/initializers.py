@@ -1,0 +1,35 @@
+"""tf.keras.initializers: public names, re-exported from where they are made."""
+
+from weft.lib.keras.initializers import (
+    constant as constant,
+    deserialize as deserialize,
+    get as get,
+    glorot_normal as glorot_normal,
+    glorot_uniform as glorot_uniform,
+    identity as identity,
+    normal as normal,
+    ones as ones,
+    orthogonal as orthogonal,
+    random_normal as random_normal,
+    random_uniform as random_uniform,
+    RandomNormal as RandomNormal,
+    RandomUniform as RandomUniform,
+    serialize as serialize,
+    truncated_normal as truncated_normal,
+    TruncatedNormal as TruncatedNormal,
+    uniform as uniform,
+    zeros as zeros,
+)
+from weft.ops.state.initializers import (
+    Constant as Constant,
+    he_normal as he_normal,
+    he_uniform as he_uniform,
+    Identity as Identity,
+    Initializer as Initializer,
+    lecun_normal as lecun_normal,
+    lecun_uniform as lecun_uniform,
+    Ones as Ones,
+    Orthogonal as Orthogonal,
+    VarianceScaling as VarianceScaling,
+    Zeros as Zeros,
+)

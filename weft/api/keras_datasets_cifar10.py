@@ -1,3 +1,0 @@
-"""tf.keras.datasets.cifar10: public names, re-exported from where they are made."""
-
-from weft.keras.datasets.cifar10 import load_data as load_data

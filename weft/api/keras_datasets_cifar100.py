@@ -1,3 +1,0 @@
-"""tf.keras.datasets.cifar100: public names, re-exported from where they are made."""
-
-from weft.keras.datasets.cifar100 import load_data as load_data

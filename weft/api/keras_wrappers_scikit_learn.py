@@ -1,6 +1,0 @@
-"""tf.keras.wrappers.scikit_learn: public names, re-exported from where they are made."""
-
-from weft.keras.wrappers.scikit_learn import (
-    KerasClassifier as KerasClassifier,
-    KerasRegressor as KerasRegressor,
-)

@@ -1,3 +1,0 @@
-"""tf.lookup.experimental: public names, re-exported from where they are made."""
-
-from weft.train.mutable_tables import DenseHashTable as DenseHashTable

@@ -1,3 +1,0 @@
-"""tf.saved_model.experimental: public names, re-exported from where they are made."""
-
-from weft.saved_model.save import save as save

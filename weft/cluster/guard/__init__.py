@@ -1,0 +1,1 @@
+"""Security, quotas, keep-alives and diagnosis of connections."""

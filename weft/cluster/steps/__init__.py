@@ -1,0 +1,1 @@
+"""Masters and workers: sessions, registered graphs and steps."""

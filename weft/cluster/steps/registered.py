@@ -1,0 +1,221 @@
+"""A graph that was registered with a worker: GraphDef in, something to run any number of times."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.cluster.interfaces import GraphCall, GraphResult
+from weft.cluster.steps.flow import ROOT, Flow
+from weft.cluster.steps.partition_def import PUSH
+from weft.cluster.steps.worker_steps import WorkerStep
+from weft.cluster.transport.remote_rendezvous import Pushes
+from weft.core import errors
+from weft.graph.graph import Graph
+from weft.graph.importer import MALFORMED, add_nodes
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.ops.devices.transfer import key
+from weft.passes.client_graph import ClientGraph
+from weft.passes.partition import Partition
+from weft.passes.pipeline import Options, prepare
+from weft.runtime.continuation import StepEnds
+from weft.runtime.dataflow_plan import DataflowPlan
+from weft.runtime.debug import dump
+from weft.runtime.debug.trace import StepTrace
+from weft.runtime.host.interpret import Observer
+from weft.runtime.partitions import PartitionedPlan
+from weft.runtime.plan import Plan
+from weft.runtime.planning import make_plan
+from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.step import located_fetch
+from weft.runtime.threads import Crew
+from weft.runtime.xla.region import Region
+
+_UNOPTIMIZED = Options(fold=False, cse=False, simplify=False)
+
+
+def transfer_key(op: Operation) -> str:
+    """The rendezvous key of a transfer outside of loops."""
+    return key(op.attrs) + ROOT
+
+
+class RegisteredGraph:
+    """Nodes on the devices of one worker. What the client feeds and fetches goes by key."""
+
+    def __init__(
+        self, graph_def: Any, stores: Mapping[str, ResourceStore], options: Options, crew: Crew
+    ) -> None:
+        self.stores, self.crew = stores, crew
+        self.operations = _operations(graph_def)
+        self._check_devices()
+        ends = [op for op in self.operations if op.attrs.get("client_terminated")]
+        recvs = [op for op in ends if op.definition.transfer == "recv"]
+        sends = [op for op in ends if op.definition.transfer == "send"]
+        self.feed_keys = [transfer_key(op) for op in recvs]
+        self.fetch_keys = [transfer_key(op) for op in sends]
+        feeds, fetches = [op.outputs[0] for op in recvs], [op.inputs[0] for op in sends]
+        self.plan = self._plan(feeds, fetches, _ends(self.operations, set(ends)), options)
+        self.has_transfers = any(
+            node.definition.transfer for graph in self.plan.graphs for node in graph.nodes
+        )
+        self.pushes = _pushes(self.operations)
+        self.flow = Flow.of(self.plan) if self.has_transfers else None
+        self._partial: Any = None
+        self._lock = threading.Lock()
+
+    def _check_devices(self) -> None:
+        for op in self.operations:
+            if op.device not in self.stores:
+                raise errors.InvalidArgumentError(
+                    None, None, f"{op.name} is placed on {op.device or 'no device'}, but the worker"
+                    f" has [ {', '.join(sorted(self.stores))} ]",
+                )  # fmt: skip
+
+    def _plan(
+        self,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        options: Options,
+    ) -> Any:
+        parts = prepare(feeds, fetches, targets, options, dump.observer(), _as_placed)
+        if len(parts) > 1:
+            return PartitionedPlan(parts, self.stores, self.crew)
+        return make_plan(parts[0].graph, self._store(parts[0]))
+
+    def _store(self, part: Partition) -> ResourceStore:
+        return self.stores.get(part.device) or next(iter(self.stores.values()))
+
+    # ---- whole steps ----
+
+    def is_quick(self) -> bool:
+        """Whether a step is over at once: it has shown that, and it never waits."""
+        plan = self.plan
+        return type(plan) is Plan and all(
+            isinstance(unit, Region) and unit.entries and unit.is_tiny() for unit in plan.units
+        )
+
+    def run_quickly(self, call: GraphCall) -> GraphResult:
+        """A step that is over at once."""
+        values = self.plan.run(self._fed(call.feeds))
+        return GraphResult(self._fetched(call.fetches, values))
+
+    def start(self, call: GraphCall, step: WorkerStep) -> Any:
+        """The `GraphResult` of one step, or a promise of it."""
+        feeds = self._fed(call.feeds)
+        trace = StepTrace() if call.recording.timeline else None
+
+        def finish(values: Sequence[Any]) -> GraphResult:
+            step.rendezvous.flush()
+            stats = None if trace is None else _step_stats(trace)
+            return GraphResult(self._fetched(call.fetches, values), stats, self._graphs(call))
+
+        if trace is None and self.flow is not None:
+            return self.flow.start(feeds, finish, step.running, step.rendezvous)
+        observe = None if trace is None else _observer(trace)
+        rendezvous = step.rendezvous if self.has_transfers else None
+        return self.plan.start(feeds, finish, StepEnds(observe, None, step.running, rendezvous))
+
+    def _fed(self, feeds: Sequence[tuple[str, Any]]) -> Sequence[Any]:
+        if not self.feed_keys:
+            return ()
+        given = dict(feeds)
+        try:
+            return [given[name] for name in self.feed_keys]
+        except KeyError as missing:
+            raise errors.InvalidArgumentError(
+                None, None, f"Nothing was fed for {missing}"
+            ) from None
+
+    def _fetched(self, keys: Sequence[str], values: Sequence[Any]) -> list[tuple[str, Any]]:
+        if not keys:
+            return []
+        try:
+            made = {k: _read(value) for k, value in zip(self.fetch_keys, values, strict=True)}
+        except errors.FailedPreconditionError as error:
+            raise located_fetch(error, self.plan.graph, values) from None
+        return [(name, made[name]) for name in keys]
+
+    def _graphs(self, call: GraphCall) -> list[Any]:
+        if not call.recording.partition_graphs:
+            return []
+        return [dump.to_graph_def(graph) for graph in self.plan.graphs]
+
+    # ---- steps in several calls ----
+
+    def partial_plan(self) -> Any:
+        """The graph as it was sent, node by node: its feeds and fetches meet in the rendezvous."""
+        with self._lock:
+            if self._partial is None:
+                targets = _ends(self.operations, set())
+                parts = prepare([], [], targets, _UNOPTIMIZED, None, _as_placed)
+                if len(parts) > 1:
+                    self._partial = PartitionedPlan(parts, self.stores, self.crew, DataflowPlan)
+                else:
+                    self._partial = DataflowPlan(parts[0].graph, self._store(parts[0]))
+            return self._partial
+
+
+def _operations(graph_def: Any) -> list[Operation]:
+    for node in graph_def.node:
+        if "_class" in node.attr:
+            del node.attr["_class"]  # all nodes have a place, and not all of a group are here
+    graph = Graph()
+    try:
+        add_nodes(graph, graph_def)
+    except MALFORMED as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    operations = graph.get_operations()
+    for op in operations:
+        op._stack = ()
+        comes_from_afar = op.definition.transfer == "recv" and not op.attrs["client_terminated"]
+        if comes_from_afar and "_hop" not in op.attrs:
+            op.attrs["_may_be_dead"] = True  # a master that does not say
+    return operations
+
+
+def _as_placed(graph: ClientGraph) -> None:
+    """Every node has a device already; feeds are wherever they are needed."""
+
+
+def _ends(operations: list[Operation], without: set[Operation]) -> list[Operation]:
+    """The operations that nobody uses. All others run because one of these needs them."""
+    used: set[Operation] = set()
+    for op in operations:
+        used.update(tensor.op for tensor in op.inputs)
+        used.update(op._control_inputs)
+    return [op for op in operations if op not in used and op not in without]
+
+
+def _pushes(operations: Sequence[Operation]) -> Pushes:
+    """What the master says is pushed to other tasks, and by them."""
+    ends = [op for op in operations if op.definition.transfer and op.attrs.get(PUSH)]
+    return Pushes(
+        {
+            transfer_key(op): op.attrs["recv_device"].partition("/device:")[0]
+            for op in ends
+            if op.definition.transfer == "send"
+        },
+        frozenset(transfer_key(op) for op in ends if op.definition.transfer == "recv"),
+    )
+
+
+def _read(value: Any) -> Any:
+    return value.read() if isinstance(value, Variable) else value
+
+
+def _observer(trace: StepTrace) -> Observer:
+    def observe(node: Any, inputs: Any, outputs: Any, start: float, end: float) -> None:
+        trace(node, outputs, start, end)
+
+    return observe
+
+
+def _step_stats(trace: StepTrace) -> Any:
+    from tensorboard.compat.proto.config_pb2 import RunMetadata
+
+    metadata = RunMetadata()
+    trace.fill(metadata)
+    return metadata.step_stats

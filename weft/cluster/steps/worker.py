@@ -1,0 +1,278 @@
+"""The worker of a process: its devices, the state on them, and its share of every step."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import random
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.cluster.definitions import task_addresses, task_name
+from weft.cluster.guard.limits import Meters
+from weft.cluster.interfaces import NOTHING, Failed, GraphCall, GraphResult, Worker
+from weft.cluster.steps.registered import RegisteredGraph
+from weft.cluster.steps.state import WorkerSession
+from weft.cluster.steps.worker_steps import WorkerStep, WorkerSteps
+from weft.cluster.transport import outcome
+from weft.cluster.transport.inprocess import Peers
+from weft.core import errors
+from weft.core.deferred import Deferred, Ends
+from weft.runtime.continuation import Drive, StepEnds
+from weft.runtime.devices.device import Device, local_devices
+from weft.runtime.resources import ResourceStore
+from weft.runtime.step import options_from
+from weft.runtime.threads import Crew, Job, Turns
+
+
+def new_incarnation() -> int:
+    """A number that tells this life of a device from earlier ones."""
+    return random.SystemRandom().getrandbits(63) | 1
+
+
+class LocalWorker(Worker):
+    """A worker in this process. `peers` are the tasks of its cluster, and how to reach them."""
+
+    cleans_up = True
+
+    def __init__(self, peers: Peers, config: Any = None, meters: Meters | None = None) -> None:
+        self.task, self.peers, self.meters = peers.home, peers, meters or Meters()
+        self.devices: list[Device] = [
+            dataclasses.replace(device, incarnation=new_incarnation())
+            for device in local_devices(config, self.task)
+        ]
+        self.stores = {d.name: ResourceStore(d.handle) for d in self.devices}
+        self.crew = Crew("weft-worker")
+        self.steps = WorkerSteps(peers, self.meters)
+        # By kind and number: sessions may know the task by another name.
+        self._incarnations = {_short(d.name): d.incarnation for d in self.devices}
+        # Masters that make no sessions on workers share this one.
+        self._sessions = {"": WorkerSession(self.stores, False, peers)}
+        self._lock = threading.Lock()
+
+    def get_status(self, timeout: float | None = None) -> Deferred:
+        return outcome.known(list(self.devices))
+
+    # ---- sessions ----
+
+    def create_worker_session(self, session: str, cluster: Any, isolate: bool) -> Deferred:
+        return outcome.attempt(lambda: self._create_session(session, cluster, isolate))
+
+    def _create_session(self, session: str, cluster: Any, isolate: bool) -> None:
+        peers = self.peers
+        if cluster is not None and cluster.cluster.job:
+            home = task_name(cluster.job_name, cluster.task_index)
+            peers = peers.renamed(home, task_addresses(cluster.cluster))
+        with self._lock:
+            if not session or session in self._sessions:
+                raise errors.AlreadyExistsError(
+                    None, None, f"The worker has a session {session!r} already"
+                )
+            made = WorkerSession(self.stores, isolate, peers)
+            self.meters.worker_sessions.take_for(made)
+            self._sessions[session] = made
+
+    def delete_worker_session(self, session: str) -> Deferred:
+        with self._lock:
+            gone = self._sessions.pop(session, None) if session else None
+        if gone is not None:
+            why = errors.CancelledError(None, None, f"Session {session} was closed on {self.task}")
+            self.steps.end_all(session, why)
+            gone.clear()
+        return outcome.known(None)
+
+    def session(self, handle: str) -> WorkerSession:
+        found = self._sessions.get(handle)
+        if found is None:
+            raise errors.AbortedError(
+                None, None,
+                f'Session handle is not found: {handle}. Possibly this worker ("{self.task}") just'
+                " restarted.",
+            )  # fmt: skip
+        return found
+
+    # ---- graphs ----
+
+    def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
+        return outcome.attempt(lambda: self._register(session, graph_def, options))
+
+    def _register(self, session: str, graph_def: Any, options: Any) -> str:
+        from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+        owner = self.session(session)
+        passes = options_from(ConfigProto(graph_options=options))
+        size = graph_def.ByteSize()
+        graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
+        self.meters.graphs.take_for(graph, size)
+        return owner.add(graph)
+
+    def deregister_graph(self, session: str, graph: str) -> Deferred:
+        return outcome.attempt(lambda: self.session(session).remove(graph))
+
+    # ---- steps ----
+
+    def run_graph(self, call: GraphCall, here: bool = False) -> Deferred:
+        result = Deferred(lambda: self.steps.end(call.step_id, _cancelled(call.step_id)))
+        if self._run_promptly(call, result):
+            pass
+        elif here:
+            self._run_here(call, result)
+        else:
+            self.crew.start(lambda: self._drive(call, result, self.crew.start))
+        return result
+
+    def _run_here(self, call: GraphCall, result: Deferred) -> None:
+        turns = Turns(self.crew)
+        result.deliver_to(lambda *_: turns.over())
+        try:
+            self._drive(call, result, turns.start)
+            turns.attend()
+        except BaseException:  # a keyboard interrupt
+            turns.leave()
+            raise
+
+    def _run_promptly(self, call: GraphCall, result: Deferred) -> bool:
+        """Runs a step that is over sooner than a thread would wake up; whether it is such a one."""
+        if call.recording is not NOTHING or call.partial:
+            return False
+        try:
+            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+            if not graph.is_quick():
+                return False
+            result.complete(graph.run_quickly(call))
+        except Exception as error:
+            result.fail(error)
+        return True
+
+    def _begin(self, call: GraphCall, graph: RegisteredGraph) -> WorkerStep:
+        step = self.steps.open(call.step_id)
+        step.session = call.session
+        step.rendezvous.begin(self.session(call.session).peers, graph.pushes)
+        return step
+
+    def _drive(self, call: GraphCall, result: Deferred, start: Callable[[Job], None]) -> None:
+        """Runs a step on this thread up to where it has to wait; from there on, by `start`."""
+        try:
+            graph: RegisteredGraph = self.session(call.session).graph(call.graph)
+            step = self._begin(call, graph)
+        except Exception as error:
+            result.fail(error)
+            return
+        ends = Ends()
+
+        def done(outputs: Any, error: BaseException | None) -> None:
+            ends.over()
+            try:
+                if error is None and not call.partial:
+                    self.steps.finish(call.step_id, step)
+            except Exception as too_much:
+                error = too_much
+            if error is None:
+                result.complete(outputs)
+            else:
+                self.steps.end(call.step_id, _as_status(error))
+                result.fail(error)
+
+        begin = self._run_partial if call.partial else RegisteredGraph.start
+        limits = StepEnds(running=step.running)
+        Drive(start, limits, ends, done).go(lambda: begin(graph, call, step))
+
+    def _run_partial(self, graph: RegisteredGraph, call: GraphCall, step: WorkerStep) -> Deferred:
+        """One call of a step in several: what it feeds and fetches goes through the rendezvous."""
+        if step.partial is None:
+            step.partial = self._start_partial(graph, call.step_id, step)
+        for key, value in call.feeds:
+            step.rendezvous.send(key, value)
+        awaited = [step.rendezvous.recv_here(key) for key in call.fetches]
+        found = outcome.gathered([*awaited, step.partial] if call.last else awaited)
+        keys = call.fetches
+        found.then = lambda values: GraphResult([(k, v[0]) for k, v in zip(keys, values)])  # noqa: B905
+        return found
+
+    def _start_partial(self, graph: RegisteredGraph, step_id: int, step: WorkerStep) -> Deferred:
+        """All of a partial run; gives the promise of its end."""
+        over, ends = Deferred(), Ends()
+
+        def done(outputs: Any, error: BaseException | None) -> None:
+            ends.over()
+            if error is None:
+                step.rendezvous.flush()
+                over.complete(None)
+            else:
+                over.fail(error)
+                self.steps.end(step_id, _as_status(error))
+
+        limits = StepEnds(None, None, step.running, step.rendezvous)
+        drive = Drive(self.crew.start, limits, ends, done)
+        plan = graph.partial_plan()
+        self.crew.start(lambda: drive.go(lambda: plan.start([], list, limits)))
+        return over
+
+    def recv_tensor(self, step_id: int, key: str) -> Deferred:
+        def find() -> Any:
+            self._check_incarnation(key)
+            return self.steps.open(step_id).rendezvous.recv_here(key)
+
+        try:
+            found = find()
+        except Exception as error:
+            result = Deferred()
+            result.fail(error)
+            return result
+        return found if isinstance(found, Deferred) else outcome.known(found)
+
+    def push_tensors(
+        self, step_id: int, keys: Sequence[str], values: Sequence[Any], failed: Failed
+    ) -> None:
+        with contextlib.suppress(errors.OpError):  # the step is over: nobody wants them
+            self.steps.arrive(step_id, keys, values)
+
+    def _check_incarnation(self, key: str) -> None:
+        device, _, rest = key.partition(";")
+        meant = int(rest.partition(";")[0] or "0", 16)
+        mine = self._incarnations.get(_short(device))
+        if mine is None:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"{self.task} was asked for a tensor of {device}, which it does not have",
+            )
+        if mine != meant:
+            raise errors.AbortedError(
+                None, None,
+                f"RecvTensor expects a different device incarnation: {meant} vs. {mine}. Your"
+                f' worker job ("{self.task}") was probably restarted. Check your worker job for the'
+                " reason why it was restarted.",
+            )  # fmt: skip
+
+    def cleanup_graph(self, step_id: int) -> Deferred:
+        self.steps.end(step_id)
+        return outcome.known(None)
+
+    def cleanup_all(self, containers: Sequence[str]) -> Deferred:
+        for store in self.stores.values():
+            store.clear(list(containers) or None)
+        return outcome.known(None)
+
+    def close(self) -> None:
+        self.steps.close(
+            errors.CancelledError(None, None, f"The server of {self.task} has stopped")
+        )
+        self.crew.close()
+
+
+def _short(device: str) -> str:
+    """A device of this process by its kind and number."""
+    return device.partition("/device:")[2]
+
+
+def _cancelled(step_id: int) -> errors.OpError:
+    return errors.CancelledError(None, None, f"Step {step_id} was cancelled")
+
+
+def _as_status(error: BaseException) -> errors.OpError:
+    """An error as those get it who wait for the step's tensors."""
+    if isinstance(error, errors.OpError):
+        return error
+    return errors.InternalError(None, None, f"{type(error).__name__}: {error}")

@@ -1,0 +1,1 @@
+"""Messages between processes: frames, gRPC, shared memory."""

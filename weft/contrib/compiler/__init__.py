@@ -1,4 +1,0 @@
-"""tf.contrib.compiler: what is to be compiled. Here everything is that can be."""
-
-from weft.contrib.compiler import jit as jit
-from weft.contrib.compiler import xla as xla

@@ -1,3 +1,0 @@
-"""tf.contrib.staging: areas that hold tensors from one step for the next."""
-
-from weft.ops.staging import StagingArea as StagingArea

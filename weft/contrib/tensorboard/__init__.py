@@ -1,3 +1,0 @@
-"""tf.contrib.tensorboard: what programs tell TensorBoard's plugins."""
-
-from weft.contrib.tensorboard import plugins as plugins

@@ -1,4 +1,0 @@
-"""tf.contrib.tfprof: tf.profiler under its earlier names."""
-
-from weft.contrib.tfprof import model_analyzer as model_analyzer
-from weft.contrib.tfprof import tfprof_logger as tfprof_logger

@@ -1,4 +1,0 @@
-"""tf.contrib.tfprof.tfprof_logger."""
-
-from weft.profiler.options import TRAINABLE_VARIABLES as TRAINABLE_VARIABLES
-from weft.profiler.profiler import write_op_log as write_op_log

@@ -1,1 +1,0 @@
-"""tf.keras.estimator: Keras models as Estimators."""

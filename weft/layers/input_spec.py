@@ -1,3 +1,0 @@
-"""What a layer says of its inputs: Keras's, under the name it has here."""
-
-from weft.keras.engine.input_spec import InputSpec as InputSpec

@@ -1,0 +1,1 @@
+"""TensorFlow's module names for programs that import them."""

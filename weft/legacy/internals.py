@@ -1,0 +1,258 @@
+"""Helpers that programs take from TensorFlow's internal modules and that are public nowhere.
+
+Each class stands for one module (`device_lib` for `tensorflow.python.client.device_lib`); the
+table in `tensorflow_modules` says which. Only what programs were seen to use is here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import itertools
+import types
+import unittest.mock
+from collections import namedtuple
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import weft as tf
+from weft.graph import collection_def
+
+
+class tf2:
+    @staticmethod
+    def enabled() -> bool:
+        """weft is TensorFlow 1: graphs, never eager."""
+        return False
+
+
+class pywrap:
+    @staticmethod
+    def EqualGraphDefWrapper(actual: bytes, expected: bytes) -> bytes:
+        """How two serialized graphs differ; nothing when they do not."""
+        try:
+            tf.test.assert_equal_graph_def(
+                tf.GraphDef.FromString(actual), tf.GraphDef.FromString(expected)
+            )
+        except AssertionError as difference:
+            return str(difference).encode()
+        return b""
+
+
+class device_lib:
+    @staticmethod
+    def list_local_devices(session_config: Any = None) -> list[Any]:
+        """The devices that a session in this process would have, as messages. Loads jax."""
+        from weft.cluster.transport.methods import from_device
+        from weft.core.device_name import short_name
+        from weft.runtime.devices.device import local_devices
+
+        found = [from_device(device) for device in local_devices(session_config)]
+        for each in found:
+            each.name = short_name(each.name)
+        return found
+
+
+class ops:
+    """Names of `framework.ops` that are nowhere else."""
+
+    _uids = itertools.count(1)
+    _USE_C_API = True
+    register_proto_function = staticmethod(collection_def.register_proto_function)
+    strip_name_scope = staticmethod(collection_def.strip_name_scope)
+    prepend_name_scope = staticmethod(collection_def.prepend_name_scope)
+
+    @staticmethod
+    def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> Any:
+        """How many floating-point operations ("flops") a node takes."""
+        from weft.lib.profiler.flops import flops_of
+
+        counted = statistic_type == "flops"
+        found = flops_of(graph.get_operation_by_name(node.name)) if counted else 0
+        return types.SimpleNamespace(statistic_type=statistic_type, value=found or None)
+
+    @staticmethod
+    def uid() -> int:
+        """A number that is given once."""
+        return next(ops._uids)
+
+    @staticmethod
+    def set_shapes_for_outputs(op: Any) -> None:
+        """Shapes are known when an operation is made: there is nothing left to do."""
+
+
+class control_flow_util:
+    @staticmethod
+    def GetContainingXLAContext(ctxt: Any) -> None:
+        """None: what XLA compiles is not a context of the graph."""
+
+
+class summary_op_util:
+    @staticmethod
+    def skip_summary() -> bool:
+        """Whether this is a copy of a model that is to write no summaries."""
+        return False
+
+
+class model_fn:
+    LOSS_METRIC_KEY = "loss"
+    AVERAGE_LOSS_METRIC_KEY = "average_loss"
+
+
+class freeze_graph:
+    @staticmethod
+    def freeze_graph_with_def_protos(
+        input_graph_def: Any, input_saver_def: Any, input_checkpoint: str, output_node_names: str,
+        restore_op_name: str, filename_tensor_name: str, output_graph: str, clear_devices: bool,
+        initializer_nodes: str, variable_names_whitelist: str = "",
+        variable_names_blacklist: str = "", **others: Any,
+    ) -> Any:  # fmt: skip
+        """The graph with the variables of a checkpoint as constants, also written to a file."""
+        if clear_devices:
+            for node in input_graph_def.node:
+                node.device = ""
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.import_graph_def(input_graph_def, name="")
+            if input_saver_def:
+                saver = tf.train.Saver(saver_def=input_saver_def)
+                saver.restore(session, input_checkpoint)
+            else:
+                session.run(restore_op_name, {filename_tensor_name: input_checkpoint})
+            if initializer_nodes:
+                session.run(initializer_nodes.replace(" ", "").split(","))
+            frozen = tf.graph_util.convert_variables_to_constants(
+                session, input_graph_def, output_node_names.replace(" ", "").split(","),
+                variable_names_whitelist=_listed(variable_names_whitelist),
+                variable_names_blacklist=_listed(variable_names_blacklist),
+            )  # fmt: skip
+        if output_graph:
+            with tf.gfile.GFile(output_graph, "wb") as file:
+                file.write(frozen.SerializeToString())
+        return frozen
+
+
+def _listed(names: str) -> list[str] | None:
+    return names.replace(" ", "").split(",") if names else None
+
+
+class smart:
+    """Conditions that are decided while the graph is built when their value is known by then."""
+
+    @staticmethod
+    def smart_constant_value(pred: Any) -> Any:
+        if isinstance(pred, tf.Tensor):
+            return tf.get_static_value(pred)
+        if pred in (0, 1, True, False):
+            return bool(pred)
+        raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Received: {pred!r}")
+
+    constant_value = smart_constant_value
+
+    @staticmethod
+    def smart_cond(
+        pred: Any,
+        true_fn: Callable[[], Any],
+        false_fn: Callable[[], Any],
+        name: str | None = None,
+    ) -> Any:
+        value = smart.smart_constant_value(pred)
+        if value is None:
+            return tf.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+        return true_fn() if value else false_fn()
+
+    @staticmethod
+    def normalize_tuple(value: int | Iterable[int], n: int, name: str) -> tuple[int, ...]:
+        """`value` as a tuple of `n` integers; a lone integer is repeated."""
+        many = (value,) * n if isinstance(value, int) else tuple(value)
+        if len(many) != n or not all(isinstance(each, int) for each in many):
+            raise ValueError(f"`{name}` must be an integer or {n} of them. Received: {value!r}")
+        return many
+
+
+class resources:
+    @staticmethod
+    def shared_resources() -> list[Any]:
+        return tf.get_collection(tf.GraphKeys.RESOURCES)
+
+    @staticmethod
+    def local_resources() -> list[Any]:
+        return tf.get_collection(tf.GraphKeys.LOCAL_RESOURCES)
+
+    @staticmethod
+    def initialize_resources(resource_list: Iterable[Any], name: str = "init") -> Any:
+        return tf.group(*[resource.create for resource in resource_list], name=name)
+
+
+class test:
+    mock = unittest.mock
+
+
+class all_util:
+    @staticmethod
+    def remove_undocumented(module_name: str, *args: Any, **kwargs: Any) -> None:
+        """Trims a module's names in TensorFlow's own build; nothing depends on it."""
+
+
+class deprecation:
+    """Decorators that announce deprecations: here the function is left as it is."""
+
+    @staticmethod
+    def _as_it_is(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+        return lambda function: function
+
+    deprecated = deprecated_args = deprecated_arg_values = deprecated_endpoints = _as_it_is
+
+
+class tf_export:
+    """Export declarations only matter to TensorFlow's build."""
+
+    tf_export = keras_export = estimator_export = deprecation._as_it_is
+
+
+class tf_contextlib:
+    contextmanager = staticmethod(contextlib.contextmanager)
+
+
+class tf_decorator:
+    @staticmethod
+    def make_decorator(
+        target: Callable[..., Any], decorator_func: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Callable[..., Any]:
+        return functools.wraps(target)(decorator_func)
+
+    @staticmethod
+    def unwrap(maybe_decorated: Callable[..., Any]) -> tuple[list[Any], Callable[..., Any]]:
+        return [], inspect.unwrap(maybe_decorated)
+
+
+class tf_inspect:
+    ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
+    FullArgSpec = inspect.FullArgSpec
+
+    @staticmethod
+    def getargspec(func: Callable[..., Any]) -> tuple[Any, ...]:
+        """The four fields that Python 2's function of this name gave."""
+        return tf_inspect.ArgSpec(*inspect.getfullargspec(func)[:4])
+
+
+class function_utils:
+    @staticmethod
+    def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
+        """The names of the arguments a caller can pass: without a bound `self`."""
+        return tuple(inspect.signature(fn).parameters)
+
+
+class lazy_loader:
+    class LazyLoader(types.ModuleType):
+        """A module that is imported at its first use."""
+
+        def __init__(self, local_name: str, parent_module_globals: dict[str, Any], name: str):
+            super().__init__(name)
+            self._bind = functools.partial(parent_module_globals.__setitem__, local_name)
+
+        def __getattr__(self, item: str) -> Any:
+            module = importlib.import_module(self.__name__)
+            self._bind(module)
+            return getattr(module, item)

@@ -1,0 +1,16 @@
+"""TensorFlow's internal modules, for programs that import them: `weft.python.framework.ops`.
+
+What `tensorflow.python` is under `weft run`, this is for programs whose imports say weft. There are
+no modules in this folder: `weft/legacy/tensorflow_modules.py` says where in weft each name is.
+"""
+
+from typing import Any
+
+from weft.legacy import tensorflow_import
+
+tensorflow_import.install("weft.python")
+_view = tensorflow_import.View("weft.python", ())
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_view, name)

@@ -1,0 +1,529 @@
+"""Where the names of TensorFlow's internal modules live in weft: data, read by `tensorflow_import`.
+
+Programs reach past TensorFlow's public API (`from tensorflow.python.ops import math_ops`). Nearly
+every name found there is public under another path, so a module is a list of places to look in.
+A place is `tf` or a namespace below it, a module or class of weft, or `raw` (operations by their
+lower-case names, as the generated modules `gen_*_ops` have them).
+"""
+
+from __future__ import annotations
+
+# A line without indent is a package (with places of its own, after a colon); the lines below it
+# say "places: modules", and go on one indent deeper.
+_TABLE = """
+python
+    tf.train tf.errors tf weft.storage.events weft.legacy.internals.pywrap: pywrap_tensorflow
+    weft.legacy.internals.tf2: tf2
+    tf.test: _pywrap_util_port
+python.client
+    tf weft.client.session weft.client.fetches: session
+    weft.client.timeline: timeline
+    weft.legacy.internals.device_lib: device_lib
+    tf: client_lib
+python.compat
+    tf.compat: compat
+    tf: v2_compat
+python.data: tf.data
+python.data.ops
+    tf.data tf.data.experimental tf: dataset_ops iterator_ops optional_ops readers
+        multi_device_iterator_ops
+python.data.util
+    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    tf.data.experimental: structure
+python.data.experimental: tf.data.experimental
+python.data.experimental.ops
+    tf.data.experimental tf.data: batching cardinality counter enumerate_ops error_ops
+        get_single_element grouping interleave_ops iterator_ops map_defun matching_files
+        optimization optimization_options parsing_ops prefetching_ops random_ops readers resampling
+        scan_ops shuffle_ops stats_ops stats_options take_while_ops threading_options threadpool
+        unique writers
+python.debug: weft.lib.train.debug
+python.debug.lib
+    weft.lib.train.debug.dump: debug_data
+python.debug.wrappers
+    weft.lib.train.debug: dumping_wrapper hooks local_cli_wrapper
+    weft.lib.train.debug.watching: framework
+python.distribute
+    weft.legacy.internals.summary_op_util: summary_op_util
+    weft.lib.distribute.context: distribution_strategy_context
+    weft.lib.distribute.cross_device_ops: cross_device_ops
+    weft.lib.distribute.device_util: device_util
+    weft.lib.distribute.mirrored: mirrored_strategy
+    weft.lib.distribute.one_device: one_device_strategy
+    weft.lib.distribute.parameter_server: central_storage_strategy parameter_server_strategy
+    weft.ops.state.reduce_op: reduce_util
+    weft.lib.distribute.values weft.lib.distribute.variables: values
+    tf.distribute: distribute_lib
+python.distribute.cluster_resolver: tf.contrib.cluster_resolver
+    tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver
+python.eager
+    tf weft.lib.functions.polymorphic weft.lib.functions.wrap: backprop context def_function
+        function wrap_function
+python.feature_column
+    tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
+        feature_column_lib sequence_feature_column dense_features
+    weft.lib.feature_column.serialization: serialization
+python.framework
+    tf weft.graph.graph weft.graph.convert weft.graph.op_def weft.legacy.internals.ops: ops
+    tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes importer
+        indexed_slices kernels load_library op_def_registry random_seed sparse_tensor
+        tensor_conversion_registry tensor_like tensor_spec type_spec versions framework_lib
+        composite_tensor
+    tf weft.core.shapes: tensor_shape
+    weft.ops.functions.defun: function
+    tf weft.core.device_name: device device_spec
+    tf weft.graph.constant_value: tensor_util
+    tf.errors: errors errors_impl
+    tf.graph_util: graph_util graph_util_impl
+    tf.io tf.train: graph_io
+    tf.train weft.graph.meta_graph: meta_graph
+    tf.config tf.config.experimental tf.config.threading: config
+    tf.contrib.framework weft.legacy.internals.smart: smart_cond
+    tf.test: test_util
+    tf.graph_util: convert_to_constants
+python.grappler
+    tf: tf_optimizer
+python.layers
+    tf.layers: base convolutional core layers normalization pooling
+    weft.legacy.internals.smart tf.layers: utils
+python.keras: tf.keras
+    tf.keras.activations weft.lib.keras.activations: activations
+    tf.keras.backend weft.lib.keras.backend: backend
+    tf.keras.callbacks weft.lib.keras.callbacks: callbacks callbacks_v1
+    tf.keras.constraints weft.lib.keras.constraints: constraints
+    tf.keras.initializers weft.lib.keras.initializers: initializers
+    tf.keras.losses weft.lib.keras.losses: losses
+    tf.keras.metrics weft.lib.keras.metrics: metrics
+    tf.keras.models weft.lib.keras.models: models
+    tf.keras.optimizers weft.lib.keras.optimizers: optimizers
+    tf.keras.regularizers weft.lib.keras.regularizers: regularizers
+python.keras.engine: weft.lib.keras.models tf.keras.utils
+    weft.lib.keras.engine.base_layer weft.lib.keras.engine.add_layers
+        weft.lib.keras.engine.naming: base_layer
+    weft.lib.keras.engine.layer_dtype weft.lib.keras.engine.base_layer: base_layer_utils
+    weft.lib.keras.engine.input_layer: input_layer
+    weft.lib.keras.engine.input_spec: input_spec
+    weft.lib.keras.engine.network weft.lib.keras.engine.topology: network
+    weft.lib.keras.engine.node: node
+    weft.lib.keras.saving: saving
+    weft.lib.keras.engine.sequential: sequential
+    weft.lib.keras.engine.training: training
+    weft.lib.keras.engine.training_data weft.lib.keras.engine.training_losses: training_utils
+python.keras.layers: tf.keras.layers
+    tf.keras.layers weft.lib.keras.layers: advanced_activations convolutional
+        convolutional_recurrent core cudnn_recurrent dense_attention embeddings kernelized local
+        merge noise normalization normalization_v2 pooling recurrent recurrent_v2
+        rnn_cell_wrapper_v2 serialization wrappers
+python.keras.mixed_precision
+python.keras.mixed_precision.experimental: tf.keras.mixed_precision.experimental
+    weft.lib.keras.mixed_precision.autocast_variable: autocast_variable
+    weft.lib.keras.mixed_precision.loss_scale_optimizer: loss_scale_optimizer
+    weft.lib.keras.mixed_precision.policy: policy
+python.keras.optimizer_v2: tf.keras.optimizers
+    tf.keras.optimizers weft.lib.keras.optimizers: adadelta adagrad adam adamax ftrl
+        gradient_descent nadam rmsprop
+    tf.keras.optimizers.schedules tf.keras.experimental: learning_rate_schedule
+    tf.keras.optimizers weft.lib.keras.optimizers.optimizer_v2: optimizer_v2
+python.keras.saving: weft.lib.keras.saving
+    weft.lib.keras.saving.save tf.keras.models: save
+    weft.lib.keras.saving.model_config: model_config
+    weft.lib.keras.saving.hdf5 weft.lib.keras.saving.hdf5_model: hdf5_format
+python.keras.utils: tf.keras.utils
+    tf.keras.utils weft.lib.keras.utils.generic: generic_utils
+    tf.keras.utils weft.lib.keras.utils.data_utils: data_utils
+    tf.keras.utils weft.lib.keras.utils.io_utils: io_utils
+    tf.keras.utils weft.lib.keras.utils.layer_utils weft.lib.keras.engine.topology: layer_utils
+    weft.lib.keras.losses.weighting: losses_utils
+    tf.keras.utils: multi_gpu_utils np_utils vis_utils
+    weft.lib.keras.engine.network_shapes: tf_utils
+python.lib
+python.lib.io
+    tf.gfile tf.io.gfile weft.storage.file_io: file_io
+    tf.io tf.python_io: tf_record python_io
+python.module
+    tf: module
+python.ops
+    tf tf.quantization weft.ops.array.array: array_ops
+    tf weft.ops.functions.function_calls: functional_ops
+    tf tf.math: batch_ops confusion_matrix critical_section_ops custom_gradient
+        histogram_ops logging_ops manip_ops map_fn numerics script_ops session_ops sort_ops
+        template tensor_array_ops unconnected_gradients
+    tf.bitwise: bitwise_ops
+    tf.nn: candidate_sampling_ops
+    tf tf.debugging: check_ops
+    tf: clip_ops
+    tf weft.ops.control.control_flow weft.ops.control.control weft.ops.control.control_nodes
+        raw: control_flow_ops
+    tf weft.legacy.internals.control_flow_util: control_flow_util
+    tf: control_flow_v2_toggles
+    tf.nn: ctc_ops
+    tf tf.io: data_flow_ops
+    tf.nn: embedding_ops
+    tf.test: gradient_checker
+    tf: gradients gradients_impl gradients_util
+    tf.image tf.io: image_ops image_ops_impl
+    tf tf.initializers: init_ops initializers_ns
+    weft.ops.math.inplace tf raw: inplace_ops
+    tf tf.io raw: io_ops
+    tf tf.linalg: linalg_ops linalg_ops_impl
+    tf tf.lookup tf.contrib.lookup tf.lookup.experimental: lookup_ops
+    tf tf.math tf.linalg weft.ops.math.math: math_ops special_math_ops
+    tf.metrics: metrics metrics_impl
+    tf.nn tf weft.ops.nn.activation_nodes: nn nn_impl nn_ops
+    tf tf.io: parsing_ops
+    tf: partitioned_variables
+    tf tf.random: random_ops
+    tf weft.ops.state.resource_variable weft.ops.state.variables raw: resource_variable_ops
+    weft.legacy.internals.resources: resources
+    tf.nn tf: rnn
+    tf.nn.rnn_cell tf.nn: rnn_cell rnn_cell_impl
+    tf.sets: sets sets_impl
+    tf tf.sparse: sparse_ops
+    tf: standard_ops
+    tf raw: state_ops
+    tf.random: stateless_random_ops
+    tf tf.strings: string_ops
+    weft.lib.summary.summary: summary_op_util
+    weft.lib.summary.summary_ops_v2: summary_ops_v2
+    tf weft.ops.state.variable_scope: variable_scope
+    tf weft.ops.state.variables weft.ops.state.partitioned_variable: variables
+    tf.losses tf: weights_broadcast_ops
+    raw: gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops
+        gen_candidate_sampling_ops gen_checkpoint_ops gen_clustering_ops gen_collective_ops
+        gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops gen_dataset_ops
+        gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops
+        gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops
+        gen_parsing_ops gen_random_ops gen_resource_variable_ops gen_rnn_ops gen_script_ops
+        gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops gen_state_ops
+        gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops
+python.ops.distributions
+    tf.distributions tf.contrib.distributions: bernoulli beta categorical dirichlet
+        dirichlet_multinomial distribution distributions exponential gamma kullback_leibler laplace
+        multinomial normal student_t uniform
+python.ops.linalg
+    tf.linalg: linalg linalg_impl linear_operator linear_operator_adjoint
+        linear_operator_block_diag linear_operator_circulant linear_operator_composition
+        linear_operator_diag linear_operator_full_matrix linear_operator_householder
+        linear_operator_identity linear_operator_inversion linear_operator_kronecker
+        linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz
+        linear_operator_zeros
+python.ops.losses
+    tf.losses: losses losses_impl util loss_reduction
+python.ops.ragged
+    tf.ragged tf: ragged_tensor ragged_array_ops ragged_concat_ops ragged_factory_ops
+        ragged_functional_ops ragged_math_ops ragged_tensor_value segment_id_ops
+    tf.strings tf: ragged_string_ops
+python.ops.signal
+    tf.signal: dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops
+        window_ops
+python.platform
+    tf.app: app
+    tf.flags: flags
+    tf.gfile: gfile
+    tf.test weft.legacy.internals.test: googletest test
+    tf.test: benchmark
+    tf.resource_loader: resource_loader
+    tf.sysconfig: sysconfig
+    tf.logging: tf_logging
+python.profiler
+    tf.profiler: model_analyzer option_builder profiler tfprof_logger
+python.saved_model
+    tf.saved_model.builder tf.saved_model: builder builder_impl
+    tf.saved_model.constants tf.saved_model: constants
+    tf.saved_model.loader tf.saved_model: loader loader_impl
+    tf.saved_model.main_op tf.saved_model: main_op main_op_impl
+    tf.saved_model.signature_constants tf.saved_model: signature_constants
+    tf.saved_model.signature_def_utils tf.saved_model: signature_def_utils signature_def_utils_impl
+    tf.saved_model.tag_constants tf.saved_model: tag_constants
+    tf.saved_model.utils tf.saved_model: utils utils_impl
+    tf.saved_model: load save saved_model simple_save
+python.summary
+    tf.summary: summary
+    tf.train: summary_iterator
+    weft.lib.summary.plugin_asset: plugin_asset
+python.summary.writer
+    tf.summary: writer writer_cache
+    tf.summary weft.storage.event_file_writer: event_file_writer
+python.tools
+    tf.train: inspect_checkpoint
+    weft.legacy.internals.freeze_graph tf.graph_util: freeze_graph
+    tf.graph_util: optimize_for_inference_lib strip_unused_lib
+python.training
+    tf.train weft.lib.train.optimizers.moving_averages: moving_averages
+    tf.train weft.lib.train.checkpoint.management: checkpoint_management
+    tf.train weft.lib.train.checkpoint.remap: checkpoint_ops
+    tf.train weft.lib.train.checkpoint.inspection: checkpoint_utils
+    tf.train weft.lib.train.checkpoint.saver weft.lib.train.checkpoint.saver_builder: saver
+    tf.train weft.lib.train.checkpoint.warm_start: warm_starting_util
+    tf.train weft.lib.train.cluster.device_setter: device_setter
+    tf.train weft.lib.train.evaluation: evaluation
+    tf.train tf.estimator tf.io: adadelta adagrad adagrad_da adam basic_loops
+        basic_session_run_hooks coordinator ftrl gradient_descent input
+        learning_rate_decay momentum
+        monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
+        queue_runner_impl rmsprop server_lib session_manager session_run_hook slot_creator
+        summary_io supervisor sync_replicas_optimizer training training_util
+    raw: training_ops gen_training_ops
+python.training.saving
+    tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
+python.training.tracking
+    tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint:
+        base data_structures tracking util
+python.user_ops
+    tf.user_ops: user_ops
+python.util
+    weft.legacy.internals.all_util: all_util
+    tf.compat: compat
+    tf.compat: compat_internal
+    weft.legacy.internals.deprecation: deprecation
+    weft.legacy.internals.function_utils: function_utils
+    weft.legacy.internals.lazy_loader: lazy_loader
+    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    weft.legacy.internals.tf_contextlib: tf_contextlib
+    weft.legacy.internals.tf_decorator: tf_decorator
+    weft.legacy.internals.tf_export: tf_export
+    weft.legacy.internals.tf_inspect inspect: tf_inspect
+examples.tutorials.mnist
+    weft.lib.contrib.learn.datasets.mnist: input_data
+    weft.legacy.mnist_model: mnist
+examples.tutorials
+examples
+compat: tf.compat
+contrib: tf.contrib
+core
+core.framework
+    weft.protos.cluster: device_attributes_pb2
+core.protobuf
+    weft.protos.server: tensorflow_server_pb2
+core.example
+    weft.protos.example: example_pb2 feature_pb2
+core.util
+contrib.crf.python
+contrib.crf.python.ops
+    tf.contrib.crf: crf
+contrib.distributions.python
+contrib.distributions.python.ops
+    tf.contrib.distributions: bernoulli beta bijectors binomial categorical chi2 deterministic
+        dirichlet dirichlet_multinomial distribution exponential gamma geometric independent
+        inverse_gamma kullback_leibler kumaraswamy laplace logistic mixture mixture_same_family
+        multinomial mvn_diag mvn_full_covariance mvn_tril normal onehot_categorical poisson
+        relaxed_bernoulli relaxed_onehot_categorical student_t transformed_distribution uniform
+contrib.cluster_resolver.python
+    tf.contrib.cluster_resolver: training
+contrib.eager.python
+    tf.contrib.eager: tfe
+    tf.contrib.eager.metrics: metrics_impl
+contrib.factorization.python
+contrib.factorization.python.ops
+    tf.contrib.factorization raw: clustering_ops
+    tf.contrib.factorization: factorization_ops kmeans
+contrib.framework.python
+contrib.framework.python.framework: tf.contrib.framework
+    tf.contrib.framework: checkpoint_utils tensor_util
+contrib.framework.python.ops: tf.contrib.framework
+    raw: audio_ops gen_audio_ops
+    tf.contrib.framework tf.train tf: variables arg_scope ops
+contrib.image.python
+contrib.image.python.ops
+    tf.contrib.image: image_ops
+contrib.layers.python: tf.contrib.layers
+contrib.layers.python.layers: tf.contrib.layers
+    tf.contrib.layers: embedding_ops encoders feature_column feature_column_ops initializers layers
+        normalization optimizers regularizers rev_block_lib summaries target_column
+    tf.contrib.layers.utils weft.legacy.internals.smart: utils
+contrib.layers.python.ops
+    tf.contrib.layers: bucketization_op sparse_ops
+    weft.ops.sparse.feature_cross: sparse_feature_cross_op
+contrib.learn: tf.contrib.learn
+contrib.learn.python: tf.contrib.learn
+contrib.learn.python.learn: tf.contrib.learn
+    tf.contrib.learn.learn_runner: learn_runner
+    tf.contrib.learn: metric_spec run_config monitors experiment
+contrib.learn.python.learn.datasets: tf.contrib.learn.datasets
+    weft.lib.contrib.learn.datasets.mnist: mnist
+    weft.lib.contrib.learn.datasets.base: base
+contrib.learn.python.learn.estimators
+    tf.contrib.learn: estimator head model_fn run_config
+contrib.learn.python.learn.preprocessing
+    tf.contrib.learn.preprocessing: text
+contrib.legacy_seq2seq.python
+contrib.legacy_seq2seq.python.ops
+    tf.contrib.legacy_seq2seq: seq2seq
+contrib.losses.python: tf.contrib.losses
+contrib.losses.python.losses: tf.contrib.losses
+    tf.contrib.losses: loss_ops
+contrib.losses.python.metric_learning: tf.contrib.losses.metric_learning
+    tf.contrib.losses.metric_learning: metric_loss_ops
+contrib.metrics.python
+contrib.metrics.python.ops
+    tf.contrib.metrics: confusion_matrix_ops histogram_ops metric_ops set_ops
+contrib.opt.python
+contrib.opt.python.training: tf.contrib.opt
+    tf.contrib.opt: adamax addsign external_optimizer lazy_adam_optimizer moving_average_optimizer
+        nadam_optimizer powersign sign_decay weight_decay_optimizers
+contrib.rnn.python
+contrib.rnn.python.ops: tf.contrib.rnn
+    tf.contrib.rnn tf.nn.rnn_cell tf.nn: core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell
+        gru_ops lstm_ops rnn rnn_cell
+contrib.seq2seq.python
+contrib.seq2seq.python.ops: tf.contrib.seq2seq
+    tf.contrib.seq2seq: attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder
+        helper loss sampler
+contrib.slim.python
+contrib.slim.python.slim: tf.contrib.slim
+    tf.contrib.slim.evaluation: evaluation
+    tf.contrib.slim.learning: learning
+    tf.contrib.slim.model_analyzer: model_analyzer
+    tf.contrib.slim.queues: queues
+    tf.contrib.slim.summaries: summaries
+contrib.slim.python.slim.data
+    tf.contrib.slim.data_decoder: data_decoder
+    tf.contrib.slim.data_provider: data_provider
+    tf.contrib.slim.dataset: dataset
+    tf.contrib.slim.dataset_data_provider: dataset_data_provider
+    tf.contrib.slim.parallel_reader: parallel_reader
+    tf.contrib.slim.prefetch_queue: prefetch_queue
+    tf.contrib.slim.tfexample_decoder: tfexample_decoder
+contrib.slim.python.slim.nets: tf.contrib.slim.nets
+    tf.contrib.slim.nets.alexnet: alexnet
+    tf.contrib.slim.nets.inception: inception inception_v1 inception_v2 inception_v3
+    tf.contrib.slim.nets.overfeat: overfeat
+    tf.contrib.slim.nets.resnet_utils: resnet_utils
+    tf.contrib.slim.nets.resnet_v1: resnet_v1
+    tf.contrib.slim.nets.resnet_v2: resnet_v2
+    tf.contrib.slim.nets.vgg: vgg
+contrib.tensor_forest.client: tf.contrib.tensor_forest.client
+    tf.contrib.tensor_forest.eval_metrics: eval_metrics
+    tf.contrib.tensor_forest.estimator: random_forest
+contrib.tensor_forest.python: tf.contrib.tensor_forest
+    tf.contrib.tensor_forest: tensor_forest
+contrib.tensor_forest.python.ops
+    tf.contrib.tensor_forest.data_ops: data_ops
+contrib.tpu.python
+contrib.tpu.python.ops
+    tf.contrib.tpu: tpu_ops
+contrib.tpu.python.tpu: tf.contrib.tpu
+    tf.contrib.tpu: error_handling session_support tpu tpu_config tpu_context tpu_estimator
+        tpu_feed tpu_function tpu_optimizer training_loop util
+contrib.training.python
+contrib.training.python.training: tf.contrib.training
+    tf.contrib.training: bucket_ops device_setter evaluation hparam training
+python.estimator: tf.estimator
+    tf.estimator: estimator estimator_lib exporter run_config training
+    tf.estimator weft.legacy.internals.model_fn weft.lib.estimator.tpu_spec: model_fn
+    tf.estimator weft.lib.estimator.input_results: util
+python.estimator.canned
+    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear metric_keys optimizers
+        parsing_utils prediction_keys
+python.estimator.export
+    tf.estimator.export: export export_lib export_output
+python.estimator.inputs
+    tf.estimator.inputs: inputs numpy_io pandas_io
+"""
+
+# Subtrees that repeat a public one: `python.keras.layers` is `tf.keras.layers`.
+MIRRORED = {
+    "python.keras": "tf.keras",
+    "python.distribute": "tf.distribute",
+    "python.tpu": "tf.tpu",
+}
+
+# Internal name -> public name, where the two differ.
+RENAMED = {
+    "python.data.experimental.ops.cardinality.INFINITE": (
+        "tf.data.experimental.INFINITE_CARDINALITY"
+    ),
+    "python.data.experimental.ops.cardinality.UNKNOWN": "tf.data.experimental.UNKNOWN_CARDINALITY",
+    "python.data.ops.dataset_ops.get_legacy_output_classes": "tf.data.get_output_classes",
+    "python.data.ops.dataset_ops.get_legacy_output_shapes": "tf.data.get_output_shapes",
+    "python.data.ops.dataset_ops.get_legacy_output_types": "tf.data.get_output_types",
+    "python.estimator.util._DatasetInitializerHook": (
+        "weft.lib.estimator.input_results.DatasetInitializerHook"
+    ),
+    "python.framework.ops._colocate_with": "tf.colocate_with",
+    "python.framework.ops.internal_convert_to_tensor": "tf.convert_to_tensor",
+    "python.framework.tensor_util.MakeNdarray": "tf.make_ndarray",
+    "python.framework.tensor_util.constant_value": "tf.get_static_value",
+    "python.framework.test_util.TensorFlowTestCase": "tf.test.TestCase",
+    "python.keras.backend.get_graph": "tf.get_default_graph",
+    "python.keras.engine.base_layer.TensorFlowOpLayer": (
+        "weft.lib.keras.engine.tf_op_layer.TensorFlowOpLayer"
+    ),
+    "python.keras.engine.base_layer_utils.make_variable": (
+        "weft.lib.keras.engine.layer_weights.make_variable"
+    ),
+    "python.lib.io.file_io.FileIO": "tf.gfile.GFile",
+    "python.lib.io.file_io.copy": "tf.gfile.Copy",
+    "python.lib.io.file_io.create_dir": "tf.gfile.MkDir",
+    "python.lib.io.file_io.delete_file": "tf.gfile.Remove",
+    "python.lib.io.file_io.delete_recursively": "tf.gfile.DeleteRecursively",
+    "python.lib.io.file_io.file_exists": "tf.gfile.Exists",
+    "python.lib.io.file_io.get_matching_files": "tf.gfile.Glob",
+    "python.lib.io.file_io.is_directory": "tf.gfile.IsDirectory",
+    "python.lib.io.file_io.list_directory": "tf.gfile.ListDirectory",
+    "python.lib.io.file_io.recursive_create_dir": "tf.gfile.MakeDirs",
+    "python.lib.io.file_io.rename": "tf.gfile.Rename",
+    "python.lib.io.file_io.stat": "tf.gfile.Stat",
+    "python.lib.io.file_io.walk": "tf.gfile.Walk",
+    "python.ops.image_ops_impl.non_max_suppression_with_overlaps": (
+        "tf.image.non_max_suppression_overlaps"
+    ),
+    "python.ops.init_ops.Constant": "tf.constant_initializer",
+    "python.ops.init_ops.GlorotNormal": "tf.glorot_normal_initializer",
+    "python.ops.init_ops.GlorotUniform": "tf.glorot_uniform_initializer",
+    "python.ops.init_ops.Initializer": "weft.ops.state.initializers.Initializer",
+    "python.ops.init_ops._assert_float_dtype": "weft.ops.state.initializers._float_dtype",
+    "python.ops.init_ops.Identity": "tf.initializers.identity",
+    "python.ops.init_ops.Ones": "tf.ones_initializer",
+    "python.ops.init_ops.Orthogonal": "tf.orthogonal_initializer",
+    "python.ops.init_ops.RandomNormal": "tf.random_normal_initializer",
+    "python.ops.init_ops.RandomUniform": "tf.random_uniform_initializer",
+    "python.ops.init_ops.TruncatedNormal": "tf.truncated_normal_initializer",
+    "python.ops.init_ops.UniformUnitScaling": "tf.uniform_unit_scaling_initializer",
+    "python.ops.init_ops.VarianceScaling": "tf.variance_scaling_initializer",
+    "python.ops.init_ops.Zeros": "tf.zeros_initializer",
+    "python.ops.linalg.linalg_impl.matrix_exponential": "tf.linalg.expm",
+    "python.ops.math_ops.mul": "tf.multiply",
+    "python.ops.rnn_cell_impl._zero_state_tensors": "weft.lib.rnn.cells.zero_state_tensors",
+    "python.ops.rnn_cell_impl._RNNCell": "tf.nn.rnn_cell.RNNCell",
+    "python.ops.script_ops.eager_py_func": "tf.py_function",
+    "python.ops.sparse_ops.sparse_cross": "tf.sparse.cross",
+    "python.ops.sparse_ops.sparse_cross_hashed": "tf.sparse.cross_hashed",
+    "python.ops.sparse_ops.sparse_expand_dims": "tf.sparse.expand_dims",
+    "python.ops.sparse_ops.sparse_eye": "tf.sparse.eye",
+    "python.ops.stateless_random_ops.stateless_random_normal": "tf.random.stateless_normal",
+    "python.ops.stateless_random_ops.stateless_random_uniform": "tf.random.stateless_uniform",
+    "python.ops.string_ops.string_format": "tf.strings.format",
+    "python.ops.string_ops.string_length": "tf.strings.length",
+    "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
+    "python.ops.string_ops.string_to_number": "tf.strings.to_number",
+    "python.training.monitored_session._HookedSession": (
+        "weft.lib.train.sessions.wrapped_session.HookedSession"
+    ),
+    "python.training.evaluation._StopAfterNEvalsHook": (
+        "weft.lib.train.evaluation.StopAfterNEvalsHook"
+    ),
+    "python.training.evaluation._get_or_create_eval_step": (
+        "weft.lib.train.evaluation.get_or_create_eval_step"
+    ),
+    "python.ops.variable_scope.EagerVariableStore": "tf.contrib.eager.EagerVariableStore",
+    "python.platform.benchmark.TensorFlowBenchmark": "tf.test.Benchmark",
+}
+
+
+def _parse(table: str) -> dict[str, tuple[str, ...]]:
+    """Maps every package and module of the table to its places, in the order to look in."""
+    modules: dict[str, tuple[str, ...]] = {}
+    package = ""
+    for line in table.strip().replace("\n        ", " ").splitlines():
+        before, _, after = line.partition(":")
+        if line.startswith(" "):
+            places = tuple(before.split())
+            modules |= {f"{package}.{name}": places for name in after.split()}
+        else:
+            package = before
+            modules[package] = tuple(after.split())
+    return modules
+
+
+MODULES = _parse(_TABLE)

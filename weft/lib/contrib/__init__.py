@@ -1,0 +1,64 @@
+"""tf.contrib: the parts of it that weft has, each imported when it is first used."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+PARTS = (
+    "autograph",
+    "checkpoint",
+    "cluster_resolver",
+    "compiler",
+    "copy_graph",
+    "crf",
+    "cudnn_rnn",
+    "data",
+    "distribute",
+    "distributions",
+    "eager",
+    "estimator",
+    "factorization",
+    "feature_column",
+    "framework",
+    "graph_editor",
+    "hooks",
+    "image",
+    "keras",
+    "layers",
+    "learn",
+    "legacy_seq2seq",
+    "lookup",
+    "losses",
+    "metrics",
+    "mixed_precision",
+    "nccl",
+    "nn",
+    "opt",
+    "predictor",
+    "resampler",
+    "rnn",
+    "seq2seq",
+    "signal",
+    "slim",
+    "sparsemax",
+    "staging",
+    "stateless",
+    "summary",
+    "tensor_forest",
+    "tensorboard",
+    "tfprof",
+    "tpu",
+    "training",
+    "util",
+)
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in PARTS:
+        return importlib.import_module(f"weft.lib.contrib.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(PARTS)

@@ -1,0 +1,225 @@
+"""Multivariate normal distributions: scale z + loc, with a scale of some form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.lib.contrib.distributions.bijectors.affine import AffineLinearOperator
+from weft.lib.contrib.distributions.scales import (
+    is_diagonal,
+    low_rank_update,
+    make_diag_scale,
+    optional_tensor,
+    shapes_of,
+    size_of,
+    squared_diagonal,
+)
+from weft.lib.contrib.distributions.transformed import TransformedDistribution
+from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.checks import checked
+from weft.lib.distributions.kullback_leibler import RegisterKL
+from weft.lib.distributions.normal import Normal
+from weft.lib.linalg.base import LinearOperator
+from weft.lib.linalg.dense import LinearOperatorLowerTriangular
+from weft.lib.linalg.identity import LinearOperatorIdentity
+from weft.ops.array import array
+from weft.ops.array.diag import matrix_diag
+from weft.ops.control.check import assert_near
+from weft.ops.linalg.linalg import cholesky
+from weft.ops.math import math
+from weft.ops.nn.activations import softplus
+
+
+class AffineOfNumbers(TransformedDistribution):
+    """scale z + loc of vectors z of independent numbers, all of one distribution."""
+
+    def __init__(
+        self, base: Any, loc: Any, scale: Any, validate_args: bool, name: str,
+        parameters: dict[str, Any],
+    ) -> None:  # fmt: skip
+        if scale is None:
+            raise ValueError("Missing required `scale` parameter.")
+        if not scale.dtype.is_floating:
+            raise TypeError("`scale` parameter must have floating-point dtype.")
+        with name_scope(name, values=[loc, *scale.graph_parents]) as name:
+            loc = optional_tensor(loc, "loc")
+            batch_shape, event_shape = shapes_of(loc, scale)
+        super().__init__(
+            base(array.zeros([], scale.dtype), array.ones([], scale.dtype)),
+            AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
+            batch_shape=batch_shape, event_shape=event_shape, validate_args=validate_args,
+            name=name,
+        )  # fmt: skip
+        self._parameters = parameters
+
+    @property
+    def loc(self) -> Any:
+        """What is added, or None."""
+        return self.bijector.shift  # type: ignore[attr-defined]
+
+    @property
+    def scale(self) -> LinearOperator:
+        """What is multiplied by."""
+        return self.bijector.scale  # type: ignore[attr-defined]
+
+    def _broadcast(self, value: Any) -> Tensor:
+        """`value` in the shape of the batch and the event."""
+        shape = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
+        zeros = array.zeros(shape, self.dtype)
+        return zeros if value is None else array.identity(value) + zeros
+
+    def _mean(self) -> Tensor:
+        return self._broadcast(self.loc)
+
+    def _mode(self) -> Tensor:
+        return self._broadcast(self.loc)
+
+    def _variance(self) -> Tensor:
+        return squared_diagonal(self.scale)
+
+    def _stddev(self) -> Tensor:
+        if is_diagonal(self.scale):
+            return math.abs(self.scale.diag_part())
+        return math.sqrt(self._variance())
+
+    def _covariance(self) -> Tensor:
+        if is_diagonal(self.scale):
+            return matrix_diag(math.square(self.scale.diag_part()))
+        return self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+
+
+class MultivariateNormalLinearOperator(AffineOfNumbers):
+    """With a `LinearOperator` for a scale."""
+
+    def __init__(
+        self, loc: Any = None, scale: Any = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MultivariateNormalLinearOperator",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        super().__init__(Normal, loc, scale, validate_args, name, parameters)
+
+
+class MultivariateNormalDiag(MultivariateNormalLinearOperator):
+    """With a scale that is a diagonal, a multiple of one, or their sum."""
+
+    def __init__(
+        self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
+        validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiag",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        values = [loc, scale_diag, scale_identity_multiplier]
+        with name_scope(name) as name, name_scope("init", values=values):
+            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
+    """With a diagonal scale that is softplus of what is given."""
+
+    def __init__(
+        self, loc: Any, scale_diag: Any, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MultivariateNormalDiagWithSoftplusScale",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        with name_scope(name, values=[scale_diag]) as name:
+            super().__init__(loc, softplus(scale_diag), None, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class MultivariateNormalTriL(MultivariateNormalLinearOperator):
+    """With a lower triangular scale."""
+
+    def __init__(
+        self, loc: Any = None, scale_tril: Any = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MultivariateNormalTriL",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        if loc is None and scale_tril is None:
+            raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
+        with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
+            loc = optional_tensor(loc, "loc")
+            tril = optional_tensor(scale_tril, "scale_tril")
+            if tril is None:
+                scale: LinearOperator = LinearOperatorIdentity(
+                    num_rows=size_of(loc, -1), dtype=loc.dtype, is_self_adjoint=True,
+                    is_positive_definite=True, assert_proper_shapes=validate_args,
+                )  # fmt: skip
+            else:
+                scale = LinearOperatorLowerTriangular(
+                    tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False
+                )
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class MultivariateNormalFullCovariance(MultivariateNormalTriL):
+    """With a covariance matrix."""
+
+    def __init__(
+        self, loc: Any = None, covariance_matrix: Any = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "MultivariateNormalFullCovariance",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        with name_scope(name) as name, name_scope("init", values=[loc, covariance_matrix]):
+            scale_tril = None
+            if covariance_matrix is not None:
+                matrix = convert_to_tensor(covariance_matrix, name="covariance_matrix")
+                message = "Matrix was not symmetric"
+                flipped = array.matrix_transpose(matrix)
+                matrix = checked(
+                    validate_args, matrix,
+                    lambda: [assert_near(matrix, flipped, message=message)],
+                )  # fmt: skip
+                scale_tril = cholesky(matrix)
+        super().__init__(loc, scale_tril, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
+    """With a scale that is a diagonal and a matrix of low rank."""
+
+    def __init__(
+        self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
+        scale_perturb_factor: Any = None, scale_perturb_diag: Any = None,
+        validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiagPlusLowRank",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        given = [scale_perturb_factor, scale_perturb_diag]
+        values = [loc, scale_diag, scale_identity_multiplier, *given]
+        with name_scope(name) as name, name_scope("init", values=values):
+            updated = any(each is not None for each in given)
+            scale = make_diag_scale(
+                loc, scale_diag, scale_identity_multiplier, validate_args=validate_args,
+                assert_positive=updated,
+            )  # fmt: skip
+            factor = optional_tensor(scale_perturb_factor, "scale_perturb_factor")
+            diagonal = optional_tensor(scale_perturb_diag, "scale_perturb_diag")
+            scale = low_rank_update(scale, factor, diagonal) if updated else scale
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+        self._parameters = parameters
+
+
+def _squares(x: Tensor) -> Tensor:
+    return math.reduce_sum(math.square(x), axis=[-2, -1])
+
+
+@RegisterKL(MultivariateNormalLinearOperator, MultivariateNormalLinearOperator)
+def _kl_normals(a: Distribution, b: Distribution, name: str | None = None) -> Tensor:
+    assert isinstance(a, AffineOfNumbers) and isinstance(b, AffineOfNumbers)
+    values = [a.loc, b.loc, *a.scale.graph_parents, *b.scale.graph_parents]
+    with name_scope(name, "kl_mvn", values=values):
+        if is_diagonal(a.scale) and is_diagonal(b.scale):
+            ratio = (a.stddev() / b.stddev())[..., None]
+        else:
+            ratio = b.scale.solve(a.scale.to_dense())
+        volumes = b.scale.log_abs_determinant() - a.scale.log_abs_determinant()
+        apart = b.scale.solve((b.mean() - a.mean())[..., None])
+        size = math.cast(a.scale.domain_dimension_tensor(), a.dtype)
+        divergence = volumes + 0.5 * (_squares(ratio) + _squares(apart) - size)
+        divergence.set_shape(array.broadcast_static_shape(a.batch_shape, b.batch_shape))
+        return divergence

@@ -1,0 +1,217 @@
+"""Categories as vectors: one-hot ones, and ones that are soft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph.graph import Tensor, name_scope
+from weft.lib.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
+from weft.lib.contrib.distributions.location_scale import Logistic
+from weft.lib.contrib.distributions.transformed import TransformedDistribution
+from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.checks import checked, checking, logits_and_probs
+from weft.lib.distributions.dirichlet import negative_outer
+from weft.lib.distributions.kullback_leibler import RegisterKL
+from weft.lib.distributions.parameter import Parameter
+from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
+from weft.lib.distributions.sample_shapes import static_rank
+from weft.ops.array import array
+from weft.ops.array.one_hot_search import one_hot
+from weft.ops.control.check import assert_near, assert_non_positive, assert_positive
+from weft.ops.math import math
+from weft.ops.nn.activations import log_softmax, softmax
+from weft.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2
+from weft.ops.random.random import multinomial
+
+
+class _Categories(Distribution):
+    """What distributions of a vector with a number per category share."""
+
+    logits = Parameter("Logarithms of the probabilities, up to a constant.", rank=1)
+    probs = Parameter("The probabilities.", rank=None)
+    event_size = Parameter("The number of categories.", rank=None)
+
+    def _set_logits(self, logits: Any, probs: Any, validate_args: bool, name: str) -> None:
+        self.logits, self.probs = logits_and_probs(
+            logits, probs, True, validate_args=validate_args, name=name
+        )
+        self.logits.shape.with_rank_at_least(1)
+        with name_scope("event_size"):
+            self.event_size = array.shape(self.logits)[-1]
+
+    def _with_logits(self, x: Any) -> tuple[Tensor, Tensor]:
+        """`x` and the logits, in one shape."""
+        logits = array.ones_like(x, dtype=self.logits.dtype) * self.logits
+        return array.ones_like(logits, dtype=x.dtype) * x, logits
+
+    def _whole_shape(self, n: Any) -> Tensor:
+        return array.concat([[n], array.shape(self.logits)], 0)
+
+    def _checked_logs(self, x: Any) -> Any:
+        zero = array.zeros([], self.dtype)
+        return checked(
+            self.validate_args, x,
+            lambda: [
+                assert_non_positive(x),
+                assert_near(zero, math.reduce_logsumexp(x, axis=[-1])),
+            ],
+        )  # fmt: skip
+
+
+class OneHotCategorical(_Categories):
+    """A vector with a 1 for the category, otherwise 0."""
+
+    def __init__(
+        self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
+        validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "OneHotCategorical",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        with name_scope(name, values=[logits, probs]) as name:
+            self._set_logits(logits, probs, validate_args, name)
+        super().__init__(
+            dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
+            [self.logits, self.probs], name,
+        )  # fmt: skip
+
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
+        rows = self.logits
+        if rows.shape.ndims != 2:
+            rows = array.reshape(rows, [-1, self.event_size])
+        drawn = array.transpose(multinomial(rows, n, seed=seed))
+        vectors = one_hot(drawn, self.event_size, dtype=self.dtype)
+        return array.reshape(vectors, self._whole_shape(n))
+
+    def _log_prob(self, value: Any) -> Tensor:
+        x, logits = self._with_logits(self._checked_logs(value))
+        return -softmax_cross_entropy_with_logits_v2(
+            labels=math.cast(x, logits.dtype), logits=logits
+        )
+
+    def _entropy(self) -> Tensor:
+        return -math.reduce_sum(log_softmax(self.logits) * self.probs, axis=-1)
+
+    def _mean(self) -> Tensor:
+        return array.identity(self.probs)
+
+    def _variance(self) -> Tensor:
+        return self.probs * (1.0 - self.probs)
+
+    def _covariance(self) -> Tensor:
+        return negative_outer(self.probs, self.probs, self._variance())
+
+    def _mode(self) -> Tensor:
+        best = math.argmax(self.logits, axis=static_rank(self.logits) - 1)
+        found = one_hot(best, self.event_size, dtype=self.dtype)
+        found.set_shape(self.logits.shape)
+        return found
+
+
+@RegisterKL(OneHotCategorical, OneHotCategorical)
+def _kl_onehot(a: Any, b: Any, name: str | None = None) -> Tensor:
+    with name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):
+        ratio = log_softmax(a.logits) - log_softmax(b.logits)
+        return math.reduce_sum(softmax(a.logits) * ratio, axis=-1)
+
+
+class ExpRelaxedOneHotCategorical(_Categories):
+    """Logarithms of soft categories: the softer, the higher the temperature."""
+
+    temperature = Parameter("How soft they are.", rank=None)
+
+    def __init__(
+        self, temperature: Any, logits: Any = None, probs: Any = None, dtype: DType | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "ExpRelaxedOneHotCategorical",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        with name_scope(name, values=[logits, probs, temperature]) as name:
+            self._set_logits(logits, probs, validate_args, name)
+            if dtype is None:
+                dtype = self.logits.dtype
+                temperature = temperature if validate_args else math.cast(temperature, dtype)
+            with checking(validate_args, lambda: [assert_positive(temperature)]):
+                self.temperature = array.identity(temperature, name="temperature")
+        super().__init__(
+            dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
+            [self.logits, self.probs, self.temperature], name,
+        )  # fmt: skip
+
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
+        """Gumbel's noise is added to the logits, and the largest wins, softly."""
+        drawn = self._uniform(self._whole_shape(n), seed)
+        noisy = self.logits - math.log(-math.log(drawn))
+        return log_softmax(noisy / self.temperature[..., None])
+
+    def _log_prob(self, value: Any) -> Tensor:
+        x, logits = self._with_logits(self._checked_logs(value))
+        k = math.cast(self.event_size, x.dtype)
+        constant = math.lgamma(k) + (k - 1.0) * math.log(self.temperature)
+        shape = log_softmax(logits - x * self.temperature[..., None])
+        return constant + math.reduce_sum(shape, [-1])
+
+
+class RelaxedOneHotCategorical(TransformedDistribution):
+    """Soft categories: positive numbers that sum to 1."""
+
+    def __init__(
+        self, temperature: Any, logits: Any = None, probs: Any = None, dtype: DType | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "RelaxedOneHotCategorical",
+    ) -> None:  # fmt: skip
+        base = ExpRelaxedOneHotCategorical(
+            temperature, logits, probs, dtype, validate_args, allow_nan_stats
+        )
+        super().__init__(base, Exp(validate_args=validate_args), name=name)
+        self._parameters = {
+            "temperature": temperature, "logits": logits, "probs": probs, "dtype": dtype,
+            "validate_args": validate_args, "allow_nan_stats": allow_nan_stats, "name": name,
+        }  # fmt: skip
+
+    @property
+    def temperature(self) -> Tensor:
+        """How soft they are."""
+        return self.distribution.temperature  # type: ignore[attr-defined]
+
+    @property
+    def logits(self) -> Tensor:
+        """Logarithms of the probabilities, up to a constant."""
+        return self.distribution.logits  # type: ignore[attr-defined]
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return self.distribution.probs  # type: ignore[attr-defined]
+
+    @property
+    def event_size(self) -> Tensor:
+        """The number of categories."""
+        return self.distribution.event_size  # type: ignore[attr-defined]
+
+
+class RelaxedBernoulli(TransformedDistribution):
+    """A soft coin: a number between 0 and 1."""
+
+    logits = Parameter("log(probs / (1 - probs))")
+    probs = Parameter("The probability of 1.", rank=None)
+    temperature = Parameter("How soft it is.", rank=None)
+
+    def __init__(
+        self, temperature: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "RelaxedBernoulli",
+    ) -> None:  # fmt: skip
+        parameters = dict(locals())
+        with name_scope(name, values=[logits, probs, temperature]) as name:
+            with checking(validate_args, lambda: [assert_positive(temperature)]):
+                self.temperature = array.identity(temperature, name="temperature")
+            self.logits, self.probs = logits_and_probs(logits, probs, validate_args=validate_args)
+            base = Logistic(
+                self.logits / self.temperature, 1.0 / self.temperature, validate_args,
+                allow_nan_stats, name=name + "/Logistic",
+            )  # fmt: skip
+        super().__init__(
+            base, Sigmoid(validate_args=validate_args), validate_args=validate_args, name=name
+        )
+        self._parameters = parameters

@@ -1,0 +1,181 @@
+"""Linear operators as scales of vectors: how they are made, what shapes they give, how they act."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.lib.distributions.checks import checked
+from weft.lib.linalg.base import LinearOperator
+from weft.lib.linalg.dense import LinearOperatorLowerTriangular
+from weft.lib.linalg.identity import LinearOperatorIdentity, LinearOperatorScaledIdentity
+from weft.lib.linalg.low_rank import LinearOperatorLowRankUpdate
+from weft.lib.linalg.vectors import LinearOperatorDiag
+from weft.ops.array import array
+from weft.ops.array.diag import matrix_band_part, matrix_diag_part, matrix_set_diag
+from weft.ops.control.check import assert_none_equal, assert_positive
+from weft.ops.math import math
+
+
+def optional_tensor(x: Any, name: str) -> Tensor | None:
+    return None if x is None else convert_to_tensor(x, name=name)
+
+
+def size_of(x: Tensor, axis: int) -> Any:
+    """The size of an axis, as a number if it is known."""
+    known = None if x.dims is None else x.dims[axis]
+    return array.shape(x)[axis] if known is None else known
+
+
+def _diagonal_checked(x: Tensor, diagonal: Tensor, validate: bool, positive: bool) -> Tensor:
+    def checks() -> list[Any]:
+        if positive:
+            return [assert_positive(diagonal, message="diagonal part must be positive")]
+        zero = array.zeros([], x.dtype)
+        return [assert_none_equal(diagonal, zero, message="diagonal part must be non-zero")]
+
+    return checked(validate, x, checks)
+
+
+def make_tril_scale(
+    loc: Any = None, scale_tril: Any = None, scale_diag: Any = None,
+    scale_identity_multiplier: Any = None, shape_hint: Any = None, validate_args: bool = False,
+    assert_positive: bool = False, name: str | None = None,
+) -> LinearOperator:  # fmt: skip
+    """The sum of a triangle, a diagonal and a multiple of one, whichever are given."""
+    tril = optional_tensor(scale_tril, "scale_tril")
+    if tril is None:
+        return make_diag_scale(
+            loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args,
+            assert_positive, name,
+        )  # fmt: skip
+    with name_scope(name, "make_tril_scale", values=[loc, scale_diag, scale_identity_multiplier]):
+        diag = optional_tensor(scale_diag, "scale_diag")
+        multiple = optional_tensor(scale_identity_multiplier, "scale_identity_multiplier")
+        tril = matrix_band_part(tril, -1, 0)
+        diagonal = matrix_diag_part(tril)
+        diagonal = diagonal if diag is None else diagonal + diag
+        diagonal = diagonal if multiple is None else diagonal + multiple[..., None]
+        tril = matrix_set_diag(tril, diagonal)
+        tril = _diagonal_checked(tril, matrix_diag_part(tril), validate_args, assert_positive)
+        return LinearOperatorLowerTriangular(
+            tril, is_non_singular=True, is_self_adjoint=False,
+            is_positive_definite=assert_positive,
+        )  # fmt: skip
+
+
+def make_diag_scale(
+    loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
+    shape_hint: Any = None, validate_args: bool = False, assert_positive: bool = False,
+    name: str | None = None,
+) -> LinearOperator:  # fmt: skip
+    """The sum of a diagonal and a multiple of one, or one, in the size of `loc`."""
+    with name_scope(name, "make_diag_scale", values=[loc, scale_diag, scale_identity_multiplier]):
+        loc = optional_tensor(loc, "loc")
+        diag = optional_tensor(scale_diag, "scale_diag")
+        multiple = optional_tensor(scale_identity_multiplier, "scale_identity_multiplier")
+        if diag is not None:
+            diag = diag if multiple is None else diag + multiple[..., None]
+            return LinearOperatorDiag(
+                _diagonal_checked(diag, diag, validate_args, assert_positive),
+                is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive,
+            )  # fmt: skip
+        if loc is None and shape_hint is None:
+            raise ValueError(
+                "Cannot infer `event_shape` unless `loc` or `shape_hint` is specified."
+            )
+        size = size_of(loc, -1) if shape_hint is None else shape_hint
+        if multiple is None:
+            return LinearOperatorIdentity(
+                num_rows=size, dtype=loc.dtype.base_dtype, is_self_adjoint=True,
+                is_positive_definite=True, assert_proper_shapes=validate_args,
+            )  # fmt: skip
+        return LinearOperatorScaledIdentity(
+            num_rows=size,
+            multiplier=_diagonal_checked(multiple, multiple, validate_args, assert_positive),
+            is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive,
+            assert_proper_shapes=validate_args,
+        )  # fmt: skip
+
+
+def low_rank_update(
+    scale: LinearOperator, factor: Tensor | None, diagonal: Tensor | None
+) -> LinearOperator:
+    """scale + factor diagonal factor^T"""
+    positive = diagonal is None
+    return LinearOperatorLowRankUpdate(
+        scale, u=factor, diag_update=diagonal, is_diag_update_positive=positive,
+        is_non_singular=True, is_self_adjoint=True, is_positive_definite=positive or None,
+        is_square=True,
+    )  # fmt: skip
+
+
+def is_diagonal(scale: Any) -> bool:
+    if not isinstance(scale, LinearOperator):
+        raise TypeError(
+            f"Expected argument 'scale' to be instance of LinearOperator. Found: {scale}"
+        )
+    kinds = (LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorDiag)
+    return isinstance(scale, kinds)
+
+
+def shapes_of(loc: Tensor | None, scale: LinearOperator) -> tuple[Any, Any]:
+    """(batch shape, event shape) of scale x + loc; arrays where they are known."""
+    with name_scope("shapes_from_loc_and_scale", values=[loc, *scale.graph_parents]):
+        size = scale.range_dimension_tensor()
+        known = constant_value(size)
+        event = size[None] if known is None else known.reshape([1])
+        have = None if loc is None or loc.dims is None else loc.dims[-1]
+        if have is not None and known is not None and have not in (1, known):
+            raise ValueError(
+                f"Event size of 'scale' ({have}) could not be broadcast up to that of 'loc'"
+                f" ({known})."
+            )
+        return _batch_of(loc, scale), event
+
+
+def _batch_of(loc: Tensor | None, scale: LinearOperator) -> Any:
+    known = scale.batch_shape
+    if loc is not None:
+        known = array.broadcast_static_shape(known, loc.shape[:-1])
+    if known.is_fully_defined():
+        return np.array(known.as_list(), np.int32)
+    batch = scale.batch_shape_tensor()
+    if loc is None:
+        return batch
+    return array.broadcast_dynamic_shape(batch, array.shape(loc)[:-1])
+
+
+def on_events(function: Callable[[Tensor], Tensor], x: Tensor, batch_rank: Any) -> Tensor:
+    """A function of matrices [batch, event, n], of `x` [samples, batch, event].
+
+    Samples become columns, so that an operator is applied to all of them at once.
+    """
+    rank = None if x.dims is None else len(x.dims)
+    if rank is None or not isinstance(batch_rank, int) or rank - batch_rank - 1 < 1:
+        return array.squeeze(function(x[..., None]), axis=[-1])
+    outer = rank - batch_rank - 1
+    shape = array.shape(x)
+    rows = array.reshape(x, array.concat([[-1], shape[outer:]], 0))
+    inner = batch_rank + 1
+    found = function(array.transpose(rows, [*range(1, inner + 1), 0]))
+    last = len(found.shape) - 1
+    back = array.transpose(found, [last, *range(last)])
+    whole = array.reshape(back, array.concat([shape[:outer], array.shape(back)[1:]], 0))
+    if back.dims is not None:
+        whole.set_shape([*x.dims[:outer], *back.dims[1:]])  # type: ignore[index]
+    return whole
+
+
+def squared_diagonal(scale: LinearOperator) -> Tensor:
+    """The diagonal of scale scale^T: variances."""
+    if is_diagonal(scale):
+        return math.square(scale.diag_part())
+    if isinstance(scale, LinearOperatorLowRankUpdate) and scale.is_self_adjoint:
+        return matrix_diag_part(scale.matmul(scale.to_dense()))
+    return matrix_diag_part(scale.matmul(scale.to_dense(), adjoint_arg=True))

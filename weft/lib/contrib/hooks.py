@@ -1,0 +1,3 @@
+"""tf.contrib.hooks"""
+
+from weft.lib.train.sessions.hooks_saving import ProfilerHook as ProfilerHook

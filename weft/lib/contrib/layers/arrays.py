@@ -1,0 +1,218 @@
+"""Layers without weights: dropout, flattening, one-hot, softmax, maxout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.constant import constant
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.graph.slices import SparseTensor
+from weft.lib.contrib.framework.arg_scope import add_arg_scope
+from weft.lib.contrib.framework.variables import model_variable
+from weft.lib.contrib.layers import utils
+from weft.lib.layers import core
+from weft.ops.array import array, gather
+from weft.ops.array import one_hot_search as select
+from weft.ops.math import math
+from weft.ops.nn import activations as nn_impl
+from weft.ops.state import variable_scope as vs
+from weft.ops.state.initializers import constant_initializer, ones_initializer
+
+
+@add_arg_scope
+def dropout(
+    inputs: Any,
+    keep_prob: Any = 0.5,
+    noise_shape: Any = None,
+    is_training: Any = True,
+    outputs_collections: Any = None,
+    scope: Any = None,
+    seed: int | None = None,
+) -> Tensor:
+    """In training, keeps each value with probability `keep_prob` and scales it up."""
+    with vs.variable_scope(scope, "Dropout", [inputs]) as opened:
+        layer = core.Dropout(
+            rate=1 - keep_prob, noise_shape=noise_shape, seed=seed, name=opened.name, _scope=opened
+        )
+        outputs = layer.apply(convert_to_tensor(inputs), training=is_training)
+        return utils.collect_named_outputs(outputs_collections, opened.name, outputs)
+
+
+@add_arg_scope
+def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Tensor:
+    """All but the first axis made into one."""
+    with name_scope(scope, "Flatten", [inputs]) as opened:
+        outputs = core.flatten(convert_to_tensor(inputs))
+        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+
+
+@add_arg_scope
+def one_hot_encoding(
+    labels: Any,
+    num_classes: int,
+    on_value: Any = 1.0,
+    off_value: Any = 0.0,
+    outputs_collections: Any = None,
+    scope: Any = None,
+) -> Tensor:
+    """A row per label, `on_value` at its place."""
+    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as opened:
+        labels = convert_to_tensor(labels)
+        if labels.dtype == dtypes.int32:
+            labels = math.to_int64(labels)
+        outputs = select.one_hot(labels, num_classes, on_value=on_value, off_value=off_value)
+        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+
+
+@add_arg_scope
+def dense_to_sparse(
+    tensor: Any, eos_token: Any = 0, outputs_collections: Any = None, scope: Any = None
+) -> SparseTensor:
+    """The entries other than `eos_token`."""
+    with vs.variable_scope(scope, "dense_to_sparse", [tensor]) as opened:
+        tensor = convert_to_tensor(tensor)
+        indices = select.where(math.not_equal(tensor, constant(eos_token, tensor.dtype)))
+        values = gather.gather_nd(tensor, indices)
+        sizes = array.shape(tensor, out_type=dtypes.int64)
+        outputs = SparseTensor(indices, values, sizes)
+        return utils.collect_named_outputs(outputs_collections, opened.name, outputs)
+
+
+@add_arg_scope
+def softmax(logits: Any, scope: Any = None) -> Tensor:
+    """The softmax along the last axis."""
+    with vs.variable_scope(scope, "softmax", [logits]):
+        depth = utils.last_dimension(logits.shape, min_rank=2)
+        flat = nn_impl.softmax(array.reshape(logits, [-1, depth]))
+        predictions = array.reshape(flat, array.shape(logits))
+        predictions.set_shape(logits.shape)
+        return predictions
+
+
+@add_arg_scope
+def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Tensor:
+    """The maximum of each of `num_units` groups of channels."""
+    with vs.variable_scope(scope, "MaxOut", [inputs]):
+        inputs = convert_to_tensor(inputs)
+        sizes: list[Any] = inputs.shape.as_list()
+        channels = sizes[axis]
+        if channels % num_units:
+            raise ValueError(
+                f"number of features({channels}) is not a multiple of num_units({num_units})"
+            )
+        sizes[axis] = num_units
+        now: Any = array.shape(inputs) if None in sizes else None
+        sizes = [now[i] if size is None else size for i, size in enumerate(sizes)]
+        return math.reduce_max(array.reshape(inputs, [*sizes, channels // num_units]), -1)
+
+
+@add_arg_scope
+def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None) -> Tensor:
+    """Scales to length 1 along axis `dim`."""
+    with vs.variable_scope(scope, "UnitNorm", [inputs]):
+        rank = inputs.shape.ndims
+        if rank is None:
+            raise ValueError("The input rank must be known.")
+        if not 0 <= dim < rank:
+            raise ValueError("dim must be positive but smaller than the input rank.")
+        squares = math.reduce_sum(math.square(inputs), dim, keepdims=True)
+        return math.div(inputs, math.sqrt(epsilon + squares))
+
+
+def poincare_normalize(
+    x: Any, axis: Any = 1, epsilon: float = 1e-5, name: str | None = None
+) -> Tensor:
+    """Brings what lies outside the unit ball to just inside it."""
+    with name_scope(name, "poincare_normalize", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        squares = math.reduce_sum(math.square(x), axis, keepdims=True)
+        factor = math.minimum((1.0 - epsilon) * math.rsqrt(squares), 1.0)
+        return math.multiply(x, factor, name=name)
+
+
+@add_arg_scope
+def spatial_softmax(
+    features: Any,
+    temperature: Any = None,
+    name: str | None = None,
+    variables_collections: Any = None,
+    trainable: bool = True,
+    data_format: str = "NHWC",
+) -> Tensor:
+    """Where in the image each channel is strongest: its expected x and y."""
+    utils.check_format(data_format, "NCHW", "NHWC")
+    with vs.variable_scope(name, "spatial_softmax"):
+        last = data_format == "NHWC"
+        now = array.shape(features)
+        channels = features.shape.as_list()[3 if last else 1]
+        if channels is None:
+            raise ValueError(
+                "The num_channels dimension of the inputs to `spatial_softmax` should be defined. "
+                "Found `None`."
+            )
+        height, width = (now[1], now[2]) if last else (now[2], now[3])
+        with name_scope("spatial_softmax_op", "spatial_softmax_op", [features]):
+            places = array.meshgrid(
+                math.linspace(-1.0, 1.0, height), math.linspace(-1.0, 1.0, width), indexing="ij"
+            )
+            if temperature is None:
+                initial: Any = ones_initializer()
+            else:
+                initial = constant_initializer(temperature)
+            collections = utils.get_variable_collections(variables_collections, "temperature")
+            heat = model_variable(
+                "temperature",
+                shape=(),
+                dtype=dtypes.float32,
+                initializer=initial,
+                collections=collections if trainable else None,
+                trainable=trainable,
+            )
+            if last:
+                features = array.transpose(features, [0, 3, 1, 2])
+            attention = nn_impl.softmax(array.reshape(features, [-1, height * width]) / heat)
+            expected = [
+                math.reduce_sum(array.reshape(p, [-1]) * attention, [1], keepdims=True)
+                for p in places
+            ]
+            keypoints = array.reshape(array.concat(expected, 1), [-1, channels * 2])
+            keypoints.set_shape([None, channels * 2])
+            return keypoints
+
+
+@add_arg_scope
+def images_to_sequence(
+    inputs: Any, data_format: str = "NHWC", outputs_collections: Any = None, scope: Any = None
+) -> Tensor:
+    """[batch, height, width, depth] as [width, batch * height, depth]."""
+    utils.check_format(data_format, "NCHW", "NHWC")
+    with name_scope(scope, "ImagesToSequence", [inputs]) as opened:
+        inputs = convert_to_tensor(inputs)
+        if data_format == "NCHW":
+            inputs = array.transpose(inputs, [0, 2, 3, 1])
+        _, _, width, depth = inputs.shape.as_list()
+        now = array.shape(inputs)
+        columns = array.transpose(inputs, [2, 0, 1, 3])
+        outputs = array.reshape(columns, [width, now[0] * now[1], depth])
+        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+
+
+@add_arg_scope
+def sequence_to_images(
+    inputs: Any,
+    height: int,
+    output_data_format: str = "channels_last",
+    outputs_collections: Any = None,
+    scope: Any = None,
+) -> Tensor:
+    """[width, batch * height, depth] as images, the opposite of `images_to_sequence`."""
+    with name_scope(scope, "SequenceToImages", [inputs]) as opened:
+        inputs = convert_to_tensor(inputs)
+        width, rows, depth = inputs.shape.as_list()
+        count = -1 if rows is None else rows // height
+        columns = array.reshape(inputs, [width, count, height, depth])
+        order = [1, 3, 2, 0] if output_data_format == "channels_first" else [1, 2, 0, 3]
+        outputs = array.transpose(columns, order)
+        return utils.collect_named_outputs(outputs_collections, opened, outputs)

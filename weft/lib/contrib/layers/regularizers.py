@@ -1,0 +1,96 @@
+"""Costs of large weights."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+from weft.graph.constant import constant
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import GraphKeys, Tensor, add_to_collection, get_collection, name_scope
+from weft.lib.platform import tf_logging
+from weft.ops.math import math
+from weft.ops.nn import activations as nn_impl
+
+Regularizer = Callable[[Any], Any]
+
+
+def l1_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
+    """`scale` times the sum of magnitudes."""
+    return _scaled(
+        scale, scope, "l1_regularizer", lambda w: math.reduce_sum(math.abs(w)), ending=""
+    )
+
+
+def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
+    """`scale` times half the sum of squares."""
+    return _scaled(scale, scope, "l2_regularizer", nn_impl.l2_loss, ending=".")
+
+
+def _scaled(
+    scale: Any, scope: str | None, default: str, cost: Callable[[Any], Tensor], ending: str
+) -> Regularizer:
+    if isinstance(scale, numbers.Integral):
+        raise ValueError(f"scale cannot be an integer: {scale}")
+    if isinstance(scale, numbers.Real):
+        if scale < 0.0:
+            raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale:g}{ending}")
+        if scale == 0.0:
+            tf_logging.info("Scale of 0 disables regularizer.")
+            return lambda _: None
+
+    def regularizer(weights: Any) -> Tensor:
+        with name_scope(scope, default, [weights]) as name:
+            factor = convert_to_tensor(scale, dtype=weights.dtype.base_dtype, name="scale")
+            return math.multiply(factor, cost(weights), name=name)
+
+    return regularizer
+
+
+def l1_l2_regularizer(
+    scale_l1: Any = 1.0, scale_l2: Any = 1.0, scope: str | None = None
+) -> Regularizer | None:
+    """Both costs together."""
+    for what, scale in (("scale_l1", scale_l1), ("scale_l2", scale_l2)):
+        if isinstance(scale, numbers.Integral):
+            raise ValueError(f"{what} cannot be an integer: {scale}")
+    scope = scope or "l1_l2_regularizer"
+    if scale_l1 == 0.0:
+        return l2_regularizer(scale_l2, scope)
+    if scale_l2 == 0.0:
+        return l1_regularizer(scale_l1, scope)
+    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope=scope)
+
+
+def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Regularizer | None:
+    """The sum of several costs."""
+    parts = [regularizer for regularizer in regularizer_list if regularizer is not None]
+    if not parts:
+        return None
+
+    def regularizer(weights: Any) -> Tensor | None:
+        with name_scope(scope, "sum_regularizer", [weights]) as name:
+            costs = [cost for part in parts if (cost := part(weights)) is not None]
+            return math.add_n(costs, name=name) if costs else None
+
+    return regularizer
+
+
+def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
+    """The total cost of `weights_list`, also added to the regularization losses."""
+    weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)
+    if not weights_list:
+        raise ValueError("No weights to regularize.")
+    with name_scope("get_regularization_penalty", values=weights_list) as scope:
+        costs = [regularizer(w) for w in weights_list]
+        costs = [constant(0.0) if cost is None else cost for cost in costs]
+        for cost in costs:
+            if cost.shape.ndims != 0:
+                raise ValueError(
+                    "regularizer must return a scalar Tensor instead of a Tensor with rank "
+                    f"{cost.shape.ndims}."
+                )
+        total = math.add_n(costs, name=scope)
+        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
+        return total

@@ -1,0 +1,71 @@
+"""tf.contrib.nn: lesser functions, and losses with their arguments the old way round."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.ops.array import array
+from weft.ops.math import casts, math
+from weft.ops.nn import cross_entropy
+from weft.ops.nn.activations import nth_element as nth_element
+from weft.ops.nn.conv import conv1d_transpose as conv1d_transpose
+from weft.ops.random import random
+
+# What dropped units become: the value that a scaled exponential unit tends to on the left.
+_DROPPED = -1.7580993408473766
+
+
+def alpha_dropout(
+    x: Any,
+    keep_prob: Any,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Dropout that keeps a mean of 0 and a variance of 1, as `selu` makes them."""
+    with name_scope(name, "alpha_dropout", [x]):
+        x = convert_to_tensor(x, name="x")
+        if isinstance(keep_prob, numbers.Real) and not 0 < float(keep_prob) <= 1.0:
+            raise ValueError(
+                "keep_prob must be a scalar tensor or a float in the range (0, 1], "
+                f"got {float(keep_prob):g}"
+            )
+        keep = convert_to_tensor(keep_prob, dtype=x.dtype, name="keep_prob")
+        keep.get_shape().assert_has_rank(0)
+        if constant_value(keep) == 1:
+            return x
+        shape = array.shape(x) if noise_shape is None else noise_shape
+        drawn = random.random_uniform(shape, seed=seed, dtype=x.dtype)
+        kept = casts.cast(math.greater_equal(drawn, 1 - keep), x.dtype)
+        x = x * kept + _DROPPED * (1 - kept)
+        scale = (keep + keep * (1 - keep) * _DROPPED**2) ** -0.5
+        return scale * x - scale * _DROPPED * (1 - keep)
+
+
+def deprecated_flipped_softmax_cross_entropy_with_logits(
+    logits: Any, labels: Any, dim: int = -1, name: str | None = None
+) -> Tensor:
+    """`tf.nn.softmax_cross_entropy_with_logits`."""
+    return cross_entropy.softmax_cross_entropy_with_logits(
+        labels=labels, logits=logits, dim=dim, name=name
+    )
+
+
+def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
+    logits: Any, labels: Any, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sparse_softmax_cross_entropy_with_logits`."""
+    return cross_entropy.sparse_softmax_cross_entropy_with_logits(
+        labels=labels, logits=logits, name=name
+    )
+
+
+def deprecated_flipped_sigmoid_cross_entropy_with_logits(
+    logits: Any, targets: Any, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sigmoid_cross_entropy_with_logits`."""
+    return cross_entropy.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)

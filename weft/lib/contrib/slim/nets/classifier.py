@@ -1,0 +1,74 @@
+"""What AlexNet, OverFeat and VGG have in common: three layers at the end that are convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from weft.lib.contrib.framework.arg_scope import arg_scope
+from weft.lib.contrib.layers import arrays, convolutions, dense, pooling, utils
+from weft.ops.array import array
+from weft.ops.state import variable_scope as vs
+from weft.ops.state.initializers import (
+    constant_initializer,
+    truncated_normal_initializer,
+    zeros_initializer,
+)
+
+Net = tuple[Any, dict[str, Any]]
+
+
+@contextmanager
+def collecting(scope: Any, default_name: str, inputs: Any) -> Iterator[tuple[Any, str]]:
+    """A variable scope whose layers are collected: the scope, and the collection."""
+    with vs.variable_scope(scope, default_name, [inputs]) as opened:
+        collection = opened.original_name_scope + "_end_points"
+        collected = [convolutions.conv2d, dense.fully_connected, pooling.max_pool2d]
+        with arg_scope(collected, outputs_collections=collection):
+            yield opened, collection
+
+
+def _dropped(net: Any, keep_prob: float, is_training: Any, scope: str) -> Any:
+    return arrays.dropout(net, keep_prob, is_training=is_training, scope=scope)
+
+
+def classified(
+    net: Any,
+    window: int,
+    width: int,
+    num_classes: int,
+    is_training: Any,
+    keep_prob: float,
+    **last: Any,
+) -> Any:
+    """fc6, fc7 and fc8 with dropout between them."""
+    net = convolutions.conv2d(net, width, [window, window], padding="VALID", scope="fc6")
+    net = _dropped(net, keep_prob, is_training, "dropout6")
+    net = convolutions.conv2d(net, 4096, [1, 1], scope="fc7")
+    net = _dropped(net, keep_prob, is_training, "dropout7")
+    return convolutions.conv2d(
+        net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="fc8", **last
+    )
+
+
+def small_start(build: Callable[[], Any]) -> Any:
+    """`build` with small weights and biases of 0.1, as the older nets end."""
+    with arg_scope(
+        [convolutions.conv2d],
+        weights_initializer=truncated_normal_initializer(0.0, 0.005),
+        biases_initializer=constant_initializer(0.1),
+    ):
+        return build()
+
+
+def finished(net: Any, scope: Any, collection: str, spatial_squeeze: bool) -> Net:
+    """The logits and the end points by name."""
+    end_points = utils.convert_collection_to_dict(collection)
+    if spatial_squeeze:
+        net = array.squeeze(net, [1, 2], name="fc8/squeezed")
+        end_points[scope.name + "/fc8"] = net
+    return net, end_points
+
+
+ZEROS = zeros_initializer()

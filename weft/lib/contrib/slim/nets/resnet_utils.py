@@ -1,0 +1,235 @@
+"""What both forms of ResNet are built of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from weft.graph.graph import GraphKeys, Tensor
+from weft.lib.contrib.framework.arg_scope import add_arg_scope, arg_scope
+from weft.lib.contrib.layers import arrays, batch_normalization, convolutions, pooling, utils
+from weft.lib.contrib.layers.initializers import variance_scaling_initializer
+from weft.lib.contrib.layers.regularizers import l2_regularizer
+from weft.ops.array import array
+from weft.ops.math import math
+from weft.ops.nn import activations as nn_impl
+from weft.ops.state import variable_scope as vs
+
+
+class Block(NamedTuple):
+    """Units of one scope: the function that makes a unit, and the arguments of each."""
+
+    scope: str
+    unit_fn: Callable[..., Any]
+    args: list[dict[str, Any]]
+
+
+def bottleneck_block(
+    unit_fn: Callable[..., Any], scope: str, base_depth: int, num_units: int, stride: int
+) -> Block:
+    """`num_units` bottlenecks, of which the last has the stride."""
+    unit = {"depth": base_depth * 4, "depth_bottleneck": base_depth, "stride": 1}
+    return Block(scope, unit_fn, [unit] * (num_units - 1) + [{**unit, "stride": stride}])
+
+
+def subsample(inputs: Any, factor: int, scope: Any = None) -> Any:
+    """Every `factor`-th position."""
+    if factor == 1:
+        return inputs
+    return pooling.max_pool2d(inputs, [1, 1], stride=factor, scope=scope)
+
+
+def conv2d_same(
+    inputs: Any, num_outputs: int, kernel_size: int, stride: int, rate: int = 1, scope: Any = None
+) -> Tensor:
+    """A strided convolution padded alike on both sides, whatever the size of the input."""
+    if stride == 1:
+        return convolutions.conv2d(
+            inputs, num_outputs, kernel_size, stride=1, rate=rate, padding="SAME", scope=scope
+        )
+    extra = kernel_size + (kernel_size - 1) * (rate - 1) - 1
+    edges = [extra // 2, extra - extra // 2]
+    return convolutions.conv2d(
+        array.pad(inputs, [[0, 0], edges, edges, [0, 0]]),
+        num_outputs,
+        kernel_size,
+        stride=stride,
+        rate=rate,
+        padding="VALID",
+        scope=scope,
+    )
+
+
+def bottleneck_sum(
+    inputs: Any, preact: Any, depth: int, narrow: int, stride: int, rate: int, **last: Any
+) -> Any:
+    """1x1, 3x3 and 1x1 convolutions of `preact`, added to the inputs.
+
+    `last` are the settings of a convolution whose result is added.
+    """
+    conv2d = convolutions.conv2d
+    if depth == utils.last_dimension(inputs.shape, min_rank=4):
+        shortcut = subsample(inputs, stride, "shortcut")
+    else:
+        shortcut = conv2d(preact, depth, [1, 1], stride=stride, scope="shortcut", **last)
+    residual = conv2d(preact, narrow, [1, 1], stride=1, scope="conv1")
+    residual = conv2d_same(residual, narrow, 3, stride, rate=rate, scope="conv2")
+    residual = conv2d(residual, depth, [1, 1], stride=1, scope="conv3", **last)
+    return shortcut + residual
+
+
+@add_arg_scope
+def stack_blocks_dense(
+    net: Any, blocks: Any, output_stride: Any = None, outputs_collections: Any = None
+) -> Any:
+    """All units one after another; past `output_stride`, dilation takes the place of strides."""
+    stride = rate = 1
+    unreachable = "The target output_stride cannot be reached."
+    for block in blocks:
+        with vs.variable_scope(block.scope, "block", [net]) as opened:
+            for i, unit in enumerate(block.args):
+                if output_stride is not None and stride > output_stride:
+                    raise ValueError(unreachable)
+                with vs.variable_scope(f"unit_{i + 1}", values=[net]):
+                    if output_stride is not None and stride == output_stride:
+                        net = block.unit_fn(net, rate=rate, **{**unit, "stride": 1})
+                        rate *= unit.get("stride", 1)
+                    else:
+                        net = block.unit_fn(net, rate=1, **unit)
+                        stride *= unit.get("stride", 1)
+            net = utils.collect_named_outputs(outputs_collections, opened.name, net)
+    if output_stride is not None and stride != output_stride:
+        raise ValueError(unreachable)
+    return net
+
+
+def resnet_arg_scope(
+    weight_decay: float = 0.0001,
+    batch_norm_decay: float = 0.997,
+    batch_norm_epsilon: float = 1e-5,
+    batch_norm_scale: bool = True,
+) -> Any:
+    settings = {
+        "decay": batch_norm_decay,
+        "epsilon": batch_norm_epsilon,
+        "scale": batch_norm_scale,
+        "updates_collections": GraphKeys.UPDATE_OPS,
+    }
+    with (
+        arg_scope(
+            [convolutions.conv2d],
+            weights_regularizer=l2_regularizer(weight_decay),
+            weights_initializer=variance_scaling_initializer(),
+            activation_fn=nn_impl.relu,
+            normalizer_fn=batch_normalization.batch_norm,
+            normalizer_params=settings,
+        ),
+        arg_scope([batch_normalization.batch_norm], **settings),
+        arg_scope([pooling.max_pool2d], padding="SAME") as scope,
+    ):
+        return scope
+
+
+def root_stride(output_stride: int | None) -> float | None:
+    """The stride left to the blocks once the root has taken its 4."""
+    if output_stride is None:
+        return None
+    if output_stride % 4 != 0:
+        raise ValueError("The output_stride needs to be a multiple of 4.")
+    return output_stride / 4
+
+
+def resnet(
+    name: str, bottleneck: Callable[..., Any], root: dict[str, Any], end: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """The function that makes a ResNet of given blocks, under the default name `name`.
+
+    `root` are settings of the first convolution; `end` follows the last block.
+    """
+
+    def net_of(
+        inputs: Any,
+        blocks: Any,
+        num_classes: int | None = None,
+        is_training: Any = True,
+        global_pool: bool = True,
+        output_stride: int | None = None,
+        include_root_block: bool = True,
+        reuse: Any = None,
+        scope: Any = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """The net of these blocks, and its end points by name."""
+        with vs.variable_scope(scope, name, [inputs], reuse=reuse) as opened:
+            collection = opened.original_name_scope + "_end_points"
+            collected = [convolutions.conv2d, bottleneck, stack_blocks_dense]
+            with (
+                arg_scope(collected, outputs_collections=collection),
+                arg_scope([batch_normalization.batch_norm], is_training=is_training),
+            ):
+                net, stride = inputs, output_stride
+                if include_root_block:
+                    stride = root_stride(output_stride)  # type: ignore[assignment]
+                    with arg_scope([convolutions.conv2d], **root):
+                        net = conv2d_same(net, 64, 7, stride=2, scope="conv1")
+                    net = pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
+                net = end(stack_blocks_dense(net, blocks, stride))
+                return _ended(net, num_classes, global_pool, collection)
+
+    net_of.__name__ = net_of.__qualname__ = name
+    net_of.default_image_size = 224  # type: ignore[attr-defined]
+    return net_of
+
+
+def _ended(
+    net: Any, num_classes: int | None, global_pool: bool, collection: str
+) -> tuple[Any, dict[str, Any]]:
+    if global_pool:
+        net = math.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
+    if num_classes is not None:
+        net = convolutions.conv2d(
+            net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits"
+        )
+    end_points = utils.convert_collection_to_dict(collection)
+    if num_classes is not None:
+        end_points["predictions"] = arrays.softmax(net, scope="predictions")
+    return net, end_points
+
+
+def deep(
+    net_fn: Callable[..., Any],
+    block_fn: Callable[..., Block],
+    name: str,
+    units: tuple[int, int, int, int],
+) -> Callable[..., Any]:
+    """The ResNet `name` with these numbers of units in its four blocks."""
+
+    def net_of(
+        inputs: Any,
+        num_classes: int | None = None,
+        is_training: Any = True,
+        global_pool: bool = True,
+        output_stride: int | None = None,
+        reuse: Any = None,
+        scope: Any = name,
+    ) -> Any:
+        strides, depths = (2, 2, 2, 1), (64, 128, 256, 512)
+        blocks = [
+            block_fn(f"block{i + 1}", base_depth=depths[i], num_units=units[i], stride=strides[i])
+            for i in range(4)
+        ]
+        return net_fn(
+            inputs,
+            blocks,
+            num_classes,
+            is_training,
+            global_pool,
+            output_stride,
+            include_root_block=True,
+            reuse=reuse,
+            scope=scope,
+        )
+
+    net_of.__name__ = net_of.__qualname__ = name
+    net_of.__doc__ = f"ResNet with {3 * sum(units) + 2} layers."
+    net_of.default_image_size = 224  # type: ignore[attr-defined]
+    return net_of

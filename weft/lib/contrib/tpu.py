@@ -1,0 +1,58 @@
+"""tf.contrib.tpu: what programs for TPUs need in order to run without them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.lib.estimator.tpu_config import InputPipelineConfig as InputPipelineConfig
+from weft.lib.estimator.tpu_config import RunConfig as RunConfig
+from weft.lib.estimator.tpu_config import TPUConfig as TPUConfig
+from weft.lib.estimator.tpu_config import check_positive_integer as check_positive_integer
+from weft.lib.estimator.tpu_estimator import ExamplesPerSecondHook as ExamplesPerSecondHook
+from weft.lib.estimator.tpu_estimator import TPUEstimator as TPUEstimator
+from weft.lib.estimator.tpu_spec import TPUEstimatorSpec as TPUEstimatorSpec
+from weft.lib.platform import tf_logging as logging
+from weft.lib.train.optimizers.optimizer import Optimizer
+from weft.ops.scores.losses import Reduction
+
+
+class CrossShardOptimizer(Optimizer):
+    """Applies another optimizer to gradients summed over all shards; there is one."""
+
+    def __init__(
+        self,
+        opt: Any,
+        reduction: str = Reduction.MEAN,
+        name: str = "CrossShardOptimizer",
+        group_assignment: Any = None,
+    ) -> None:
+        if reduction not in (Reduction.SUM, Reduction.MEAN):
+            raise ValueError(f"Unsupported reduction: {reduction}.")
+        if group_assignment and group_assignment != [[0]]:
+            raise ValueError(
+                "group_assignment must be a permutation of range(1). Got "
+                f"group_assignment={group_assignment}"
+            )
+        super().__init__(False, name)
+        self._opt = opt
+
+    def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
+        logging.warning(
+            "CrossShardOptimizer should be used within a tpu_shard_context, but got unset "
+            "number_of_shards. Assuming 1."
+        )
+        return self._opt.compute_gradients(loss, *args, **kwargs)
+
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Any:
+        return self._opt.apply_gradients(grads_and_vars, global_step, name)
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.get_slot_names(*args, **kwargs)
+
+    def variables(self) -> Any:
+        return self._opt.variables()

@@ -1,0 +1,62 @@
+"""How serialized examples are read for canned estimators: features, label and weight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.lib.feature_column.numeric import NumericColumn, numeric_column
+from weft.lib.feature_column.transformation import make_parse_example_spec
+from weft.ops.parsing.features import FixedLenFeature
+
+
+def classifier_parse_example_spec(
+    feature_columns: Any,
+    label_key: str,
+    label_dtype: Any = dtypes.int64,
+    label_default: Any = None,
+    weight_column: Any = None,
+) -> dict[str, Any]:
+    """The features, the label and the weight of a classifier, for `tf.parse_example`."""
+    label = FixedLenFeature((1,), label_dtype, label_default)
+    return _with_label(feature_columns, label_key, label, weight_column)
+
+
+def regressor_parse_example_spec(
+    feature_columns: Any,
+    label_key: str,
+    label_dtype: Any = dtypes.float32,
+    label_default: Any = None,
+    label_dimension: int = 1,
+    weight_column: Any = None,
+) -> dict[str, Any]:
+    """The features, the label and the weight of a regressor, for `tf.parse_example`."""
+    label = FixedLenFeature((label_dimension,), label_dtype, label_default)
+    return _with_label(feature_columns, label_key, label, weight_column)
+
+
+def _with_label(
+    feature_columns: Any, label_key: str, label: Any, weight_column: Any
+) -> dict[str, Any]:
+    spec = make_parse_example_spec(feature_columns)
+    if label_key in spec:
+        raise ValueError(
+            f"label should not be used as feature. label_key: {label_key}, features: {spec.keys()}"
+        )
+    spec[label_key] = label
+    if weight_column is None:
+        return spec
+    if isinstance(weight_column, str):
+        weight_column = numeric_column(weight_column)
+    if not isinstance(weight_column, NumericColumn):
+        raise ValueError(
+            "weight_column should be an instance of tf.feature_column.numeric_column. Given type: "
+            f"{type(weight_column)} value: {weight_column}"
+        )
+    if weight_column.key in spec:
+        raise ValueError(
+            "weight_column should not be used as feature. weight_column: "
+            f"{weight_column.key}, features: {spec.keys()}"
+        )
+    spec.update(weight_column.parse_example_spec)
+    return spec

@@ -1,0 +1,40 @@
+"""Steps of examples: how many there are, and a row for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.graph import Tensor, control_dependencies, name_scope
+from weft.ops.array import array
+from weft.ops.control import check
+from weft.ops.math import casts, segment, unary
+
+
+def sequence_length_from_sparse_tensor(sp_tensor: Any, num_elements: int = 1) -> Tensor:
+    """The last step of every example that is there; `num_elements` columns are one step."""
+    with name_scope(None, "sequence_length") as scope:
+        rows = sp_tensor.indices[:, 0]
+        columns = sp_tensor.indices[:, 1]
+        columns += array.ones_like(columns)
+        lengths = segment.segment_max(columns, segment_ids=rows)
+        lengths = casts.cast(unary.ceil(lengths / num_elements), dtypes.int64)
+        # Empty examples at the end of the batch have no entry to name their segment.
+        missing = array.shape(sp_tensor)[:1] - array.shape(lengths)[:1]
+        padding = array.zeros(missing, dtype=lengths.dtype)
+        return array.concat([lengths, padding], axis=0, name=scope)
+
+
+def as_steps(column: Any, tensor: Tensor) -> Tensor:
+    """The tensor of a column with its elements in a row per step of each example."""
+    shape = array.shape(tensor)
+    return array.reshape(tensor, (shape[0], shape[1], column.variable_shape.num_elements()))
+
+
+def all_equal(tensors: list[Tensor]) -> Tensor:
+    """The first tensor, once the others are known to be equal to it."""
+    with name_scope(None, "assert_all_equal", values=tensors):
+        if len(tensors) == 1:
+            return tensors[0]
+        with control_dependencies([check.assert_equal(tensors[0], t) for t in tensors[1:]]):
+            return array.identity(tensors[0])

@@ -1,0 +1,157 @@
+"""From a dictionary of raw features to the tensors of columns, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.lib.feature_column.base import FeatureColumn
+from weft.ops.array import array, gather
+from weft.ops.array import one_hot_search as select
+from weft.ops.control import check
+from weft.ops.control.cond import cond
+from weft.ops.math import casts, math
+from weft.ops.sparse import select as sparse_select
+
+
+class FeatureTransformationCache:
+    """Raw features by key, and every tensor that a column has made of them."""
+
+    def __init__(self, features: dict[str, Any]) -> None:
+        self._features = features.copy()
+        self._feature_tensors: dict[Any, Any] = {}
+
+    def get(self, key: Any, state_manager: Any = None) -> Any:
+        """The raw feature called `key`, or the tensor of the column `key`."""
+        found = self._feature_tensors.get(key)
+        if found is None:
+            found = self._feature_tensors[key] = self._made(key, state_manager)
+        return found
+
+    def _made(self, key: Any, state_manager: Any) -> Any:
+        if key in self._features:
+            return _with_columns(key, convert_to_tensor_or_sparse_tensor(self._features[key]))
+        if isinstance(key, str):
+            raise ValueError(f"Feature {key} is not in features dictionary.")
+        if not isinstance(key, FeatureColumn):
+            raise TypeError(f'"key" must be either a "str" or "FeatureColumn". Provided: {key}')
+        made = key.transform_feature(self, state_manager)
+        if made is None:
+            raise ValueError(f"Column {key.name} is not supported.")
+        return made
+
+
+def _with_columns(key: str, feature: Any) -> Any:
+    """`feature` with two dimensions at least: a vector is one column."""
+    rank = feature.shape.ndims
+    message = f"Feature (key: {key}) cannot have rank 0. Given: {feature}"
+    if rank == 0:
+        raise ValueError(message)
+    if rank is not None:
+        return feature if rank != 1 else _as_column(feature)
+    with control_dependencies([check.assert_positive(array.rank(feature), message=message)]):
+        return cond(
+            math.equal(1, array.rank(feature)), lambda: _as_column(feature), lambda: feature
+        )
+
+
+def _as_column(vector: Any) -> Any:
+    if isinstance(vector, SparseTensor):
+        return sparse_select.sparse_reshape(vector, [array.shape(vector)[0], 1])
+    return array.expand_dims(vector, -1)
+
+
+def to_sparse_input(input_tensor: Any, ignore_value: Any = None) -> SparseTensor:
+    """A dense feature as a sparse one, without the cells that mean "missing".
+
+    Those hold `ignore_value`: by default the empty string, or -1 among integers.
+    """
+    input_tensor = convert_to_tensor_or_sparse_tensor(input_tensor)
+    if isinstance(input_tensor, SparseTensor):
+        return input_tensor
+    with name_scope(None, "to_sparse_input", (input_tensor, ignore_value)):
+        if ignore_value is None:
+            ignore_value = _missing(input_tensor.dtype)
+        ignore_value = casts.cast(ignore_value, input_tensor.dtype, name="ignore_value")
+        indices = select.where_v2(math.not_equal(input_tensor, ignore_value), name="indices")
+        return SparseTensor(
+            indices=indices,
+            values=gather.gather_nd(input_tensor, indices, name="values"),
+            dense_shape=array.shape(input_tensor, out_type=dtypes.int64, name="dense_shape"),
+        )
+
+
+def _missing(dtype: dtypes.DType) -> Any:
+    if dtype == dtypes.string:
+        return ""
+    return -1 if dtype.is_integer else dtype.as_numpy_dtype()
+
+
+def normalize_feature_columns(feature_columns: Any, class_prefix: str = "") -> list[Any]:
+    """The columns of a model as a list, all of different names.
+
+    `class_prefix` is how the caller spells the class of columns in messages.
+    """
+    if isinstance(feature_columns, FeatureColumn):
+        feature_columns = [feature_columns]
+    if isinstance(feature_columns, Iterator):
+        feature_columns = list(feature_columns)
+    if isinstance(feature_columns, dict):
+        raise ValueError("Expected feature_columns to be iterable, found dict.")
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn) or not (class_prefix or column._is_v2_column):
+            raise ValueError(
+                f"Items of feature_columns must be a {class_prefix}FeatureColumn. "
+                f"Given (type {type(column)}): {column}."
+            )
+    if not feature_columns:
+        raise ValueError("feature_columns must not be empty.")
+    known: dict[str, Any] = {}
+    for column in feature_columns:
+        if column.name in known:
+            raise ValueError(
+                f"Duplicate feature column name found for columns: {column} "
+                f"and {known[column.name]}. This usually means that these columns refer to "
+                "same base feature. Either one must be discarded or a "
+                "duplicated but renamed item must be inserted in features dict."
+            )
+        known[column.name] = column
+    return sorted(feature_columns, key=lambda column: column.name)
+
+
+def verify_static_batch_size_equality(tensors: Any, columns: Any) -> None:
+    """As far as batch sizes are known, they are the same for all columns."""
+    first = None
+    for tensor, column in zip(tensors, columns, strict=True):
+        size = tensor.shape[0].value
+        if size is None:
+            continue
+        if first is None:
+            first = column, size
+        elif size != first[1]:
+            raise ValueError(
+                "Batch size (first dimension) of each feature must be same. "
+                f"Batch size of columns ({first[0].name}, {column.name}): ({first[1]}, {size})"
+            )
+
+
+def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
+    """What `tf.io.parse_example` has to look for to find the features of all these columns."""
+    result: dict[str, Any] = {}
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(
+                f"All feature_columns must be _FeatureColumn instances. Given: {column}"
+            )
+        config = column.parse_example_spec
+        for key, value in config.items():
+            if key in result and value != result[key]:
+                raise ValueError(
+                    f"feature_columns contain different parse_spec for key {key}. "
+                    f"Given {value} and {result[key]}"
+                )
+        result.update(config)
+    return result

@@ -1,0 +1,325 @@
+"""tf.function: a Python function that is traced once for each signature it is called with.
+
+    @tf.function
+    def scale(x, factor=2.0):
+        return x * factor
+
+Each trace is a `ConcreteFunction`; a call adds one node to the graph.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from weft.graph.graph import Graph, get_default_graph, init_scope
+from weft.graph.tensor import Tensor
+from weft.graph.type_spec import TensorSpec
+from weft.lib.functions.arguments import (
+    Arguments,
+    FunctionSpec,
+    bound_to,
+    key_of,
+    quick_key,
+    relaxed,
+)
+from weft.lib.functions.concrete import ConcreteFunction, trace
+from weft.lib.functions.lift import lifted
+from weft.ops.kit.eager import executing_eagerly
+from weft.ops.kit.replicas import replica_number
+from weft.ops.state.resource_variable import ResourceVariable
+from weft.ops.state.variable_creators import last_creator_scope
+
+_NOT_FIRST = "tf.function-decorated function tried to create variables on non-first call."
+_NOT_THE_FIRST = "Creating variables on a non-first call to a function decorated with tf.function."
+_NOTED = 64  # signatures of eager calls that are kept
+_run_eagerly = False
+
+
+def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
+    """Whether calls of `tf.function`s are calls of their Python functions, from now on."""
+    global _run_eagerly
+    _run_eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether `experimental_run_functions_eagerly` said so."""
+    return _run_eagerly
+
+
+class Function:
+    """What `tf.function` makes of a Python function."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str,
+        input_signature: Any = None,
+        autograph: bool = True,
+        experimental_autograph_options: Any = None,
+        experimental_relax_shapes: bool = False,
+        attributes: dict[str, Any] | None = None,
+        variables: str = "first",
+    ) -> None:
+        """`variables`: made in the "first" call only, as `tf.function` wants, or in "any"."""
+        functools.update_wrapper(self, python_function)
+        self._python_function, self._name = python_function, name
+        self._spec = FunctionSpec(python_function, input_signature)
+        self._autograph, self._features = autograph, experimental_autograph_options
+        self._relax, self._attributes, self._variables = (
+            experimental_relax_shapes, attributes, variables,
+        )  # fmt: skip
+        self._seen: dict[Hashable, Arguments] = {}
+        self._called: dict[Hashable, Arguments] = {}
+        self._noted: set[Hashable] = set()
+        self._created: list[Any] | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function that this one was made of."""
+        return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        return self._spec.input_signature
+
+    @property
+    def function_spec(self) -> FunctionSpec:
+        return self._spec
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        """As a method, one function for each object, which keeps it."""
+        if owner is None:
+            return self
+        space = getattr(owner, "__dict__", {})
+        kept = space.get(_KEPT)
+        if kept is None or kept.owner() is not owner:  # a copy has what the first one keeps
+            kept = space[_KEPT] = _Methods(owner)
+        if id(self) not in kept:
+            kept[id(self)] = self._bound(owner)
+        return kept[id(self)]
+
+    def _bound(self, owner: Any) -> Function:
+        signature = self.input_signature
+        if signature is not None and len(signature) == len(self._spec.signature.parameters):
+            signature = signature[1:]  # it says something of `self`, too
+        return Function(
+            bound_to(self._python_function, owner), self._name, signature, self._autograph,
+            self._features, self._relax, self._attributes, self._variables,
+        )  # fmt: skip
+
+    # ---- calling ----
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _run_eagerly:
+            return self._python_function(*args, **kwargs)
+        if executing_eagerly() and self.input_signature is None:
+            self._note_call(args, kwargs)
+            return self._python_function(*args, **kwargs)
+        given = self._spec.bind(args, kwargs)
+        if executing_eagerly():
+            return self._python_function(*given.args, **given.kwargs)
+        return self._trace_for(given).call_flat(given.tensors)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for arguments like these; `tf.TensorSpec`s may stand for tensors."""
+        return self._trace_for(self._spec.bind_specs(args, kwargs))
+
+    def traces(self) -> list[ConcreteFunction]:
+        """All traces in the current graph; in eager execution, made of what it was called with."""
+        if self.input_signature is not None:
+            self.get_concrete_function()
+        for given in list(self._called.values()) if executing_eagerly() else ():
+            self._trace_for(given)
+        return list(_traces_of(_outermost()).get(self, {}).values())
+
+    def _note_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Eager calls make no traces; what they would be of is kept, to save the function."""
+        if len(self._called) >= _NOTED:
+            return
+        quick = None if kwargs else quick_key(args)
+        if quick is None or quick not in self._noted:
+            given = self._spec.bind_specs(args, kwargs).as_specs()
+            if given is not None:
+                self._called.setdefault(given.key(), given)
+                self._noted.add(quick)
+
+    def _trace_for(self, given: Arguments) -> ConcreteFunction:
+        with self._lock:
+            known = _traces_of(_outermost()).setdefault(self, {})
+            key = self._key(given)
+            if key not in known and self._relax and self.input_signature is None:
+                given = self._relaxed(given)
+                key = self._key(given)
+            if key not in known:
+                known[key] = self._trace(given)
+            return known[key]
+
+    def _key(self, given: Arguments) -> Hashable:
+        signature = self.input_signature
+        key: Hashable
+        if signature is None:
+            key = given.key()
+        else:
+            covered = Arguments(given.args[len(signature) :], given.kwargs, [])
+            key = "signature", covered.key()
+        # Each replica of a strategy has variables of its own, and so a trace.
+        number = replica_number()
+        return (number, key) if number else key
+
+    # ---- tracing ----
+
+    def _trace(self, given: Arguments) -> ConcreteFunction:
+        if self._variables == "any":
+            return self._traced(given, None)
+        if self._created is None:
+            made: list[Any] = []
+            self._created = made
+            try:
+                found = self._traced(given, functools.partial(_create, made))
+            except BaseException:
+                self._created = None  # the next call is the first
+                raise
+            # With variables there, it is traced as it will be from now on.
+            return self._traced(given, _refuse) if made else found
+        return self._traced(given, _refuse if self._created else _refuse_later)
+
+    def _relaxed(self, given: Arguments) -> Arguments:
+        """What fits these arguments and all others like them but for shapes."""
+        types = (Tensor, TensorSpec)
+        leaves = [x.dtype if isinstance(x, types) else key_of(x) for x in given.leaves]
+        key = given.structure, tuple(leaves)
+        if key in self._seen:
+            given = relaxed(given, self._seen[key])
+        self._seen[key] = given
+        return given
+
+    def _traced(self, given: Arguments, creator: Callable[..., Any] | None) -> ConcreteFunction:
+        function = self._python_function
+        if self._autograph:
+            from weft.lib.autograph.api import convert_for_function
+
+            function = convert_for_function(function, self._features)
+        scope = None if creator is None else functools.partial(last_creator_scope, creator)
+        return trace(
+            function, self._name, given, self.input_signature, self._attributes, scope=scope
+        )
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._name}>"
+
+
+_KEPT = "_weft_functions"
+
+
+class _Methods(dict[int, Function]):
+    """The functions that an object keeps as methods; copies of the object make their own."""
+
+    def __init__(self, owner: Any = None) -> None:
+        super().__init__()
+        self.owner: Callable[[], Any] = _reference(owner)
+
+    def __reduce__(self) -> Any:
+        return _Methods, ()
+
+
+def _reference(owner: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(owner)
+    except TypeError:  # None, and what has no room for references
+        return lambda: owner
+
+
+def _outermost() -> Graph:
+    with init_scope():
+        return get_default_graph()
+
+
+def _traces_of(graph: Graph) -> Any:
+    """The traces of all functions in a graph, which keeps them: they are part of it."""
+    return vars(graph).setdefault("_function_traces", weakref.WeakKeyDictionary())
+
+
+def _create(made: list[Any], next_creator: Any, **kwargs: Any) -> Any:
+    """A variable of a function lies outside, and so does the computation of its initial value."""
+    wanted = (
+        "initial_value trainable collections caching_device name dtype constraint"
+        " synchronization aggregation shape"
+    ).split()
+    given = {key: kwargs[key] for key in wanted if kwargs.get(key) is not None}
+    value = given.get("initial_value")
+    if isinstance(value, Tensor) and value.graph.building_function:
+        given["initial_value"] = lifted(value)
+    variable = ResourceVariable(**given)
+    made.append(weakref.ref(variable))
+    return variable
+
+
+def _refuse(next_creator: Any, **kwargs: Any) -> Any:
+    raise ValueError(_NOT_FIRST)
+
+
+def _refuse_later(next_creator: Any, **kwargs: Any) -> Any:
+    """In functions that made no variables at first."""
+    raise ValueError(_NOT_THE_FIRST)
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_relax_shapes: bool = False,
+    experimental_compile: bool | None = None,
+) -> Any:
+    """A decorator: calls of the function become calls of graph functions.
+
+    `input_signature`, a sequence of `tf.TensorSpec`, allows one trace only. `autograph` lets Python
+    control flow depend on tensors. `experimental_relax_shapes` traces for shapes that are less
+    specific once a second one has been seen.
+    """
+    attributes: dict[str, Any] = {}
+    if experimental_implements is not None:
+        attributes["_implements"] = experimental_implements
+    if experimental_compile is not None:
+        attributes["_XlaCompile"] = bool(experimental_compile)
+
+    def decorate(inner: Callable[..., Any]) -> Function:
+        return Function(
+            inner, name_of(inner), input_signature, autograph, experimental_autograph_options,
+            experimental_relax_shapes, attributes,
+        )  # fmt: skip
+
+    return decorate if func is None else decorate(func)
+
+
+def defun(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    experimental_autograph_options: Any = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """`tf.function` of former times: variables may be made in any trace."""
+
+    def decorate(inner: Callable[..., Any]) -> Function:
+        return Function(
+            inner, name_of(inner), input_signature, autograph, experimental_autograph_options,
+            experimental_relax_shapes, variables="any",
+        )  # fmt: skip
+
+    return decorate if func is None else decorate(func)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What a function is called in the library."""
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    name: str = getattr(inner, "__name__", type(inner).__name__)
+    return name if name.isidentifier() else "lambda"

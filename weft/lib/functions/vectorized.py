@@ -1,0 +1,68 @@
+"""tf.vectorized_map: a function applied to every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import nest
+from weft.graph.convert import convert_to_tensor
+from weft.graph.function import LibraryFunction, add_function
+from weft.graph.function_def import Body, effects_of, function_def
+from weft.graph.graph import get_default_graph, name_scope
+from weft.graph.op_def import FuncRef, raw
+from weft.graph.tensor import Tensor
+from weft.lib.functions.eager_calls import run_body
+from weft.ops.dataset.lift import lift
+from weft.ops.functions.functional import map_fn
+from weft.ops.functions.traced_graph import TracedGraph, flatten, unique_function_name
+from weft.ops.kit.eager import executing_eagerly
+
+
+def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
+    """`fn` of each row of `elems`, the results stacked, in the structure that `fn` returns.
+
+    Where all that it does can be done for all rows at once, that is what happens: operations get a
+    further axis. Otherwise it is a loop over the rows.
+    """
+    with name_scope("vectorized_map"):
+        elems = nest.map_structure(convert_to_tensor, elems)
+        graph = TracedGraph("vectorized_map")
+        with graph.as_default():
+            rows = nest.map_structure(_row_of, elems)
+            graph.inputs = nest.flatten(rows)
+        result = graph.trace(fn, rows)
+        outputs = [graph.own(leaf) for leaf in flatten(result)]
+        inputs = [*nest.flatten(rows), *graph.extra_args]
+        body = Body(graph, inputs, outputs, effects_of(graph))
+        many = lift(body, len(nest.flatten(elems)))
+        if many is None:
+            types = nest.map_structure(lambda x: convert_to_tensor(x).dtype.base_dtype, result)
+            return map_fn(fn, elems, dtype=types)
+        found = _called(many, [*nest.flatten(elems), *graph.extra_inputs])
+        return nest.pack_sequence_as(result, found, expand_composites=True)
+
+
+def _row_of(rows: Tensor) -> Tensor:
+    """A placeholder for one row."""
+    dims = None if rows.dims is None else rows.dims[1:]
+    made: Tensor = raw.Placeholder(rows.dtype.base_dtype, shape=dims)
+    return made
+
+
+def _called(body: Body, inputs: list[Tensor]) -> list[Tensor]:
+    """What a function of all rows gives, as one call."""
+    if executing_eagerly():
+        return run_body(body, inputs)
+    name = unique_function_name("vectorized_map")
+    message = function_def(name, name, body.graph.get_operations(), body.inputs, body.outputs)
+    outer = get_default_graph()
+    for function in body.graph._functions.values():
+        add_function(outer, function)
+    add_function(outer, LibraryFunction(message, built=body))
+    types = [tensor.dtype.base_dtype for tensor in body.outputs]
+    found = list(raw.PartitionedCall(inputs, types, FuncRef(name)))
+    for tensor, inner in zip(found, body.outputs, strict=True):
+        if inner.dims is not None:
+            tensor.dims = (inputs[0].shape._dims_tuple[0], *inner.dims[1:])  # type: ignore[index]
+    return found

@@ -1,0 +1,11 @@
+"""tf.keras: models made of layers, and what trains them."""
+
+import importlib
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """`from weft.keras import Sequential`, as from `tf.keras`."""
+    if name in ("Input", "Model", "Sequential"):
+        return getattr(importlib.import_module("weft.lib.keras.models"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

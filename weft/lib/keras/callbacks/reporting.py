@@ -1,0 +1,122 @@
+"""Callbacks that every training has: averages of an epoch, the history, the bar in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.lib.keras.callbacks.base import Callback, Logs
+from weft.lib.keras.utils.io_utils import say
+from weft.lib.keras.utils.progress import Progbar
+
+
+class BaseLogger(Callback):
+    """Averages the values of batches over an epoch; `stateful_metrics` are averages already."""
+
+    def __init__(self, stateful_metrics: Any = None) -> None:
+        super().__init__()
+        self.stateful_metrics = set(stateful_metrics or [])
+        self.seen: Any = 0
+        self.totals: dict[str, Any] = {}
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        self.seen, self.totals = 0, {}
+
+    def on_batch_end(self, batch: int, logs: Logs = None) -> None:
+        logs = logs or {}
+        size = logs.get("size", 0)
+        self.seen += size * logs.get("num_steps", 1)
+        for name, value in logs.items():
+            if name in self.stateful_metrics:
+                self.totals[name] = value
+            else:
+                self.totals[name] = self.totals.get(name, 0) + value * np.float64(size)
+
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        if logs is None:
+            return
+        for name in self.params["metrics"]:
+            if name in self.totals:
+                known = name in self.stateful_metrics
+                logs[name] = self.totals[name] if known else self.totals[name] / self.seen
+
+
+class TerminateOnNaN(Callback):
+    """Ends the training when the loss is no number any more."""
+
+    def on_batch_end(self, batch: int, logs: Logs = None) -> None:
+        loss = (logs or {}).get("loss")
+        if loss is not None and not np.isfinite(loss):
+            say(f"Batch {batch}: Invalid loss, terminating training")
+            self.model.stop_training = True
+
+
+class ProgbarLogger(Callback):
+    """Shows progress and metrics, counting `samples` or `steps`."""
+
+    def __init__(self, count_mode: str = "samples", stateful_metrics: Any = None) -> None:
+        super().__init__()
+        if count_mode not in ("samples", "steps"):
+            raise ValueError(f"Unknown `count_mode`: {count_mode}")
+        self.use_steps = count_mode == "steps"
+        self.stateful_metrics = set(stateful_metrics or [])
+        self.verbose: Any = 0
+        self.epochs: Any = 1
+        self.seen: Any = 0
+        self.target: Any = None
+        self.progbar: Any = None
+        self.log_values: list[tuple[str, Any]] = []
+
+    def on_train_begin(self, logs: Logs = None) -> None:
+        self.verbose = self.params["verbose"]
+        self.epochs = self.params["epochs"]
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        self.seen = 0
+        self.target = self.params["steps" if self.use_steps else "samples"]
+        if self.verbose and self.epochs > 1:
+            say(f"Epoch {epoch + 1}/{self.epochs}")
+        self.progbar = Progbar(
+            self.target,
+            verbose=self.verbose,
+            stateful_metrics=self.stateful_metrics,
+            unit_name="step" if self.use_steps else "sample",
+        )
+
+    def on_batch_begin(self, batch: int, logs: Logs = None) -> None:
+        self.log_values = []
+
+    def on_batch_end(self, batch: int, logs: Logs = None) -> None:
+        logs = logs or {}
+        steps = logs.get("num_steps", 1)
+        self.seen += steps if self.use_steps else logs.get("size", 0) * steps
+        self._take(logs)
+        # The last batch is shown at the end of the epoch, with what validation gave.
+        if self.verbose and (self.target is None or self.seen < self.target):
+            self.progbar.update(self.seen, self.log_values)
+
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        self._take(logs or {})
+        if self.verbose:
+            self.progbar.update(self.seen, self.log_values)
+
+    def _take(self, logs: dict[str, Any]) -> None:
+        self.log_values += [(name, logs[name]) for name in self.params["metrics"] if name in logs]
+
+
+class History(Callback):
+    """What each epoch gave: `history` is name -> values; `fit` returns it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.epoch: list[int] = []
+        self.history: dict[str, list[Any]] = {}
+
+    def on_train_begin(self, logs: Logs = None) -> None:
+        self.epoch, self.history = [], {}
+
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)

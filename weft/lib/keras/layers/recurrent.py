@@ -1,0 +1,299 @@
+"""The layer that applies a recurrent cell to sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import nest
+from weft.core.shapes import TensorShape, as_shape
+from weft.lib.keras.backend.rnn import rnn
+from weft.lib.keras.engine.base_layer import Layer
+from weft.lib.keras.engine.input_spec import InputSpec
+from weft.lib.keras.engine.network_shapes import as_shapes
+from weft.lib.keras.layers.rnn_arguments import made_by_keras, separated, specs_of
+from weft.lib.keras.layers.rnn_dropout import reset_masks
+from weft.lib.keras.layers.rnn_kept_states import KeptStates
+from weft.lib.keras.layers.rnn_states import (
+    build_cell,
+    check_state_specs,
+    output_size_of,
+    size_list,
+    zero_state,
+)
+from weft.lib.keras.layers.serialization import deserialize, serialize
+from weft.lib.keras.layers.stacked_cells import StackedRNNCells
+from weft.lib.keras.utils.generic import has_arg
+from weft.ops.array import shape as array_shape
+
+
+class RNN(KeptStates, Layer):
+    """A cell applied along the time axis of [batch, time, ...], or of [time, batch, ...].
+
+    Gives the last output, or those of all steps (`return_sequences`), and with `return_state`
+    the last states too. A `stateful` layer goes on in each batch where the one before ended.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        time_major: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        if isinstance(cell, (list, tuple)):
+            cell = StackedRNNCells(cell)
+        if not hasattr(cell, "call"):
+            raise ValueError("`cell` should have a `call` method. The RNN was passed:", cell)
+        if not hasattr(cell, "state_size"):
+            raise ValueError(
+                "The RNN cell should have an attribute `state_size` "
+                "(tuple of integers, one integer per RNN state)."
+            )
+        # What masked steps give: zeros, or the output of the step before.
+        zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
+        if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
+            kwargs["input_shape"] = (
+                kwargs.pop("input_length", None),
+                kwargs.pop("input_dim", None),
+            )
+        super().__init__(**kwargs)
+        self.zero_output_for_mask = zero_output_for_mask
+        self.cell = cell
+        self.unroll = unroll
+        self._keep_form(return_sequences, return_state, go_backwards, stateful, time_major)
+        self.supports_masking = True
+
+    def _keep_form(
+        self,
+        return_sequences: bool,
+        return_state: bool,
+        go_backwards: bool,
+        stateful: bool,
+        time_major: bool,
+    ) -> None:
+        self.return_sequences, self.return_state = return_sequences, return_state
+        self.go_backwards, self.stateful, self.time_major = go_backwards, stateful, time_major
+        self.input_spec: Any = None
+        self.state_spec: Any = None
+        self.constants_spec: Any = None
+        self._num_constants: int | None = 0
+        self.states = None
+
+    # ---- shapes ----
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        # Other inputs are as long as the first; states may follow them.
+        batch, steps = nest.flatten(as_shapes(input_shape))[0].as_list()[:2]
+        if self.time_major:
+            batch, steps = steps, batch
+
+        def output_shape(size: Any) -> TensorShape:
+            rows = [batch]
+            if self.return_sequences:
+                rows = [steps, batch] if self.time_major else [batch, steps]
+            return TensorShape(rows + as_shape(size).as_list())
+
+        outputs = [output_shape(size) for size in nest.flatten(output_size_of(self.cell))]
+        if self.return_state:
+            return outputs + [
+                TensorShape([batch, *as_shape(size).as_list()])
+                for size in nest.flatten(self.cell.state_size)
+            ]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        mask = nest.flatten(mask)[0]
+        output_mask = mask if self.return_sequences else None
+        return [output_mask] + [None for _ in self.states] if self.return_state else output_mask
+
+    # ---- building ----
+
+    def build(self, input_shape: Any) -> None:
+        shapes = as_shapes(input_shape)
+        if isinstance(shapes, list):
+            # Initial states and constants follow.
+            shapes = shapes[0]
+        spec = nest.map_structure(self._spec_of, shapes)
+        if self.input_spec is not None:
+            self.input_spec[0] = spec
+        else:
+            self.input_spec = list(spec) if isinstance(spec, (list, tuple)) else [spec]
+        build_cell(self.cell, nest.map_structure(self._step_shape, shapes), self.dtype)
+        self._check_or_make_state_specs()
+        if self.stateful:
+            self.reset_states()
+        self.built = True
+
+    def _check_or_make_state_specs(self) -> None:
+        sizes = size_list(self.cell.state_size)
+        if self.state_spec is not None:
+            check_state_specs(sizes, self.state_spec)
+            return
+        self.state_spec = [InputSpec(shape=[None, *as_shape(size).as_list()]) for size in sizes]
+
+    def _spec_of(self, shape: TensorShape) -> InputSpec:
+        """Any number of steps, and any batch unless there are states for it."""
+        dims = shape.as_list()
+        batch_axis, time_axis = (1, 0) if self.time_major else (0, 1)
+        if not self.stateful:
+            dims[batch_axis] = None
+        dims[time_axis] = None
+        return InputSpec(shape=tuple(dims))
+
+    def _step_shape(self, shape: TensorShape) -> tuple[Any, ...]:
+        dims = shape.as_list()
+        return tuple(dims[1:] if self.time_major else [dims[0], *dims[2:]])
+
+    def get_initial_state(self, inputs: Any) -> list[Any]:
+        """What the cell says, or zeros."""
+        first = nest.flatten(inputs)[0]
+        batch_size = array_shape.shape(first)[1 if self.time_major else 0]
+        make = getattr(self.cell, "get_initial_state", None)
+        if make:
+            made = make(inputs=None, batch_size=batch_size, dtype=first.dtype)
+        else:
+            made = zero_state(batch_size, self.cell.state_size, first.dtype)
+        return list(made) if nest.is_nested(made) else [made]
+
+    # ---- calls ----
+
+    def __call__(
+        self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any
+    ) -> Any:
+        inputs, initial_state, constants = separated(
+            inputs, initial_state, constants, self._num_constants
+        )
+        if initial_state is None and constants is None:
+            return super().__call__(inputs, **kwargs)
+        more: list[Any] = []
+        specs: list[Any] = []
+        if initial_state is not None:
+            self.state_spec = specs_of(initial_state)
+            more, specs = more + initial_state, specs + self.state_spec
+        if constants is not None:
+            self.constants_spec, self._num_constants = specs_of(constants), len(constants)
+            more, specs = more + constants, specs + self.constants_spec
+        if not made_by_keras(more, " or constants of an RNN layer"):
+            given = {"initial_state": initial_state, "constants": constants}
+            kwargs |= {key: value for key, value in given.items() if value is not None}
+            return super().__call__(inputs, **kwargs)
+        unknown = [None for _ in nest.flatten(inputs)] if nest.is_nested(inputs) else [None]
+        self.input_spec = unknown + specs
+        output = super().__call__([inputs, *more], **kwargs)
+        # What `build` found out about the inputs stays.
+        self.input_spec = self.input_spec[: -len(specs)]
+        return output
+
+    def call(
+        self,
+        inputs: Any,
+        mask: Any = None,
+        training: Any = None,
+        initial_state: Any = None,
+        constants: Any = None,
+    ) -> Any:
+        reset_masks(self.cell)
+        inputs, states, constants = self._process_inputs(inputs, initial_state, constants)
+        if mask is not None:
+            mask = nest.flatten(mask)[0]
+        self._check_steps(inputs)
+        last, outputs, states = rnn(
+            self._step(training, bool(constants)),
+            inputs,
+            states,
+            constants=constants,
+            go_backwards=self.go_backwards,
+            mask=mask,
+            unroll=self.unroll,
+            time_major=self.time_major,
+            zero_output_for_mask=self.zero_output_for_mask,
+        )
+        if self.stateful:
+            self._update_states(states)
+        output = outputs if self.return_sequences else last
+        if not self.return_state:
+            return output
+        return [*(output if isinstance(output, (list, tuple)) else [output]), *states]
+
+    def _step(self, training: Any, with_constants: bool) -> Any:
+        """The cell as a function of inputs, and of states that the constants follow."""
+        cell, count = self.cell, self._num_constants or 0
+        kwargs = {"training": training} if has_arg(cell.call, "training") else {}
+        if with_constants and not has_arg(cell.call, "constants"):
+            raise ValueError("RNN cell does not support constants")
+        # The cells of tf.nn.rnn_cell take a single state as it is, not in a list.
+        bare = getattr(cell, "_is_tf_rnn_cell", None) is not None
+
+        def step(inputs: Any, states: Any) -> tuple[Any, Any]:
+            if with_constants:
+                states, kwargs["constants"] = states[:-count], states[-count:]
+            states = states[0] if len(states) == 1 and bare else states
+            output, new = cell.call(inputs, states, **kwargs)
+            return output, new if nest.is_nested(new) else [new]
+
+        return step
+
+    def _check_steps(self, inputs: Any) -> None:
+        if not self.unroll:
+            return
+        if nest.flatten(inputs)[0].shape.as_list()[0 if self.time_major else 1] is None:
+            raise ValueError(
+                "Cannot unroll a RNN if the time dimension is undefined. \n"
+                "- If using a Sequential model, specify the time dimension by passing an "
+                "`input_shape` or `batch_input_shape` argument to your first layer. If your first "
+                "layer is an Embedding, you can also use the `input_length` argument.\n"
+                "- If using the functional API, specify the time dimension by passing a `shape` "
+                "or `batch_shape` argument to your Input layer."
+            )
+
+    def _process_inputs(
+        self, inputs: Any, initial_state: Any, constants: Any
+    ) -> tuple[Any, Any, Any]:
+        """Inputs, the states to start from, and constants."""
+        if isinstance(inputs, list):
+            inputs, among, found = separated(inputs, None, None, self._num_constants)
+            initial_state, constants = among, found if self._num_constants else constants
+        if initial_state is None:
+            initial_state = self.states if self.stateful else self.get_initial_state(inputs)
+        if len(initial_state) != len(self.states):
+            raise ValueError(
+                f"Layer has {len(self.states)} states but was passed {len(initial_state)} initial "
+                "states."
+            )
+        return inputs, initial_state, constants
+
+    # ---- configurations ----
+
+    def _form_config(self) -> dict[str, Any]:
+        config: dict[str, Any] = {
+            "return_sequences": self.return_sequences,
+            "return_state": self.return_state,
+            "go_backwards": self.go_backwards,
+            "stateful": self.stateful,
+            "unroll": self.unroll,
+            "time_major": self.time_major,
+        }
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        if self.zero_output_for_mask:
+            config["zero_output_for_mask"] = self.zero_output_for_mask
+        return config
+
+    def _cell_config(self) -> dict[str, Any]:
+        return {"cell": serialize(self.cell)}
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), **self._form_config(), **self._cell_config()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        config = dict(config)
+        cell = deserialize(config.pop("cell"), custom_objects)
+        num_constants = config.pop("num_constants", 0)
+        layer = cls(cell, **config)
+        layer._num_constants = num_constants
+        return layer

@@ -1,0 +1,52 @@
+"""What layers take as arguments: names become objects, and for a configuration names again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.lib.keras import activations, constraints, initializers, regularizers
+
+_KINDS: dict[str, Any] = {
+    "activation": activations,
+    "initializer": initializers,
+    "regularizer": regularizers,
+    "constraint": constraints,
+}
+
+
+def _kind(key: str) -> Any:
+    """The module that knows what a value of `key` means: its last word says which."""
+    return _KINDS.get(key.rpartition("_")[2])
+
+
+def take(layer: Any, **settings: Any) -> None:
+    """Makes `settings` attributes of `layer`; those that may be given by name become objects."""
+    for key, value in settings.items():
+        kind = _kind(key)
+        setattr(layer, key, value if kind is None else kind.get(value))
+
+
+def record(layer: Any, keys: str) -> dict[str, Any]:
+    """The attributes `keys` of `layer`, as `take` would get them from a file."""
+    values = {key: getattr(layer, key) for key in keys.split()}
+    return {
+        key: value if _kind(key) is None else _kind(key).serialize(value)
+        for key, value in values.items()
+    }
+
+
+def weight(layer: Any, name: str, shape: Any, settings: str = "", **more: Any) -> Any:
+    """A trainable weight that is made and kept as the layer's settings for it say.
+
+    They are called `{settings}_initializer` and so on; without `settings`, after the weight.
+    """
+    prefix = settings or name
+    return layer.add_weight(
+        name=name,
+        shape=shape,
+        initializer=getattr(layer, f"{prefix}_initializer"),
+        regularizer=getattr(layer, f"{prefix}_regularizer"),
+        constraint=getattr(layer, f"{prefix}_constraint"),
+        trainable=True,
+        **more,
+    )

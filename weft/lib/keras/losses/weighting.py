@@ -1,0 +1,129 @@
+"""From losses per example to one number: weights of examples, and the reduction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.ops.array import array
+from weft.ops.control import case, cond
+from weft.ops.math import casts, math, reduce
+from weft.ops.scores.confusion_matrix import remove_squeezable_dimensions
+from weft.ops.scores.weights import broadcast_weights
+
+
+class Reduction:
+    """How the losses of a batch become one."""
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """Every way there is."""
+        return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """ValueError if `key` is none of them."""
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+def reduce_weighted_loss(
+    weighted_losses: Tensor, reduction: str = Reduction.SUM_OVER_BATCH_SIZE
+) -> Tensor:
+    """All of them, their sum, or their mean."""
+    if reduction == Reduction.NONE:
+        return weighted_losses
+    total = reduce.reduce_sum(weighted_losses)
+    if reduction == Reduction.SUM:
+        return total
+    count = casts.cast(array.size(weighted_losses, name="num_elements"), total.dtype)
+    return math.div_no_nan(total, count, name="value")
+
+
+def compute_weighted_loss(
+    losses: Any,
+    sample_weight: Any = None,
+    reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
+    name: str | None = None,
+) -> Tensor:
+    """`losses` times their weights, reduced."""
+    Reduction.validate(reduction)
+    if reduction == Reduction.AUTO:
+        reduction = Reduction.SUM_OVER_BATCH_SIZE
+    with name_scope(name or "weighted_loss"):
+        losses = convert_to_tensor(losses)
+        weighted = scale_losses_by_sample_weight(
+            losses, 1.0 if sample_weight is None else sample_weight
+        )
+        return casts.cast(reduce_weighted_loss(weighted, reduction), losses.dtype)
+
+
+def scale_losses_by_sample_weight(losses: Tensor, sample_weight: Any) -> Tensor:
+    """In float32, or float64 where the losses are; weights may lack a last axis of 1."""
+    dtype = dtypes.float64 if losses.dtype.base_dtype == dtypes.float64 else dtypes.float32
+    losses, weights = casts.cast(losses, dtype), casts.cast(sample_weight, dtype)
+    weights = weights_of_rank(losses, weights)
+    return losses * broadcast_weights(weights, losses)
+
+
+def squeeze_or_expand_dimensions(
+    y_pred: Any, y_true: Any = None, sample_weight: Any = None
+) -> tuple[Any, ...]:
+    """The arguments with ranks that fit: last axes of 1 are dropped, or added to the weights."""
+    rank = y_pred.shape.ndims
+    if y_true is not None:
+        y_true, y_pred = _labels_of_rank(y_true, y_pred)
+    if sample_weight is None:
+        return y_pred, y_true
+    return y_pred, y_true, weights_of_rank(y_pred, convert_to_tensor(sample_weight), rank)
+
+
+def _labels_of_rank(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Labels that are numbers of classes may have one axis less than predictions."""
+    true_rank, pred_rank = y_true.shape.ndims, y_pred.shape.ndims
+    if true_rank is None or pred_rank is None:
+        sparse = math.logical_and(
+            math.equal(1, array.rank(y_pred) - array.rank(y_true)),
+            math.not_equal(1, array.shape(y_pred)[-1]),
+        )
+        return cond.cond(
+            sparse,
+            lambda: (array.identity(y_true), array.identity(y_pred)),
+            lambda: remove_squeezable_dimensions(y_true, y_pred),
+        )
+    if pred_rank - true_rank == 1 and y_pred.shape.as_list()[-1] != 1:
+        return y_true, y_pred
+    return remove_squeezable_dimensions(y_true, y_pred)
+
+
+def weights_of_rank(values: Any, weights: Tensor, rank: int | None = None) -> Tensor:
+    """`weights` with a last axis of 1 dropped or added, to be of the rank of `values`."""
+    rank = values.shape.ndims if rank is None else rank
+    if weights.shape.ndims == 0:
+        return weights
+    if rank is None or weights.shape.ndims is None:
+        return _weights_of_rank_now(values, weights)
+    if weights.shape.ndims - rank == 1:
+        return array.squeeze(weights, [-1])
+    return array.expand_dims(weights, -1) if rank - weights.shape.ndims == 1 else weights
+
+
+def _weights_of_rank_now(values: Any, weights: Tensor) -> Tensor:
+    """As above, where ranks are known only when it runs."""
+    extra = array.rank(weights) - array.rank(values)
+    scalar = math.equal(array.rank(weights), 0)
+    return case.case(
+        [
+            (scalar, lambda: array.identity(weights)),
+            (math.equal(extra, 1), lambda: array.squeeze(weights, [-1])),
+            (math.equal(extra, -1), lambda: array.expand_dims(weights, -1)),
+        ],
+        default=lambda: array.identity(weights),
+    )

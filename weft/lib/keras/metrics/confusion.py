@@ -1,0 +1,290 @@
+"""Counts of true and false, positives and negatives, at thresholds; and what they tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import constant
+from weft.graph.graph import Tensor, control_dependencies
+from weft.lib.keras.losses.weighting import squeeze_or_expand_dimensions, weights_of_rank
+from weft.lib.keras.metrics.base import Metric
+from weft.lib.keras.metrics.ragged_values import flat_values
+from weft.lib.keras.utils.generic import to_list
+from weft.ops.array import array
+from weft.ops.array import one_hot_search as select
+from weft.ops.control import check, control
+from weft.ops.math import arg_extremes, casts, math, reduce
+from weft.ops.nn import activations as nn_impl
+from weft.ops.scores.weights import broadcast_weights
+
+# What counts as low enough to be below any prediction.
+NEG_INF = -1e10
+
+# Name of the count -> (whether the label is positive, whether the prediction is).
+COUNTS = {
+    "true_positives": (True, True),
+    "false_negatives": (True, False),
+    "false_positives": (False, True),
+    "true_negatives": (False, False),
+}
+
+
+def parse_init_thresholds(thresholds: Any, default_threshold: float = 0.5) -> list[float]:
+    """One threshold or several as a list; each between 0 and 1."""
+    if thresholds is None:
+        return [default_threshold]
+    wrong = [t for t in to_list(thresholds) if t is None or t < 0 or t > 1]
+    if wrong:
+        raise ValueError(f"Threshold values must be in [0, 1]. Invalid values: {wrong}")
+    return to_list(thresholds)
+
+
+def update_counts(
+    counts: dict[str, Any],
+    y_true: Any,
+    y_pred: Any,
+    thresholds: list[float],
+    top_k: int | None = None,
+    class_id: int | None = None,
+    sample_weight: Any = None,
+) -> Any:
+    """Adds a batch to the variables `counts`, which are vectors of one count per threshold."""
+    [y_pred, y_true], sample_weight = flat_values([y_pred, y_true], sample_weight)
+    y_true, y_pred = casts.cast(y_true, dtypes.float32), casts.cast(y_pred, dtypes.float32)
+    y_pred.shape.assert_is_compatible_with(y_true.shape)
+    y_true, y_pred = _checked(y_true, y_pred)
+    if top_k is not None:
+        y_pred = _only_top(y_pred, top_k)
+    if class_id is not None:
+        y_true, y_pred = y_true[..., class_id], y_pred[..., class_id]
+    predicted = array.reshape(y_pred, [1, -1]) > constant(thresholds, shape=[len(thresholds), 1])
+    labels = array.reshape(casts.cast(y_true, dtypes.bool), [1, -1])
+    weights = None
+    if sample_weight is not None:
+        weights = weights_of_rank(y_pred, casts.cast(sample_weight, dtypes.float32))
+        weights = array.reshape(broadcast_weights(weights, y_pred), [1, -1])
+    return control.group(
+        *[
+            variable.assign_add(_count(labels, predicted, *COUNTS[name], weights))
+            for name, variable in counts.items()
+        ]
+    )
+
+
+def _count(
+    labels: Tensor, predicted: Tensor, label: bool, prediction: bool, weights: Tensor | None
+) -> Tensor:
+    labels = labels if label else math.logical_not(labels)
+    predicted = predicted if prediction else math.logical_not(predicted)
+    matches = casts.cast(math.logical_and(labels, predicted), dtypes.float32)
+    return reduce.reduce_sum(matches if weights is None else matches * weights, 1)
+
+
+def _checked(y_true: Tensor, y_pred: Tensor) -> tuple[Any, Any]:
+    """Of fitting ranks, and the predictions between 0 and 1."""
+    within = [
+        check.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
+        check.assert_less_equal(y_pred, 1.0, message="predictions must be <= 1"),
+    ]
+    with control_dependencies(within):
+        y_pred = array.identity(y_pred)
+    y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+    return y_true, y_pred
+
+
+def _only_top(x: Tensor, k: int) -> Tensor:
+    """The `k` largest of each row, and next to minus infinity elsewhere."""
+    _, indices = nn_impl.top_k(x, k, sorted=False)
+    chosen = reduce.reduce_sum(select.one_hot(indices, x.shape.as_list()[-1], axis=-1), axis=-2)
+    return x * chosen + NEG_INF * (1 - chosen)
+
+
+class Counts(Metric):
+    """Keeps the counts that `_COUNTS` names, at all thresholds."""
+
+    _COUNTS: tuple[str, ...] = tuple(COUNTS)
+    thresholds: list[float]
+
+    def _add_counts(self) -> None:
+        for name in self._COUNTS:
+            made = self.add_weight(name, shape=(len(self.thresholds),), initializer="zeros")
+            setattr(self, name, made)
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        return update_counts(
+            {name: getattr(self, name) for name in self._COUNTS},
+            y_true,
+            y_pred,
+            thresholds=self.thresholds,
+            top_k=getattr(self, "top_k", None),
+            class_id=getattr(self, "class_id", None),
+            sample_weight=sample_weight,
+        )
+
+    def _first_if_one(self, result: Tensor) -> Tensor:
+        return result[0] if len(self.thresholds) == 1 else result
+
+
+class _OneCount(Counts):
+    def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(name=name, dtype=dtype)
+        self.init_thresholds = thresholds
+        self.thresholds = parse_init_thresholds(thresholds)
+        self.accumulator = self.add_weight(
+            "accumulator", shape=(len(self.thresholds),), initializer="zeros"
+        )
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        counts = {self._COUNTS[0]: self.accumulator}
+        return update_counts(counts, y_true, y_pred, self.thresholds, sample_weight=sample_weight)
+
+    def result(self) -> Tensor:
+        return self._first_if_one(array.identity(self.accumulator))
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "thresholds": self.init_thresholds}
+
+
+class FalsePositives(_OneCount):
+    """How many were predicted, but are not."""
+
+    _COUNTS = ("false_positives",)
+
+
+class FalseNegatives(_OneCount):
+    """How many are, but were not predicted."""
+
+    _COUNTS = ("false_negatives",)
+
+
+class TrueNegatives(_OneCount):
+    """How many are not, and were not predicted."""
+
+    _COUNTS = ("true_negatives",)
+
+
+class TruePositives(_OneCount):
+    """How many are, and were predicted."""
+
+    _COUNTS = ("true_positives",)
+
+
+class _Ratio(Counts):
+    """The first count over the sum of both."""
+
+    def __init__(
+        self,
+        thresholds: Any = None,
+        top_k: int | None = None,
+        class_id: int | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype)
+        self.init_thresholds = thresholds
+        self.top_k, self.class_id = top_k, class_id
+        self.thresholds = parse_init_thresholds(thresholds, 0.5 if top_k is None else NEG_INF)
+        self._add_counts()
+
+    def result(self) -> Tensor:
+        first, second = (getattr(self, name) for name in self._COUNTS)
+        return self._first_if_one(math.div_no_nan(first, first + second))
+
+    def get_config(self) -> dict[str, Any]:
+        own = {
+            "thresholds": self.init_thresholds,
+            "top_k": self.top_k,
+            "class_id": self.class_id,
+        }
+        return {**super().get_config(), **own}
+
+
+class Precision(_Ratio):
+    """The part of what was predicted that is."""
+
+    _COUNTS = ("true_positives", "false_positives")
+
+
+class Recall(_Ratio):
+    """The part of what is that was predicted."""
+
+    _COUNTS = ("true_positives", "false_negatives")
+
+
+class SensitivitySpecificityBase(Counts):
+    """One of the two where the other is closest to `value`."""
+
+    _COUNTS = ("true_positives", "true_negatives", "false_positives", "false_negatives")
+    true_positives: Any
+    true_negatives: Any
+    false_positives: Any
+    false_negatives: Any
+
+    def __init__(
+        self, value: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
+    ) -> None:
+        super().__init__(name=name, dtype=dtype)
+        if num_thresholds <= 0:
+            raise ValueError("`num_thresholds` must be > 0.")
+        self.value, self.num_thresholds = value, num_thresholds
+        between = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        self.thresholds = [0.5] if num_thresholds == 1 else [0.0, *between, 1.0]
+        self._add_counts()
+
+    def _sensitivity(self) -> Tensor:
+        return math.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
+
+    def _specificity(self) -> Tensor:
+        return math.div_no_nan(self.true_negatives, self.true_negatives + self.false_positives)
+
+    def _where(self, wanted: Tensor, held: Tensor) -> Tensor:
+        """`wanted` where `held` is closest to the value."""
+        index = arg_extremes.argmin(math.abs(held - self.value), axis=0)
+        return wanted[casts.cast(index, dtypes.int32)]
+
+
+class SensitivityAtSpecificity(SensitivitySpecificityBase):
+    """The sensitivity at the threshold where the specificity is the given one."""
+
+    def __init__(
+        self,
+        specificity: float,
+        num_thresholds: int = 200,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        if specificity < 0 or specificity > 1:
+            raise ValueError("`specificity` must be in the range [0, 1].")
+        super().__init__(specificity, num_thresholds, name, dtype)
+        self.specificity = specificity
+
+    def result(self) -> Tensor:
+        return self._where(self._sensitivity(), self._specificity())
+
+    def get_config(self) -> dict[str, Any]:
+        own = {"num_thresholds": self.num_thresholds, "specificity": self.specificity}
+        return {**super().get_config(), **own}
+
+
+class SpecificityAtSensitivity(SensitivitySpecificityBase):
+    """The specificity at the threshold where the sensitivity is the given one."""
+
+    def __init__(
+        self,
+        sensitivity: float,
+        num_thresholds: int = 200,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        if sensitivity < 0 or sensitivity > 1:
+            raise ValueError("`sensitivity` must be in the range [0, 1].")
+        super().__init__(sensitivity, num_thresholds, name, dtype)
+        self.sensitivity = sensitivity
+
+    def result(self) -> Tensor:
+        return self._where(self._specificity(), self._sensitivity())
+
+    def get_config(self) -> dict[str, Any]:
+        own = {"num_thresholds": self.num_thresholds, "sensitivity": self.sensitivity}
+        return {**super().get_config(), **own}

@@ -1,0 +1,50 @@
+"""How well the regions of classes lie on each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.graph import Tensor
+from weft.lib.keras.metrics.base import Metric
+from weft.ops.array import array, diag
+from weft.ops.math import casts, math, reduce
+from weft.ops.scores import confusion_matrix
+
+
+class MeanIoU(Metric):
+    """The mean over classes of intersection over union, of labels and predictions."""
+
+    def __init__(self, num_classes: int, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(name=name, dtype=dtype)
+        self.num_classes = num_classes
+        self.total_cm = self.add_weight(
+            "total_confusion_matrix",
+            shape=(num_classes, num_classes),
+            initializer="zeros",
+            dtype=dtypes.float64,
+        )
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        if sample_weight is not None:
+            sample_weight = array.reshape(sample_weight, [-1])
+        counted = confusion_matrix.confusion_matrix(
+            array.reshape(casts.cast(y_true, self._dtype), [-1]),
+            array.reshape(casts.cast(y_pred, self._dtype), [-1]),
+            self.num_classes,
+            weights=sample_weight,
+            dtype=dtypes.float64,
+        )
+        return self.total_cm.assign_add(counted)
+
+    def result(self) -> Tensor:
+        predicted = casts.cast(reduce.reduce_sum(self.total_cm, axis=0), self._dtype)
+        labelled = casts.cast(reduce.reduce_sum(self.total_cm, axis=1), self._dtype)
+        both = casts.cast(diag.diag_part(self.total_cm), self._dtype)
+        union = predicted + labelled - both
+        present = reduce.reduce_sum(casts.cast(math.not_equal(union, 0), self._dtype))
+        shares = math.div_no_nan(both, union)
+        return math.div_no_nan(reduce.reduce_sum(shares, name="mean_iou"), present)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "num_classes": self.num_classes}

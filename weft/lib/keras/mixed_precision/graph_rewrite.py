@@ -1,0 +1,58 @@
+"""Mixed precision as TensorFlow turns it on: by wrapping the optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.lib.platform import tf_logging
+from weft.lib.train.optimizers.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
+from weft.lib.train.optimizers.optimizer import Optimizer
+
+_state = {"enabled": False}
+
+
+def graph_rewrite_is_enabled() -> bool:
+    """Whether the program has asked for mixed precision in this way; Keras has another."""
+    return _state["enabled"]
+
+
+def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") -> Any:
+    """`opt`, of tf.train or of Keras, with a loss scale.
+
+    Which operations compute in half precision stays as the program says: TensorFlow changes that
+    only for what runs on a GPU.
+    """
+    wrapped = _wrapped(opt, loss_scale)
+    _state["enabled"] = True
+    return wrapped
+
+
+def _wrapped(opt: Any, loss_scale: Any) -> Any:
+    from weft.lib.keras.mixed_precision.loss_scale_optimizer import LossScaleOptimizer
+    from weft.lib.keras.optimizers.optimizer_v2 import OptimizerV2
+
+    for wrapper in (MixedPrecisionLossScaleOptimizer, LossScaleOptimizer):
+        if isinstance(opt, wrapper):
+            raise ValueError(
+                f'"opt" must not already be an instance of a {wrapper.__name__}. '
+                "`enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer with "
+                f"a {wrapper.__name__}."
+            )
+    if isinstance(opt, Optimizer):
+        return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    if isinstance(opt, OptimizerV2):
+        return LossScaleOptimizer(opt, loss_scale)
+    raise ValueError(
+        '"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, '
+        f"but got: {opt}"
+    )
+
+
+def disable_mixed_precision_graph_rewrite() -> None:
+    """Optimizers that were wrapped stay so."""
+    if not _state["enabled"]:
+        tf_logging.warning(
+            "disable_mixed_precision_graph_rewrite() called when mixed precision is already "
+            "disabled."
+        )
+    _state["enabled"] = False

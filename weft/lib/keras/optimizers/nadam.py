@@ -1,0 +1,107 @@
+"""Adam with Nesterov's momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.graph.graph import Tensor, control_dependencies
+from weft.lib.keras.optimizers.adam import _Moments
+from weft.lib.keras.optimizers.optimizer_v2 import ApplyState
+from weft.lib.keras.optimizers.schedules import LearningRateSchedule
+from weft.ops.array import array, gather
+from weft.ops.control import control
+from weft.ops.math import casts, math
+from weft.ops.state.updates import assign
+
+
+class Nadam(_Moments):
+    """Adam that looks ahead by its momentum, which follows a schedule of its own."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: Any = 0.9,
+        beta_2: Any = 0.999,
+        epsilon: Any = 1e-7,
+        name: str = "Nadam",
+        **kwargs: Any,
+    ) -> None:
+        kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
+        if isinstance(kwargs.get("lr", learning_rate), LearningRateSchedule):
+            raise ValueError(
+                "The Nadam optimizer does not support tf.keras.optimizers.LearningRateSchedules "
+                "as the learning rate."
+            )
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
+        self._m_cache: Any = None
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        if self._m_cache is None:
+            self._m_cache = self.add_weight(
+                "momentum_cache",
+                shape=[],
+                dtype=var_list[0].dtype.base_dtype,
+                initializer="ones",
+                trainable=False,
+            )
+            self._weights.append(self._m_cache)
+        super()._create_slots(var_list)
+
+    def _prepare(self, var_list: list[Any]) -> ApplyState:
+        # Read once: the update of the first type of variables changes it.
+        self._m_cache_read = array.identity(self._m_cache)
+        return super()._prepare(var_list)
+
+    def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: ApplyState) -> None:
+        known = self._betas(var_dtype)
+        rate = array.identity(self._get_hyper("learning_rate", var_dtype))
+        now, later = (self._momentum_at(k, known["beta_1_t"], var_dtype) for k in (1, 2))
+        product = casts.cast(self._m_cache_read, var_dtype) * now
+        if var_dtype is self._m_cache.dtype.base_dtype:
+            product = array.identity(assign(self._m_cache, product, use_locking=self._use_locking))
+        apply_state[var_device, var_dtype] = known | {
+            "lr_t": rate,
+            "neg_lr_t": -rate,
+            "m_t_1": later,
+            "one_minus_m_t": 1.0 - now,
+            "one_minus_m_schedule_new": 1.0 - product,
+            "one_minus_m_schedule_next": 1.0 - product * later,
+            "v_t_prime_denominator": 1.0 - known["beta_2_power"],
+        }
+
+    def _momentum_at(self, ahead: int, beta: Tensor, dtype: Any) -> Tensor:
+        step = casts.cast(self.iterations + ahead, dtype)
+        base = casts.cast(0.96, dtype)
+        return beta * (1.0 - 0.5 * math.pow(base, self._initial_decay * step))
+
+    def _direction(self, known: dict[str, Any], grad: Any, m_t: Any, v_t: Any) -> Tensor:
+        """Where to go, given the averages of gradients and of their squares."""
+        ahead = known["one_minus_m_t"] * (grad / known["one_minus_m_schedule_new"])
+        ahead += known["m_t_1"] * (m_t / known["one_minus_m_schedule_next"])
+        return ahead / (math.sqrt(v_t / known["v_t_prime_denominator"]) + known["epsilon"])
+
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        known = self._coefficients(var, apply_state)
+        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        m_t = known["beta_1_t"] * m + known["one_minus_beta_1_t"] * grad
+        m_t = assign(m, m_t, use_locking=self._use_locking)
+        v_t = known["beta_2_t"] * v + known["one_minus_beta_2_t"] * math.square(grad)
+        v_t = assign(v, v_t, use_locking=self._use_locking)
+        var_t = var - known["lr_t"] * self._direction(known, grad, m_t, v_t)
+        return assign(var, var_t, use_locking=self._use_locking).op
+
+    def _resource_apply_sparse(
+        self, grad: Any, var: Any, indices: Any, apply_state: Any = None
+    ) -> Any:
+        known = self._coefficients(var, apply_state)
+        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        m_t = self._decayed_then_added(
+            m, known["beta_1_t"], indices, grad * known["one_minus_beta_1_t"]
+        )
+        v_t = self._decayed_then_added(
+            v, known["beta_2_t"], indices, (grad * grad) * known["one_minus_beta_2_t"]
+        )
+        m_rows, v_rows = gather.gather(m_t, indices), gather.gather(v_t, indices)
+        change = known["neg_lr_t"] * self._direction(known, grad, m_rows, v_rows)
+        with control_dependencies([change]):
+            return control.group(self._resource_scatter_add(var, indices, change), m_t, v_t)

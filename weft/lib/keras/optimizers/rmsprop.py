@@ -1,0 +1,118 @@
+"""RMSprop: gradients over the root of the mean of their recent squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.graph.graph import Tensor, control_dependencies
+from weft.lib.keras import backend as K
+from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
+from weft.lib.keras.optimizers.sgd import checked_momentum
+from weft.lib.train.optimizers.optimizer import training_op
+from weft.ops.array import array, gather
+from weft.ops.control import control
+from weft.ops.math import math
+from weft.ops.state.updates import assign
+
+
+class RMSprop(OptimizerV2):
+    """`centered` takes the variance of gradients in place of the mean of their squares."""
+
+    _old_weights_lack_step = True
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: Any = 0.9,
+        momentum: Any = 0.0,
+        epsilon: Any = 1e-7,
+        centered: bool = False,
+        name: str = "RMSprop",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("decay", self._initial_decay)
+        self._set_hyper("rho", rho)
+        self._momentum = checked_momentum(momentum)
+        self._set_hyper("momentum", momentum)
+        self.epsilon = epsilon or K.epsilon()
+        self.centered = centered
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        wanted = ["rms"] + ["momentum"] * self._momentum + ["mg"] * self.centered
+        for slot in wanted:
+            for var in var_list:
+                self.add_slot(var, slot)
+
+    def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: ApplyState) -> None:
+        super()._prepare_local(var_device, var_dtype, apply_state)
+        known = apply_state[var_device, var_dtype]
+        rho = array.identity(self._get_hyper("rho", var_dtype))
+        known |= {
+            "neg_lr_t": -known["lr_t"],
+            "epsilon": self._constant(self.epsilon, var_dtype),
+            "rho": rho,
+            "momentum": array.identity(self._get_hyper("momentum", var_dtype)),
+            "one_minus_rho": 1.0 - rho,
+        }
+
+    def _with_momentum(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
+        slots = ["mg"] * self.centered + ["rms", "momentum"]
+        return training_op(
+            "CenteredRMSProp" if self.centered else "RMSProp",
+            var,
+            [self.get_slot(var, slot) for slot in slots],
+            grad,
+            indices,
+            {
+                "lr": known["lr_t"],
+                "rho": known["rho"],
+                "momentum": known["momentum"],
+                "epsilon": known["epsilon"],
+            },
+            use_locking=self._use_locking,
+        )
+
+    def _averaged(self, slot: Any, value: Any, known: dict[str, Any]) -> Any:
+        mean = known["rho"] * slot + known["one_minus_rho"] * value
+        return assign(slot, mean, use_locking=self._use_locking)
+
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        known = self._coefficients(var, apply_state)
+        if self._momentum:
+            return self._with_momentum(grad, var, None, known)
+        size = self._averaged(self.get_slot(var, "rms"), math.square(grad), known)
+        if self.centered:
+            size = size - math.square(self._averaged(self.get_slot(var, "mg"), grad, known))
+        var_t = var - known["lr_t"] * grad / (math.sqrt(size) + known["epsilon"])
+        return assign(var, var_t, use_locking=self._use_locking).op
+
+    def _averaged_rows(self, slot: Any, rows: Any, indices: Any, known: dict[str, Any]) -> Tensor:
+        """All of the slot decays; of its new value, the rows at `indices`."""
+        decayed = assign(slot, slot * known["rho"], use_locking=self._use_locking)
+        with control_dependencies([decayed]):
+            added = self._resource_scatter_add(slot, indices, rows * known["one_minus_rho"])
+            return gather.gather(added, indices)
+
+    def _resource_apply_sparse(
+        self, grad: Any, var: Any, indices: Any, apply_state: Any = None
+    ) -> Any:
+        known = self._coefficients(var, apply_state)
+        if self._momentum:
+            return self._with_momentum(grad, var, indices, known)
+        size = self._averaged_rows(self.get_slot(var, "rms"), grad * grad, indices, known)
+        if self.centered:
+            mean = self._averaged_rows(self.get_slot(var, "mg"), grad, indices, known)
+            size = size - math.square(mean)
+        change = known["neg_lr_t"] * grad / (math.sqrt(size) + known["epsilon"])
+        return control.group(self._resource_scatter_add(var, indices, change))
+
+    def get_config(self) -> dict[str, Any]:
+        return self._config_with(
+            "learning_rate", "decay", "rho", "momentum",
+            epsilon=self.epsilon, centered=self.centered,
+        )  # fmt: skip
+
+
+RMSProp = RMSprop

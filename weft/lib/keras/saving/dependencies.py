@@ -1,0 +1,48 @@
+"""What a checkpoint of objects holds below a model: its layers by number, and its optimizer.
+
+Layers that have weights are also counted by themselves, so that a checkpoint fits a model into
+which layers without weights were put.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.lib.train.checkpoint.objects import Children, is_trackable, own_weights
+
+
+def of_model(model: Any) -> Children:
+    """(name, object) for all that is right below a model."""
+    found = _layers(model) if _is_list_of_layers(model) else []
+    held = {id(value) for _, value in found}
+    found += [
+        (name, value)
+        for name, value in [*own_weights(model), *vars(model).items()]
+        if name[0] != "_" and name != "optimizer" and id(value) not in held and is_trackable(value)
+    ]
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is not None and is_trackable(optimizer):
+        found.append(("optimizer", optimizer))
+    return found
+
+
+def _is_list_of_layers(model: Any) -> bool:
+    return bool(getattr(model, "_is_graph_network", False)) or type(model).__name__ == "Sequential"
+
+
+def _layers(model: Any) -> Children:
+    found: Children = []
+    with_weights = 0
+    for i, layer in enumerate(model.layers):
+        if _has_weights(layer):
+            found.append((f"layer_with_weights-{with_weights}", layer))
+            with_weights += 1
+        found.append((f"layer-{i}", layer))
+    return found
+
+
+def _has_weights(layer: Any) -> bool:
+    try:
+        return bool(layer.weights)
+    except ValueError:  # not built yet
+        return False

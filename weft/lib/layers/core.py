@@ -1,0 +1,62 @@
+"""Fully connected, dropout and flattening layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.signatures import with_parameters_of
+from weft.graph.graph import Tensor
+from weft.lib.keras.layers import core as keras
+from weft.lib.keras.layers import dropout as keras_dropout
+from weft.lib.layers.base import Layer
+from weft.lib.layers.functional import functional
+from weft.ops.state.initializers import zeros_initializer
+
+
+class Dense(keras.Dense, Layer):
+    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs."""
+
+    @with_parameters_of(
+        keras.Dense.__init__,
+        extra={"trainable": ("bias_constraint", True), "name": ("trainable", None)},
+        kernel_initializer=None,
+        bias_initializer=zeros_initializer(),
+    )
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+
+
+dense = functional(Dense, "dense", "A fully connected layer applied to `inputs`.")
+
+
+class Dropout(keras_dropout.Dropout, Layer):
+    """Zeroes a part `rate` of the inputs in training and scales up the rest."""
+
+    @with_parameters_of(keras_dropout.Dropout.__init__, extra={"name": ("seed", None)}, rate=0.5)
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+
+    def call(self, inputs: Any, training: Any = False) -> Tensor:
+        return super().call(inputs, training=training)
+
+
+def dropout(
+    inputs: Any,
+    rate: Any = 0.5,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    training: Any = False,
+    name: str | None = None,
+) -> Tensor:
+    """Dropout applied to `inputs` when `training`; otherwise they pass unchanged."""
+    layer = Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)
+    return layer.apply(inputs, training=training)
+
+
+class Flatten(keras.Flatten, Layer):
+    """Makes all but the first axis into one; channels come last."""
+
+
+def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Tensor:
+    """`inputs` with all but the first axis made into one."""
+    return Flatten(name=name, data_format=data_format).apply(inputs)

@@ -1,0 +1,165 @@
+"""Dense and sparse tensors and variants as ragged tensors, and back.
+
+`cls` is RaggedTensor, which uses these functions and is not imported here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core.dtypes import DType, int64, variant
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.op_def import raw
+from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor, is_sparse
+from weft.graph.tensor import Tensor
+from weft.lib.ragged.partition import is_ragged_tensor
+from weft.lib.ragged.rows import int_tensor, lengths_to_splits
+from weft.ops.array import array
+from weft.ops.array.one_hot_search import boolean_mask, sequence_mask, where
+from weft.ops.control.cond import cond
+from weft.ops.control.control import Assert
+from weft.ops.math import math
+
+
+def from_tensor(
+    cls: Any, tensor: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: DType
+) -> Any:
+    tensor = convert_to_tensor(tensor, name="tensor")
+    tensor.shape.with_rank_at_least(ragged_rank + 1)
+    shape = array.shape(tensor, out_type=dtype)
+    if ragged_rank > 1:
+        merged = array.concat([convert_to_tensor([-1], dtype), shape[ragged_rank:]], axis=0)
+        rows = from_tensor(cls, array.reshape(tensor, merged), lengths, padding, 1, dtype)
+        sizes = math.cumprod(shape)
+        outer = [math.range(0, sizes[dim - 1] + 1) * shape[dim] for dim in range(1, ragged_rank)]
+        return cls.from_nested_row_splits(rows, outer, validate=False)
+    if padding is not None:
+        lengths = _lengths_without(tensor, padding, shape[1], dtype)
+    if lengths is None:
+        splits = math.range(shape[0] + 1) * shape[1]
+        merged = array.concat([[shape[0] * shape[1]], shape[2:]], axis=0)
+        return cls.from_row_splits(array.reshape(tensor, merged), splits, validate=False)
+    if _is_nested(lengths):
+        return _cut_at_all_levels(cls, tensor, lengths)
+    lengths = int_tensor(lengths, "lengths", dtype)
+    lengths.shape.assert_has_rank(1)
+    lengths = math.maximum(math.minimum(lengths, shape[1]), 0)
+    values = boolean_mask(tensor, sequence_mask(lengths, maxlen=shape[1]))
+    return cls.from_row_splits(values, lengths_to_splits(lengths), validate=False)
+
+
+def _is_nested(lengths: Any) -> bool:
+    is_list = isinstance(lengths, (list, tuple)) and len(lengths) > 0
+    return is_list and not isinstance(lengths[0], (int, float))
+
+
+def _cut_at_all_levels(cls: Any, tensor: Tensor, lengths: Any) -> Any:
+    tensor.shape.with_rank_at_least(len(lengths) + 1)
+    ones = array.ones([math.reduce_sum(lengths[-1])], "bool")
+    mask = cls.from_nested_row_lengths(ones, lengths, validate=False)
+    kept = boolean_mask(tensor, mask.to_tensor(default_value=False))
+    return cls.from_nested_row_lengths(kept, lengths, validate=False)
+
+
+def _lengths_without(tensor: Tensor, padding: Any, columns: Tensor, dtype: DType) -> Tensor:
+    """The length of each row up to its last element that is not padding."""
+    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
+    padding.shape.assert_is_compatible_with(tensor.shape[2:])
+    same = math.equal(padding, tensor)
+    rank = array.rank(tensor)
+    empty = cond(rank > 2, lambda: math.reduce_all(same, axis=math.range(2, rank)), lambda: same)
+    empty.set_shape([None, None])
+    empty.set_shape(tensor.shape[:2])
+    place = array.expand_dims(math.range(1, columns + 1), 0)
+    return math.reduce_max(math.cast(math.logical_not(empty), dtype) * place, axis=1)
+
+
+def to_tensor(ragged: Any, default: Any) -> Tensor:
+    if default is not None:
+        default = convert_to_tensor(default, name="default_value", dtype=ragged.dtype)
+    values = ragged.values
+    if is_ragged_tensor(values):
+        values = values.to_tensor(default)
+    default = _default_row(values, default)
+    whole = convert_to_tensor(-1, int64)  # no shape that would cut something off
+    return raw.RaggedTensorToTensor(
+        whole, values, default, [ragged.row_splits], row_partition_types=["ROW_SPLITS"]
+    )
+
+
+def _default_row(values: Tensor, default: Tensor | None) -> Tensor:
+    """The default with the shape of one value."""
+    if default is None:
+        default = array.zeros(array.shape(values)[1:], values.dtype)
+    else:
+        rank = values.shape.ndims
+        if rank is not None:
+            default.shape.with_rank_at_most(rank - 1)
+        if rank is None or default.shape.ndims != rank - 1:
+            default = array.broadcast_to(default, array.shape(values)[1:])
+    default.shape.assert_is_compatible_with(values.shape[1:])
+    default.set_shape(values.shape[1:])
+    return default
+
+
+# ---- sparse -------------------------------------------------------------------------------------
+
+
+def from_sparse(cls: Any, value: Any, name: str | None, dtype: DType) -> Any:
+    if not is_sparse(value):
+        raise TypeError(f"Expected SparseTensor, got {type(value).__name__}")
+    with name_scope(name, "RaggedFromSparse", [value]):
+        sparse = convert_to_tensor_or_sparse_tensor(value, name="st_input")
+        shapes = sparse.dense_shape.shape, sparse.indices.shape
+        if 2 not in [None if s.ndims is None else s.as_list()[-1] for s in shapes]:
+            raise ValueError("rank(st_input) must be 2")
+        with control_dependencies([_assert_no_gaps(sparse.indices)]):
+            rows = math.cast(sparse.indices[:, 0], dtype)
+            count = math.cast(sparse.dense_shape[0], dtype)
+            return cls.from_value_rowids(sparse.values, rows, count, validate=False)
+
+
+def _assert_no_gaps(indices: Tensor) -> Any:
+    row, column = indices[:, :-1], indices[:, -1]
+    is_new = math.reduce_any(math.not_equal(row[1:], row[:-1]), axis=1)
+    follows = where(is_new, math.equal(column[1:], 0), math.equal(column[1:], column[:-1] + 1))
+    starts = math.reduce_all(math.equal(column[:1], 0))
+    holds = math.logical_and(starts, math.reduce_all(follows))
+    return Assert(holds, ["SparseTensor is not right-ragged", "SparseTensor.indices =", indices])
+
+
+def to_sparse(ragged: Any) -> SparseTensor:
+    return SparseTensor(*raw.RaggedTensorToSparse(ragged.nested_row_splits, ragged.flat_values))
+
+
+# ---- variants -----------------------------------------------------------------------------------
+
+
+def to_variant(ragged: Any, batched: bool) -> Tensor:
+    return raw.RaggedTensorToVariant(
+        ragged.nested_row_splits, ragged.flat_values, batched_input=batched
+    )
+
+
+def from_variant(
+    cls: Any, value: Any, dtype: DType, output_rank: int, input_rank: int | None, name: Any
+) -> Any:
+    value = convert_to_tensor(value, name="variant", dtype=variant)
+    dims = value.shape.ndims
+    if dims is not None and input_rank is not None and output_rank != input_rank + dims:
+        raise ValueError(
+            "output_ragged_rank must be equal to input_ragged_rank +variant.shape.ndims, found "
+            f"variant.shape.ndims: {dims}, input_ragged_rank: {input_rank}, output_ragged_rank: "
+            f"{output_rank}"
+        )
+    with name_scope(name, "RaggedFromVariant", [value]):
+        result = raw.RaggedTensorFromVariant(
+            value,
+            input_ragged_rank=-1 if input_rank is None else input_rank,
+            output_ragged_rank=output_rank,
+            Tvalues=dtype,
+            Tsplits="int64",
+        )
+        splits, values = result
+        return cls.from_nested_row_splits(values, splits, validate=False)

@@ -1,0 +1,349 @@
+"""Beam search: a decoder that keeps the likeliest sequences of every batch entry."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, nest
+from weft.core.shapes import TensorShape
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, control_dependencies, name_scope
+from weft.lib.layers.base import Layer
+from weft.lib.platform import tf_logging
+from weft.lib.rnn.basic_decoder import layered_output_size
+from weft.lib.rnn.beam_scores import (
+    attention_probs,
+    check_rank,
+    gather_beams,
+    gather_tree_from_array,
+    get_scores,
+    mask_probs,
+)
+from weft.lib.rnn.cells import assert_like_rnncell
+from weft.lib.rnn.decoder import Decoder
+from weft.lib.rnn.helper import embedding_function
+from weft.lib.rnn.step import static_shape
+from weft.ops.array import (
+    fill as array_fill,
+)
+from weft.ops.array import (
+    join as array_join,
+)
+from weft.ops.array import (
+    one_hot_search as select,
+)
+from weft.ops.array import (
+    repeat as array_repeat,
+)
+from weft.ops.array import (
+    shape as array_shape,
+)
+from weft.ops.control.cond import cond
+from weft.ops.control.control import Assert
+from weft.ops.lists.tensor_array import TensorArray
+from weft.ops.math import casts, elementwise, reduce, unary
+from weft.ops.math.math import floordiv
+from weft.ops.nn import activations as nn_impl
+from weft.ops.nn.gather_tree import gather_tree
+
+BeamSearchDecoderState = namedtuple(
+    "BeamSearchDecoderState",
+    ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs"),
+)
+BeamSearchDecoderOutput = namedtuple(
+    "BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids")
+)
+FinalBeamSearchDecoderOutput = namedtuple(
+    "FinalBeamSearchDecoderOutput", ("predicted_ids", "beam_search_decoder_output")
+)
+
+
+# ---- the decoder ------------------------------------------------------------------------------
+
+
+class BeamSearchDecoder(Decoder):
+    """Keeps `beam_width` sequences for every batch entry, by their summed log-probabilities."""
+
+    def __init__(
+        self,
+        cell: Any,
+        embedding: Any,
+        start_tokens: Any,
+        end_token: Any,
+        initial_state: Any,
+        beam_width: int,
+        output_layer: Layer | None = None,
+        length_penalty_weight: Any = 0.0,
+        coverage_penalty_weight: Any = 0.0,
+        reorder_tensor_arrays: bool = True,
+    ) -> None:
+        assert_like_rnncell("cell", cell)
+        if output_layer is not None and not isinstance(output_layer, Layer):
+            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+        self._cell, self._output_layer = cell, output_layer
+        self._beam_width, self._reorder_tensor_arrays = beam_width, reorder_tensor_arrays
+        self._length_penalty_weight = length_penalty_weight
+        self._coverage_penalty_weight = coverage_penalty_weight
+        self._embedding_fn = embedding_function(embedding)
+        tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
+        if tokens.shape.ndims != 1:
+            raise ValueError("start_tokens must be a vector")
+        self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
+        if self._end_token.shape.ndims != 0:
+            raise ValueError("end_token must be a scalar")
+        self._batch_size = array_shape.size(start_tokens)
+        self._initial_cell_state = nest.map_structure(
+            self._maybe_split_batch_beams, initial_state, cell.state_size
+        )
+        self._start_tokens = array_repeat.tile(array_shape.expand_dims(tokens, 1), [1, beam_width])
+        self._start_inputs = self._embedding_fn(self._start_tokens)
+        # All beams start alike, so only the first may go on.
+        self._finished = select.one_hot(
+            array_fill.zeros([self._batch_size], dtype=dtypes.int32),
+            depth=beam_width,
+            on_value=False,
+            off_value=True,
+            dtype=dtypes.bool,
+        )
+
+    @property
+    def batch_size(self) -> Any:
+        return self._batch_size
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        return True
+
+    @property
+    def output_size(self) -> BeamSearchDecoderOutput:
+        width = TensorShape([self._beam_width])
+        return BeamSearchDecoderOutput(scores=width, predicted_ids=width, parent_ids=width)
+
+    @property
+    def output_dtype(self) -> BeamSearchDecoderOutput:
+        dtype = nest.flatten(self._initial_cell_state)[0].dtype
+        sizes = layered_output_size(self._cell, self._output_layer)
+        return BeamSearchDecoderOutput(
+            scores=nest.map_structure(lambda _: dtype, sizes),
+            predicted_ids=dtypes.int32,
+            parent_ids=dtypes.int32,
+        )
+
+    def initialize(self, name: str | None = None) -> Any:
+        dtype = nest.flatten(self._initial_cell_state)[0].dtype
+        log_probs = select.one_hot(
+            array_fill.zeros([self._batch_size], dtype=dtypes.int32),
+            depth=self._beam_width,
+            on_value=convert_to_tensor(0.0, dtype=dtype),
+            off_value=convert_to_tensor(-np.inf, dtype=dtype),
+            dtype=dtype,
+        )
+        attended = attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
+        state = BeamSearchDecoderState(
+            cell_state=self._initial_cell_state,
+            log_probs=log_probs,
+            finished=self._finished,
+            lengths=array_fill.zeros([self._batch_size, self._beam_width], dtype=dtypes.int64),
+            accumulated_attention_probs=() if attended is None else attended,
+        )
+        return self._finished, self._start_inputs, state
+
+    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
+        longest = casts.cast(reduce.reduce_max(final_state.lengths, axis=1), dtypes.int32)
+        ids = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, self._end_token)
+        if self._reorder_tensor_arrays:
+            ordered = nest.map_structure(
+                lambda t: self._maybe_sort_array(t, outputs.parent_ids, final_state.lengths),
+                final_state.cell_state,
+            )
+            final_state = final_state._replace(cell_state=ordered)
+        return (
+            FinalBeamSearchDecoderOutput(predicted_ids=ids, beam_search_decoder_output=outputs),
+            final_state,
+        )
+
+    # ---- [batch, beam, ...] and [batch * beam, ...] ----
+
+    def _static_batch(self) -> int | None:
+        known = constant_value(self._batch_size)
+        return None if known is None else int(known)
+
+    def _merge_batch_beams(self, t: Any, size: Any) -> Tensor:
+        merged = array_shape.reshape(
+            t,
+            array_join.concat(([self._batch_size * self._beam_width], array_shape.shape(t)[2:]), 0),
+        )
+        batch = self._static_batch()
+        rows = None if batch is None else batch * self._beam_width
+        merged.set_shape(TensorShape([rows]).concatenate(static_shape(size)))
+        return merged
+
+    def _split_batch_beams(self, t: Any, size: Any) -> Tensor:
+        split = array_shape.reshape(
+            t,
+            array_join.concat(([self._batch_size, self._beam_width], array_shape.shape(t)[1:]), 0),
+        )
+        expected = TensorShape([self._static_batch(), self._beam_width]).concatenate(
+            static_shape(size)
+        )
+        if not split.shape.is_compatible_with(expected):
+            raise ValueError(
+                "Unexpected behavior when reshaping between beam width and batch size.  The "
+                f"reshaped tensor has shape: {split.shape}.  We expected it to have shape "
+                f"(batch_size, beam_width, depth) == {expected}.  Perhaps you forgot to create a "
+                "zero_state with batch_size=encoder_batch_size * beam_width?"
+            )
+        split.set_shape(expected)
+        return split
+
+    def _maybe_split_batch_beams(self, t: Any, size: Any) -> Any:
+        if isinstance(t, TensorArray):
+            return t
+        check_rank(t)
+        return self._split_batch_beams(t, size) if t.shape.ndims >= 1 else t
+
+    def _maybe_merge_batch_beams(self, t: Any, size: Any) -> Any:
+        if isinstance(t, TensorArray):
+            return t
+        check_rank(t)
+        return self._merge_batch_beams(t, size) if t.shape.ndims >= 2 else t
+
+    def _maybe_sort_array(self, t: Any, parent_ids: Tensor, lengths: Tensor) -> Any:
+        """An array of the cell's state, such as its alignments, in the order of the final beams."""
+        if not isinstance(t, TensorArray):
+            return t
+        shape = t.element_shape
+        if shape.ndims is None or shape.ndims < 1:
+            tf_logging.warn(
+                "The TensorArray %s in the cell state is not amenable to sorting based on the "
+                "beam search result. For a TensorArray to be sorted, its elements shape must be "
+                "defined and have at least a rank of 1, but saw shape: %s",
+                t.handle.name,
+                shape,
+            )
+            return t
+        batch, width = self._static_batch(), self._beam_width
+        dims = shape.as_list()
+        if batch is not None and dims[0] is not None:
+            apart = len(dims) >= 2 and dims[:2] == [batch, width]
+            if dims[0] != batch * width and not apart:
+                tf_logging.warn(
+                    "TensorArray reordering expects elements to be reshapable to %s which is "
+                    "incompatible with the current shape %s. Consider setting "
+                    "reorder_tensor_arrays to False to disable TensorArray reordering during the "
+                    "beam search.",
+                    TensorShape([batch, width, None]),
+                    shape,
+                )
+                return t
+        stacked = t.stack()
+        with control_dependencies([_assert_beams(stacked, self._batch_size, width)]):
+            return gather_tree_from_array(stacked, parent_ids, lengths)
+
+    # ---- one step ----
+
+    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
+        with name_scope(name, "BeamSearchDecoderStep", [time]):
+            inputs = nest.map_structure(lambda x: self._merge_batch_beams(x, x.shape[2:]), inputs)
+            merged = nest.map_structure(
+                self._maybe_merge_batch_beams, state.cell_state, self._cell.state_size
+            )
+            outputs, next_cell_state = self._cell(inputs, merged)
+            outputs = nest.map_structure(lambda x: self._split_batch_beams(x, x.shape[1:]), outputs)
+            next_cell_state = nest.map_structure(
+                self._maybe_split_batch_beams, next_cell_state, self._cell.state_size
+            )
+            if self._output_layer is not None:
+                outputs = self._output_layer(outputs)
+            output, next_state = self._extend(outputs, next_cell_state, state)
+            finished = next_state.finished
+            next_inputs = cond(
+                reduce.reduce_all(finished),
+                lambda: self._start_inputs,
+                lambda: self._embedding_fn(output.predicted_ids),
+            )
+        return output, next_state, next_inputs, finished
+
+    def _extend(self, logits: Tensor, next_cell_state: Any, state: Any) -> tuple[Any, Any]:
+        """Every beam by every word, of which the best `beam_width` stay."""
+        batch, width = self._batch_size, self._beam_width
+        going = unary.logical_not(state.finished)
+        words = logits.shape.as_list()[-1] or array_shape.shape(logits)[-1]
+        log_probs = mask_probs(nn_impl.log_softmax(logits), self._end_token, state.finished)
+        total = array_shape.expand_dims(state.log_probs, 2) + log_probs
+        added = select.one_hot(
+            array_fill.fill([batch, width], self._end_token),
+            depth=words,
+            on_value=np.int64(0),
+            off_value=np.int64(1),
+            dtype=dtypes.int64,
+        ) * array_shape.expand_dims(casts.cast(going, dtypes.int64), 2)
+        lengths = added + array_shape.expand_dims(state.lengths, 2)
+        attended = attention_probs(next_cell_state, self._coverage_penalty_weight)
+        if attended is not None:
+            open_beams = array_shape.expand_dims(casts.cast(going, dtypes.float32), 2)
+            attended = state.accumulated_attention_probs + attended * open_beams
+        scores = get_scores(
+            total,
+            lengths,
+            self._length_penalty_weight,
+            self._coverage_penalty_weight,
+            state.finished,
+            attended,
+        )
+        best, index = nn_impl.top_k(array_shape.reshape(scores, [batch, -1]), k=width)
+        for each in (best, index):
+            each.set_shape([self._static_batch(), width])
+        chosen = gather_beams(index, total, batch, width * words, [-1], name="next_beam_probs")
+        ids = casts.cast(elementwise.mod(index, words, name="next_beam_word_ids"), dtypes.int32)
+        parents = casts.cast(floordiv(index, words), dtypes.int32, name="next_beam_parent_ids")
+
+        def of_parents(values: Any, flat: list[Any], name: str | None = None) -> Tensor:
+            return gather_beams(parents, values, batch, width, flat, name)
+
+        was_finished = of_parents(state.finished, [-1])
+        finished = elementwise.logical_or(
+            was_finished, elementwise.equal(ids, self._end_token), name="next_beam_finished"
+        )
+        grown = casts.cast(unary.logical_not(was_finished), dtypes.int64)
+        rows = [batch * width, -1]
+
+        def kept(values: Any) -> Any:
+            if isinstance(values, TensorArray):
+                return values
+            check_rank(values)
+            return of_parents(values, rows) if values.shape.ndims >= len(rows) else values
+
+        next_state = BeamSearchDecoderState(
+            cell_state=nest.map_structure(kept, next_cell_state),
+            log_probs=chosen,
+            lengths=of_parents(state.lengths, [-1]) + grown,
+            finished=finished,
+            accumulated_attention_probs=()
+            if attended is None
+            else of_parents(attended, rows, "next_accumulated_attention_probs"),
+        )
+        return BeamSearchDecoderOutput(best, ids, parents), next_state
+
+
+def _assert_beams(t: Tensor, batch_size: Any, beam_width: int) -> Any:
+    sizes = array_shape.shape(t)
+    holds = elementwise.equal(sizes[1], batch_size * beam_width)
+    if t.shape.ndims != 2:
+        apart = elementwise.logical_and(
+            elementwise.equal(sizes[1], batch_size), elementwise.equal(sizes[2], beam_width)
+        )
+        holds = elementwise.logical_or(holds, apart)
+    return Assert(
+        holds,
+        [
+            "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, "
+            f"-1] which is incompatible with the dynamic shape of {t.name} elements. Consider "
+            "setting reorder_tensor_arrays to False to disable TensorArray reordering during the "
+            "beam search."
+        ],
+    )

@@ -1,0 +1,129 @@
+"""`raw_rnn`: a loop over time in which a function of the program decides about each next step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes, nest
+from weft.core.shapes import Dimension, TensorShape
+from weft.graph.constant import constant
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor
+from weft.lib.rnn.cells import assert_like_rnncell, concat_shape
+from weft.lib.rnn.step import cache_variables, copy_through, static_shape
+from weft.ops.array import fill as array_fill
+from weft.ops.array import shape as array_shape
+from weft.ops.control.while_loop import while_loop
+from weft.ops.lists.tensor_array import TensorArray
+from weft.ops.math import elementwise, reduce, unary
+from weft.ops.state import variable_scope as vs
+
+
+def raw_rnn(
+    cell: Any,
+    loop_fn: Callable[..., Any],
+    parallel_iterations: int | None = None,
+    swap_memory: bool = False,
+    scope: Any = None,
+) -> tuple[Any, Any, Any]:
+    """A loop in which `loop_fn(time, output, state, loop_state)` decides about each next step.
+
+    It returns (finished, next_input, next_state, emit, next_loop_state); first it is called with
+    time 0 and nothing else. Returns the arrays of what was emitted, the last state and the last
+    loop state.
+    """
+    assert_like_rnncell("cell", cell)
+    if not callable(loop_fn):
+        raise TypeError("loop_fn must be a callable")
+    with vs.variable_scope(scope or "rnn") as opened:
+        cache_variables(opened)
+        time = constant(0, dtype=dtypes.int32)
+        finished, next_input, state, emit, first_loop_state = loop_fn(time, None, None, None)
+        loop_state = (
+            constant(0, dtype=dtypes.int32) if first_loop_state is None else first_loop_state
+        )
+        nest.assert_same_structure(state, cell.state_size)
+        state = nest.map_structure(convert_to_tensor, state)
+        sizes = _batch_sizes(nest.flatten(next_input))
+        emit_ta, zero_emit = _emitted(cell, emit, nest.flatten(state)[0].dtype, *sizes)
+        returned = while_loop(
+            lambda _, finished, *__: unary.logical_not(reduce.reduce_all(finished)),
+            _body(cell, loop_fn, zero_emit),
+            loop_vars=[time, finished, next_input, emit_ta, state, loop_state],
+            parallel_iterations=parallel_iterations or 32,
+            swap_memory=swap_memory,
+        )
+        emit_ta, final_state, final_loop_state = returned[-3:]
+        return emit_ta, final_state, None if first_loop_state is None else final_loop_state
+
+
+def _batch_sizes(flat_input: list[Any]) -> tuple[Any, int | None]:
+    """The batch size of the inputs, as a tensor if need be, and as far as it is known."""
+    known = Dimension(None)
+    for each in flat_input:
+        dims = each.shape.dims
+        known = known.merge_with(Dimension(None) if dims is None else dims[0])
+    return known.value or array_shape.shape(flat_input[0])[0], known.value
+
+
+def _body(cell: Any, loop_fn: Callable[..., Any], zero_emit: Any) -> Callable[..., Any]:
+    """One step of the cell, and what `loop_fn` makes of it for those that are not finished."""
+
+    def body(
+        time: Tensor, finished: Tensor, current: Any, emit_ta: Any, state: Any, loop_state: Any
+    ) -> Any:
+        output, cell_state = cell(current, state)
+        nest.assert_same_structure(state, cell_state)
+        nest.assert_same_structure(cell.output_size, output)
+        next_time = time + 1
+        next_finished, next_input, next_state, emitted, next_loop_state = loop_fn(
+            next_time, output, cell_state, loop_state
+        )
+        nest.assert_same_structure(state, next_state)
+        nest.assert_same_structure(current, next_input)
+        nest.assert_same_structure(emit_ta, emitted)
+
+        def unfinished(old: Any, new: Any) -> Any:
+            return nest.map_structure(lambda a, b: copy_through(finished, a, b), old, new)
+
+        emitted = unfinished(zero_emit, emitted)
+        next_state = unfinished(state, next_state)
+        emit_ta = nest.map_structure(lambda a, each: a.write(time, each), emit_ta, emitted)
+        finished_now = elementwise.logical_or(finished, next_finished)
+        kept = loop_state if next_loop_state is None else next_loop_state
+        return next_time, finished_now, next_input, emit_ta, next_state, kept
+
+    return body
+
+
+def _emitted(
+    cell: Any, emit: Any, state_dtype: Any, batch_size: Any, known_batch: int | None
+) -> tuple[Any, Any]:
+    """Arrays for what `raw_rnn` emits, and the zeros that stand for nothing."""
+    if emit is not None:
+        flat = nest.flatten(emit)
+        sizes = [e.shape if e.shape.is_fully_defined() else array_shape.shape(e) for e in flat]
+        types = [e.dtype for e in flat]
+    else:
+        emit = cell.output_size
+        sizes = nest.flatten(emit)
+        types = [state_dtype] * len(sizes)
+    arrays = [
+        TensorArray(
+            dtype=dtype,
+            dynamic_size=True,
+            element_shape=TensorShape([known_batch]).concatenate(static_shape(size)),
+            size=0,
+            name=f"rnn_output_{i}",
+        )
+        for i, (dtype, size) in enumerate(zip(types, sizes, strict=True))
+    ]
+    zeros = [
+        array_fill.zeros(concat_shape(batch_size, size), dtype)
+        for size, dtype in zip(sizes, types, strict=True)
+    ]
+    return (
+        nest.pack_sequence_as(structure=emit, flat_sequence=arrays),
+        nest.pack_sequence_as(structure=emit, flat_sequence=zeros),
+    )

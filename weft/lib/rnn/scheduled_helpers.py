@@ -1,0 +1,178 @@
+"""Helpers that sometimes feed back what was sampled instead of the next input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.lib.rnn.helper import (
+    TrainingHelper,
+    bernoulli_sample,
+    categorical_sample,
+    embedding_function,
+    unstacked,
+)
+from weft.lib.rnn.step import transpose_batch_time
+from weft.ops.array import (
+    fill as array_fill,
+)
+from weft.ops.array import (
+    gather,
+    scatter,
+)
+from weft.ops.array import (
+    join as array_join,
+)
+from weft.ops.array import (
+    one_hot_search as select,
+)
+from weft.ops.array import (
+    shape as array_shape,
+)
+from weft.ops.control.cond import cond
+from weft.ops.math import casts, elementwise, reduce, unary
+
+
+def _probability(given: Any) -> Tensor:
+    probability = convert_to_tensor(given, name="sampling_probability")
+    if probability.shape.ndims not in (0, 1):
+        raise ValueError(
+            "sampling_probability must be either a scalar or a vector. saw shape: "
+            f"{probability.shape}"
+        )
+    return probability
+
+
+def _replace_rows(base: Tensor, chosen: Tensor, new_rows: Callable[[Tensor], Tensor]) -> Tensor:
+    """`base` with the rows that are `chosen` replaced by those made for their indices."""
+    taken = casts.cast(select.where(chosen), dtypes.int32)
+    kept = casts.cast(select.where(unary.logical_not(chosen)), dtypes.int32)
+    shape = array_shape.shape(base)
+    return scatter.scatter_nd(
+        indices=taken, updates=new_rows(taken), shape=shape
+    ) + scatter.scatter_nd(indices=kept, updates=gather.gather_nd(base, kept), shape=shape)
+
+
+class ScheduledEmbeddingTrainingHelper(TrainingHelper):
+    """Training inputs, some of which are replaced by the embedding of a sampled output."""
+
+    def __init__(
+        self,
+        inputs: Any,
+        sequence_length: Any,
+        embedding: Any,
+        sampling_probability: Any,
+        time_major: bool = False,
+        seed: int | None = None,
+        scheduling_seed: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [sampling_probability]):
+            self._embedding_fn = embedding_function(embedding)
+            self._sampling_probability = _probability(sampling_probability)
+            self._seed, self._scheduling_seed = seed, scheduling_seed
+            super().__init__(inputs, sequence_length, time_major=time_major, name=name)
+
+    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+        with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
+            chosen = bernoulli_sample(
+                probs=self._sampling_probability,
+                dtype=dtypes.bool,
+                sample_shape=self.batch_size,
+                seed=self._scheduling_seed,
+            )
+            return select.where(
+                chosen,
+                categorical_sample(logits=outputs, seed=self._seed),
+                array_fill.fill([self.batch_size], -1),
+            )
+
+    def next_inputs(
+        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+    ) -> Any:
+        with name_scope(
+            name,
+            "ScheduledEmbeddingTrainingHelperNextInputs",
+            [time, outputs, state, sample_ids],
+        ):
+            finished, base, state = super().next_inputs(time, outputs, state, name=name)
+
+            def sampled() -> Tensor:
+                return _replace_rows(
+                    base,
+                    sample_ids > -1,
+                    lambda rows: self._embedding_fn(gather.gather_nd(sample_ids, rows)),
+                )
+
+            return finished, cond(reduce.reduce_all(finished), lambda: base, sampled), state
+
+
+class ScheduledOutputTrainingHelper(TrainingHelper):
+    """Training inputs, some of which are replaced by the output of the step before."""
+
+    def __init__(
+        self,
+        inputs: Any,
+        sequence_length: Any,
+        sampling_probability: Any,
+        time_major: bool = False,
+        seed: int | None = None,
+        next_inputs_fn: Callable[..., Any] | None = None,
+        auxiliary_inputs: Any = None,
+        name: str | None = None,
+    ) -> None:
+        with name_scope(name, "ScheduledOutputTrainingHelper", [inputs, sampling_probability]):
+            self._sampling_probability = _probability(sampling_probability)
+            self._auxiliary_input_tas: Any = None
+            if auxiliary_inputs is not None:
+                inputs = convert_to_tensor(inputs, name="inputs")
+                auxiliary = convert_to_tensor(auxiliary_inputs, name="auxiliary_inputs")
+                inputs = array_join.concat((inputs, auxiliary), -1)
+                if not time_major:
+                    auxiliary = transpose_batch_time(auxiliary)
+                self._auxiliary_input_tas = unstacked(auxiliary)
+            self._seed, self._next_inputs_fn = seed, next_inputs_fn
+            super().__init__(inputs, sequence_length, time_major=time_major, name=name)
+
+    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+        with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
+            return bernoulli_sample(
+                probs=self._sampling_probability, sample_shape=self.batch_size, seed=self._seed
+            )
+
+    def _with_auxiliary(self, time: Any, outputs: Any, rows: Any = None) -> Any:
+        if self._auxiliary_input_tas is None:
+            return outputs
+        auxiliary = self._auxiliary_input_tas.read(time + 1)
+        if rows is not None:
+            auxiliary = gather.gather_nd(auxiliary, rows)
+        return array_join.concat((outputs, auxiliary), -1)
+
+    def next_inputs(
+        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+    ) -> Any:
+        with name_scope(
+            name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]
+        ):
+            finished, base, state = super().next_inputs(time, outputs, state, name=name)
+            chosen = casts.cast(sample_ids, dtypes.bool)
+            make = self._next_inputs_fn
+
+            def sampled() -> Tensor:
+                if make is None:
+                    return select.where(chosen, self._with_auxiliary(time, outputs), base)
+                return _replace_rows(
+                    base,
+                    chosen,
+                    lambda rows: self._with_auxiliary(
+                        time, make(gather.gather_nd(outputs, rows)), rows
+                    ),
+                )
+
+            nothing = elementwise.logical_or(
+                reduce.reduce_all(finished), unary.logical_not(reduce.reduce_any(chosen))
+            )
+            return finished, cond(nothing, lambda: base, sampled), state

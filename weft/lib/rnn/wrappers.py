@@ -1,0 +1,354 @@
+"""Cells around cells: dropout, residual connections, devices, stacks."""
+
+from __future__ import annotations
+
+import hashlib
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import nest
+from weft.core.shapes import TensorShape
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, device, name_scope
+from weft.lib.layers.base import Layer
+from weft.lib.platform import tf_logging as logging
+from weft.lib.rnn.basic_cells import LSTMStateTuple
+from weft.lib.rnn.cells import RNNCell, assert_like_rnncell
+from weft.ops.array import join as array_join
+from weft.ops.array import slicing
+from weft.ops.lists.tensor_array import TensorArray
+from weft.ops.math import unary
+from weft.ops.math.math import div
+from weft.ops.nn import activations as nn_impl
+from weft.ops.random import random
+from weft.ops.state import variable_scope as vs
+
+
+class _Wrapper(RNNCell):
+    """A cell that calls another one in the scope it is called in: it has no scope of its own."""
+
+    def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        assert_like_rnncell("cell", cell)
+        self.cell = cell
+
+    @property
+    def wrapped_cell(self) -> Any:
+        return self.cell
+
+    @property
+    def state_size(self) -> Any:
+        return self.cell.state_size
+
+    @property
+    def output_size(self) -> Any:
+        return self.cell.output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return self.cell.zero_state(batch_size, dtype)
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        return self._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        wrapped = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
+        return {**super().get_config(), "cell": wrapped}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        config = dict(config)
+        cell = config.pop("cell")
+        try:
+            assert_like_rnncell("cell", cell)
+        except TypeError:
+            raise ValueError(
+                "RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in "
+                "the config with a RNNCell instance."
+            ) from None
+        return cls(cell, **config)
+
+
+# ---- dropout ----------------------------------------------------------------------------------
+
+
+def _drop_all_but_memory(substate: Any) -> Any:
+    """Which parts of a state dropout applies to: everything but the memory of an LSTM."""
+    if isinstance(substate, LSTMStateTuple):
+        return LSTMStateTuple(c=False, h=True)
+    return not isinstance(substate, TensorArray)
+
+
+def _numbered_map(shallow: Any, function: Callable[..., Any], *structures: Any) -> Any:
+    """`map_structure_up_to`, with the number of each leaf as first argument."""
+    number = iter(range(len(nest.flatten(structures[0]))))
+    return nest.map_structure_up_to(
+        shallow, lambda *leaves: function(next(number), *leaves), *structures
+    )
+
+
+class DropoutWrapper(_Wrapper):
+    """Dropout on the inputs, outputs and state of a cell; the memory of an LSTM is spared.
+
+    With `variational_recurrent`, what is dropped is chosen once for all steps of a run.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        input_keep_prob: Any = 1.0,
+        output_keep_prob: Any = 1.0,
+        state_keep_prob: Any = 1.0,
+        variational_recurrent: bool = False,
+        input_size: Any = None,
+        dtype: Any = None,
+        seed: int | None = None,
+        dropout_state_filter_visitor: Callable[..., Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(cell, dtype=dtype, **kwargs)
+        if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
+            raise TypeError("dropout_state_filter_visitor must be callable")
+        self._dropout_state_filter = dropout_state_filter_visitor or _drop_all_but_memory
+        with name_scope("DropoutWrapperInit"):
+            self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
+            self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
+            self._output_keep_prob = _probability("output_keep_prob", output_keep_prob)
+        self._variational_recurrent = variational_recurrent
+        self._input_size, self._seed = input_size, seed
+        self._recurrent_input_noise: Any = None
+        self._recurrent_state_noise: Any = None
+        self._recurrent_output_noise: Any = None
+        if variational_recurrent:
+            self._draw_noise(dtype)
+
+    def _draw_noise(self, dtype: Any) -> None:
+        if dtype is None:
+            raise ValueError("When variational_recurrent=True, dtype must be provided")
+
+        def noise(salt: str, sizes: Any) -> Any:
+            def draw(i: int, size: Any) -> Tensor:
+                shape = array_join.concat(([1], TensorShape(size).as_list()), 0)
+                return random.random_uniform(shape, seed=self._gen_seed(salt, i), dtype=dtype)
+
+            return _numbered_map(sizes, draw, sizes)
+
+        keep = self._input_keep_prob
+        if not isinstance(keep, numbers.Real) or keep < 1.0:
+            if self._input_size is None:
+                raise ValueError(
+                    "When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, "
+                    "input_size must be provided"
+                )
+            self._recurrent_input_noise = noise("input", self._input_size)
+        self._recurrent_state_noise = noise("state", self.cell.state_size)
+        self._recurrent_output_noise = noise("output", self.cell.output_size)
+
+    def _gen_seed(self, salt_prefix: str, index: int) -> int | None:
+        """A seed for each place of dropout, made from the one given."""
+        if self._seed is None:
+            return None
+        text = f"{self._seed}{salt_prefix}_{index}"
+        return int(hashlib.md5(text.encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
+
+    def _dropout(
+        self, values: Any, salt_prefix: str, noise: Any, keep_prob: Any, where: Any = None
+    ) -> Any:
+        """Dropout of every leaf of `values` for which `where` (by default everything) holds."""
+        where = values if where is None else where
+
+        def fresh(i: int, chosen: Any, value: Any) -> Any:
+            if isinstance(chosen, bool) and not chosen:
+                return value
+            return nn_impl.dropout(value, rate=1.0 - keep_prob, seed=self._gen_seed(salt_prefix, i))
+
+        def kept(_: int, chosen: Any, value: Any, drawn: Any) -> Any:
+            if isinstance(chosen, bool) and not chosen:
+                return value
+            dropped = div(value, keep_prob) * unary.floor(keep_prob + drawn)
+            dropped.set_shape(value.shape)
+            return dropped
+
+        if self._variational_recurrent:
+            return _numbered_map(where, kept, where, values, noise)
+        return _numbered_map(where, fresh, where, values)
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        keep = self._input_keep_prob
+        if _may_drop(keep):
+            inputs = self._dropout(inputs, "input", self._recurrent_input_noise, keep)
+        output, new_state = cell_call_fn(inputs, state, **kwargs)
+        keep = self._state_keep_prob
+        if _may_drop(keep):
+            where = nest.get_traverse_shallow_structure(self._dropout_state_filter, new_state)
+            new_state = self._dropout(new_state, "state", self._recurrent_state_noise, keep, where)
+        keep = self._output_keep_prob
+        if _may_drop(keep):
+            output = self._dropout(output, "output", self._recurrent_output_noise, keep)
+        return output, new_state
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "input_keep_prob": self._input_keep_prob,
+            "output_keep_prob": self._output_keep_prob,
+            "state_keep_prob": self._state_keep_prob,
+            "variational_recurrent": self._variational_recurrent,
+            "input_size": self._input_size,
+            "seed": self._seed,
+        }
+
+
+def _probability(name: str, given: Any) -> Any:
+    """A number when it is known now, otherwise the tensor."""
+    tensor = convert_to_tensor(given)
+    known = constant_value(tensor)
+    if known is None:
+        return tensor
+    if not 0 <= known <= 1:
+        raise ValueError(f"Parameter {name} must be between 0 and 1: {known:g}")
+    return float(known)
+
+
+def _may_drop(keep_prob: Any) -> bool:
+    return not isinstance(keep_prob, float) or keep_prob < 1
+
+
+# ---- residual, device, stack ------------------------------------------------------------------
+
+
+class ResidualWrapper(_Wrapper):
+    """Adds the inputs of a cell to its outputs."""
+
+    def __init__(self, cell: Any, residual_fn: Callable[..., Any] | None = None, **kwargs: Any):
+        super().__init__(cell, **kwargs)
+        self._residual_fn = residual_fn
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        outputs, new_state = cell_call_fn(inputs, state, **kwargs)
+        return (self._residual_fn or _sum)(inputs, outputs), new_state
+
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        if self._residual_fn is not None:
+            config["residual_fn"] = self._residual_fn
+        return config
+
+
+def _sum(inputs: Any, outputs: Any) -> Any:
+    nest.assert_same_structure(inputs, outputs)
+
+    def add(given: Any, made: Any) -> Any:
+        given.shape.assert_is_compatible_with(made.shape)
+        return given + made
+
+    return nest.map_structure(add, inputs, outputs)
+
+
+class DeviceWrapper(_Wrapper):
+    """Runs a cell on a given device."""
+
+    def __init__(self, cell: Any, device: Any, **kwargs: Any) -> None:
+        super().__init__(cell, **kwargs)
+        self._device = device
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        with (
+            name_scope(type(self).__name__ + "ZeroState", values=[batch_size]),
+            device(self._device),
+        ):
+            return self.cell.zero_state(batch_size, dtype)
+
+    def _call_wrapped_cell(
+        self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
+    ) -> Any:
+        with device(self._device):
+            return cell_call_fn(inputs, state, **kwargs)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "device": self._device}
+
+
+class MultiRNNCell(RNNCell):
+    """Cells one upon another: the output of each is the input of the next."""
+
+    def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        if not nest.is_nested(cells):
+            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+        if len({id(cell) for cell in cells}) < len(cells):
+            logging.log_first_n(
+                logging.WARN,
+                "At least two cells provided to MultiRNNCell are the same object and will share "
+                "weights.",
+                1,
+            )
+        self._cells = cells
+        self._state_is_tuple = state_is_tuple
+        if not state_is_tuple and any(nest.is_nested(c.state_size) for c in cells):
+            raise ValueError(
+                "Some cells return tuples of states, but the flag state_is_tuple is not set.  "
+                f"State sizes are: {[c.state_size for c in cells]}"
+            )
+
+    @property
+    def state_size(self) -> Any:
+        sizes = tuple(cell.state_size for cell in self._cells)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    @property
+    def output_size(self) -> Any:
+        return self._cells[-1].output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            if self._state_is_tuple:
+                return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
+            return super().zero_state(batch_size, dtype)
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return self._of_cells("trainable_weights") if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        fixed = self._of_cells("non_trainable_weights")
+        return fixed if self.trainable else self._of_cells("trainable_weights") + fixed
+
+    def _of_cells(self, attribute: str) -> list[Any]:
+        layers = [cell for cell in self._cells if isinstance(cell, Layer)]
+        return [weight for layer in layers for weight in getattr(layer, attribute)]
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        if self._state_is_tuple and not nest.is_nested(state):
+            raise ValueError(
+                f"Expected state to be a tuple of length {len(self.state_size)}, but received: "
+                f"{state}"
+            )
+        new_states = []
+        start = 0
+        for i, cell in enumerate(self._cells):
+            with vs.variable_scope(f"cell_{i}"):
+                if self._state_is_tuple:
+                    own = state[i]
+                else:
+                    own = slicing.slice(state, [0, start], [-1, cell.state_size])
+                    start += cell.state_size
+                inputs, new_state = cell(inputs, own)
+                new_states.append(new_state)
+        if self._state_is_tuple:
+            return inputs, tuple(new_states)
+        return inputs, array_join.concat(new_states, 1)

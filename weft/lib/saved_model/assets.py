@@ -1,0 +1,99 @@
+"""Files that a graph names by string constants: copied on export, fed by new paths on load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
+
+from weft.core import compat, dtypes
+from weft.graph.collection_def import prepend_name_scope
+from weft.graph.graph import add_to_collection
+from weft.graph.tensor import Tensor
+from weft.lib.platform import tf_logging as logging
+from weft.lib.saved_model import constants
+from weft.lib.saved_model.files import assets_dir, packed
+from weft.storage import file_io
+
+
+def save_assets(assets: Iterable[Any] | None, export_dir: Any) -> None:
+    """Notes the assets in the graph's collection and copies the files."""
+    sources = _noted(assets)
+    if not sources:
+        logging.info("No assets to write.")
+        return
+    target = assets_dir(export_dir)
+    file_io.makedirs(target)
+    for name, source in sources.items():
+        path = os.path.join(target, name)
+        if not file_io.exists(path):
+            file_io.copy(source, path)
+    logging.info("Assets written to: %s", target)
+
+
+def _noted(assets: Iterable[Any] | None) -> dict[str, str]:
+    """Name in the SavedModel -> the file it is copied from."""
+    sources: dict[str, str] = {}
+    if assets is None:
+        logging.info("No assets to save.")
+        return sources
+    for tensor in assets:
+        source = _path_of(tensor)
+        if not source:
+            raise ValueError(f"Invalid asset filepath tensor {tensor}")
+        name = _new_name(source, sources)
+        _note(name, tensor)
+        sources[name] = source
+    logging.info("Assets added to graph.")
+    return sources
+
+
+def _note(name: str, tensor: Tensor) -> None:
+    asset = AssetFileDef(filename=name)
+    asset.tensor_info.name = tensor.name
+    add_to_collection(constants.ASSETS_KEY, packed(asset))
+
+
+def _path_of(tensor: Any) -> str:
+    if not isinstance(tensor, Tensor):
+        raise TypeError("Asset path tensor must be a Tensor.")
+    if tensor.op.type != "Const":
+        raise TypeError("Asset path tensor must be of type constant.")
+    if tensor.dtype != dtypes.string:
+        raise TypeError("Asset path tensor must be of dtype string.")
+    values = tensor.op.get_attr("value").string_val
+    if len(values) != 1:
+        raise TypeError("Asset path tensor must be a scalar.")
+    return compat.as_text(values[0])
+
+
+def _new_name(source: str, sources: dict[str, str]) -> str:
+    """The file's own name, with a number if another file has it already."""
+    name = os.path.basename(source)
+    other = sources.get(name, source)
+    if other == source or file_io.filecmp(source, other):
+        return name
+    number = 1
+    while f"{name}_{number}" in sources:
+        number += 1
+    return f"{name}_{number}"
+
+
+def get_asset_tensors(
+    export_dir: Any, meta_graph_def: Any, import_scope: str | None = None
+) -> dict[str, str]:
+    """Name of a tensor -> the path of its file in the SavedModel."""
+    assets = list(meta_graph_def.asset_file_def)
+    collections = meta_graph_def.collection_def
+    if not assets and constants.ASSETS_KEY in collections:
+        values = collections[constants.ASSETS_KEY].any_list.value
+        assets = [AssetFileDef.FromString(value.value) for value in values]
+    folder = assets_dir(export_dir)
+    return {
+        prepend_name_scope(asset.tensor_info.name, import_scope): os.path.join(
+            folder, asset.filename
+        )
+        for asset in assets
+    }

@@ -1,0 +1,88 @@
+"""From linear spectra to bands that are evenly spaced to the ear, and their cepstra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.lib.signal.cosine import dct
+from weft.lib.signal.frames import frame
+from weft.ops.array import array
+from weft.ops.math import math
+
+_BREAK_HERTZ = 700.0
+_HIGH_Q = 1127.0
+
+
+def _hertz_to_mel(hertz: Tensor) -> Tensor:
+    with name_scope(None, "hertz_to_mel", [hertz]):
+        return _HIGH_Q * math.log(1.0 + hertz / _BREAK_HERTZ)
+
+
+def _check(bins: int, rate: Any, low: float, high: float, dtype: DType) -> None:
+    if bins <= 0:
+        raise ValueError(f"num_mel_bins must be positive. Got: {bins}")
+    if rate <= 0.0:
+        raise ValueError(f"sample_rate must be positive. Got: {rate}")
+    if low < 0.0:
+        raise ValueError(f"lower_edge_hertz must be non-negative. Got: {low}")
+    if low >= high:
+        raise ValueError(f"lower_edge_hertz {low:.1f} >= upper_edge_hertz {high:.1f}")
+    if high > rate / 2:
+        raise ValueError(
+            "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2)."
+            f" Got: {high} for sample_rate: {rate}"
+        )
+    if not dtype.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
+
+
+def _constant_rate(sample_rate: Any) -> Any:
+    if not isinstance(sample_rate, Tensor):
+        return sample_rate
+    known = constant_value(sample_rate)
+    if known is None:
+        raise ValueError(
+            "`sample_rate` was a non-constant Tensor. Must be a Python float or a constant Tensor."
+        )
+    return known
+
+
+def linear_to_mel_weight_matrix(
+    num_mel_bins: int = 20, num_spectrogram_bins: int = 129, sample_rate: Any = 8000,
+    lower_edge_hertz: float = 125.0, upper_edge_hertz: float = 3800.0,
+    dtype: DType = dtypes.float32, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """[spectrogram bins, mel bins]: triangles evenly spaced in mel, as weights of frequencies."""
+    with name_scope(name, "linear_to_mel_weight_matrix") as name:
+        sample_rate = _constant_rate(sample_rate)
+        _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)
+        rate = convert_to_tensor(sample_rate, dtype, name="sample_rate")
+        low = convert_to_tensor(lower_edge_hertz, dtype, name="lower_edge_hertz")
+        high = convert_to_tensor(upper_edge_hertz, dtype, name="upper_edge_hertz")
+        zero = convert_to_tensor(0.0, dtype)
+        # Frequency zero has no place on a logarithmic scale; its weights are zeros.
+        frequencies = math.linspace(zero, rate / 2.0, num_spectrogram_bins)[1:]
+        mels = array.expand_dims(_hertz_to_mel(frequencies), 1)
+        marks = math.linspace(_hertz_to_mel(low), _hertz_to_mel(high), num_mel_bins + 2)
+        edges = array.split(frame(marks, frame_length=3, frame_step=1), 3, axis=1)
+        left, center, right = (array.reshape(edge, [1, num_mel_bins]) for edge in edges)
+        rising = (mels - left) / (center - left)
+        falling = (right - mels) / (right - center)
+        weights = math.maximum(zero, math.minimum(rising, falling))
+        return array.pad(weights, [[1, 0], [0, 0]], name=name)
+
+
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+    """The cepstral coefficients of logarithms of mel spectrograms: a scaled cosine transform."""
+    with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
+        spectra = convert_to_tensor(log_mel_spectrograms, dtypes.float32)
+        bins = spectra.dims[-1] if spectra.dims else None
+        if bins == 0:
+            raise ValueError(f"num_mel_bins must be positive. Got: {spectra}")
+        count = array.shape(spectra)[-1] if bins is None else bins
+        return dct(spectra, type=2) * math.rsqrt(math.cast(count, dtypes.float32) * 2.0)

@@ -1,0 +1,181 @@
+"""tf.summary: nodes that turn values of a step into messages for TensorBoard.
+
+A summary's tag is the full name of its node; a family comes first in the tag once more, so that
+TensorBoard groups by it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tensorboard.compat.proto.summary_pb2 import SummaryDescription, SummaryMetadata
+
+from weft.core import compat, dtypes
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import add_to_collection, get_collection, name_scope
+from weft.graph.keys import GraphKeys
+from weft.graph.op_def import raw
+from weft.graph.tensor import Tensor
+from weft.lib.platform import tf_logging as logging
+from weft.ops.kit.replicas import replica_number
+
+_NOT_IN_NAMES = re.compile(r"[^-/\w\.]")
+
+
+def clean_tag(name: str | None) -> str | None:
+    """`name` with what a node's name cannot hold replaced."""
+    if name is None:
+        return None
+    cleaned = _NOT_IN_NAMES.sub("_", name).lstrip("/")
+    if cleaned != name:
+        logging.info("Summary name %s is illegal; using %s instead.", name, cleaned)
+    return cleaned
+
+
+def collect(value: Tensor, collections: Any, default_collections: Any) -> None:
+    for key in default_collections if collections is None else collections:
+        add_to_collection(key, value)
+
+
+def of_first_replica(summary: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`summary`, which in other replicas of a strategy is an empty string: one is enough."""
+
+    @functools.wraps(summary)
+    def in_replica(*args: Any, **kwargs: Any) -> Tensor:
+        return convert_to_tensor("") if replica_number() else summary(*args, **kwargs)
+
+    return in_replica
+
+
+@contextmanager
+def summary_scope(
+    name: str | None, family: str | None = None, default_name: str | None = None, values: Any = None
+) -> Iterator[tuple[str, str]]:
+    """Opens the scope of a summary: (its tag, the name of its node)."""
+    name, family = clean_tag(name), clean_tag(family)
+    base = name if family is None else f"{family}/{name}"
+    with name_scope(base, default_name, values) as scope:
+        assert scope is not None
+        full = scope.rstrip("/")
+        yield (full if family is None else f"{family}/{full}"), scope
+
+
+@of_first_replica
+def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Tensor:
+    """A summary of one number."""
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        value = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+@of_first_replica
+def image(
+    name: str,
+    tensor: Any,
+    max_outputs: int = 3,
+    collections: Any = None,
+    family: str | None = None,
+) -> Tensor:
+    """A summary of the first images of a batch: [batch, height, width, 1, 3 or 4 channels].
+
+    Floats are scaled so that they use the whole range; bytes are shown as they are.
+    """
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        value = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+@of_first_replica
+def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Tensor:
+    """A summary of how the elements of a tensor are distributed."""
+    with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
+        value = raw.HistogramSummary(tag=tag, values=values, name=scope)
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+@of_first_replica
+def audio(
+    name: str,
+    tensor: Any,
+    sample_rate: Any,
+    max_outputs: int = 3,
+    collections: Any = None,
+    family: str | None = None,
+) -> Tensor:
+    """A summary of the first sounds of a batch: [batch, frames] or [batch, frames, channels]."""
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        rate = convert_to_tensor(sample_rate, dtypes.float32, name="sample_rate")
+        value = raw.AudioSummaryV2(
+            tag=tag, tensor=tensor, sample_rate=rate, max_outputs=max_outputs, name=scope
+        )
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def text(name: str, tensor: Tensor, collections: Any = None) -> Tensor:
+    """A summary of strings, which TensorBoard shows as Markdown."""
+    if tensor.dtype != dtypes.string:
+        raise ValueError(f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}")
+    plugin = SummaryMetadata.PluginData(plugin_name="text")
+    metadata = SummaryMetadata(plugin_data=plugin)
+    return tensor_summary(name, tensor, summary_metadata=metadata, collections=collections)
+
+
+@of_first_replica
+def tensor_summary(
+    name: str,
+    tensor: Any,
+    summary_description: Any = None,
+    collections: Any = None,
+    summary_metadata: Any = None,
+    family: str | None = None,
+    display_name: str | None = None,
+) -> Tensor:
+    """A summary that holds a whole tensor; the metadata says which plugin may show it."""
+    metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
+    if summary_description is not None:
+        metadata.summary_description = summary_description
+    if display_name is not None:
+        metadata.display_name = display_name
+    serialized = metadata.SerializeToString()
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        value = raw.TensorSummaryV2(
+            tag=tag, tensor=tensor, serialized_summary_metadata=serialized, name=scope
+        )
+        collect(value, collections, [GraphKeys.SUMMARIES])
+    return value
+
+
+def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
+    """One summary with the values of several; their tags must differ."""
+    name = clean_tag(name)
+    with name_scope(name, "Merge", inputs):
+        value = raw.MergeSummary(inputs=inputs, name=name)
+        collect(value, collections, [])
+    return value
+
+
+def merge_all(
+    key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
+) -> Tensor | None:
+    """All summaries of the default graph as one; None if there are none."""
+    found = get_collection(key, scope=scope)
+    return merge(found, name=name) if found else None
+
+
+def get_summary_description(node_def: Any) -> Any:
+    """The SummaryDescription that a TensorSummary node carries."""
+    from google.protobuf import json_format
+
+    if node_def.op != "TensorSummary":
+        raise ValueError(f"Can't get_summary_description on {node_def.op}")
+    description = SummaryDescription()
+    json_format.Parse(compat.as_str_any(node_def.attr["description"].s), description)
+    return description

@@ -1,0 +1,1 @@
+"""Savers, checkpoints of objects, meta graphs."""

@@ -1,0 +1,1 @@
+"""Cluster specifications, resolvers and device setters."""

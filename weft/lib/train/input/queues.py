@@ -1,0 +1,294 @@
+"""Input pipelines from queues: producers of names and slices, and batches of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.signatures import with_parameters_of
+from weft.graph.constant import constant
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.keys import GraphKeys
+from weft.graph.tensor import Tensor
+from weft.lib.summary import summary
+from weft.lib.train.input.batches import Tensors, batches_of, fifo
+from weft.lib.train.input.queue_runner import QueueRunner, add_queue_runner
+from weft.ops.array.gather import gather
+from weft.ops.array.placeholders import identity
+from weft.ops.array.shape import shape as shape_of
+from weft.ops.array.shape import size
+from weft.ops.control.control import Assert
+from weft.ops.math.casts import cast
+from weft.ops.math.elementwise import greater
+from weft.ops.math.sequence import range as range_of
+from weft.ops.queues.queues import FIFOQueue, QueueBase, RandomShuffleQueue
+from weft.ops.queues.readers import matching_files
+from weft.ops.random.random import random_shuffle
+from weft.ops.state.variables import Variable
+
+# ---- producers -----------------------------------------------------------------------------------
+
+
+def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
+    """A local variable that holds the files matching `pattern` when it is initialized."""
+    with name_scope(name, "matching_filenames", [pattern]) as scope:
+        return Variable(
+            name=scope,
+            initial_value=matching_files(pattern),
+            trainable=False,
+            validate_shape=False,
+            collections=[GraphKeys.LOCAL_VARIABLES],
+        )
+
+
+def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Any:
+    """`tensor` the first `num_epochs` times, then OutOfRangeError. Counts in a local variable."""
+    if num_epochs is None:
+        return tensor
+    if num_epochs <= 0:
+        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
+    with name_scope(name, "limit_epochs", [tensor]) as scope:
+        epochs = Variable(
+            constant(0, dtype=dtypes.int64),
+            name="epochs",
+            trainable=False,
+            collections=[GraphKeys.LOCAL_VARIABLES],
+        )
+        with control_dependencies([epochs.count_up_to(num_epochs)]):
+            return identity(tensor, name=scope)
+
+
+def input_producer(
+    input_tensor: Any,
+    element_shape: Any = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    summary_name: str | None = None,
+    name: str | None = None,
+    cancel_op: Any = None,
+) -> QueueBase:
+    """A queue that a runner fills with the rows of `input_tensor`, shuffled in every epoch."""
+    with name_scope(name, "input_producer", [input_tensor]):
+        input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
+        element_shape = input_tensor.shape[1:].merge_with(element_shape)
+        if not element_shape.is_fully_defined():
+            raise ValueError(
+                "Either `input_tensor` must have a fully defined shape or `element_shape` must be"
+                " specified"
+            )
+        if shuffle:
+            input_tensor = random_shuffle(input_tensor, seed=seed)
+        input_tensor = limit_epochs(input_tensor, num_epochs)
+        queue = FIFOQueue(
+            capacity=capacity,
+            dtypes=[input_tensor.dtype.base_dtype],
+            shapes=[element_shape],
+            shared_name=shared_name,
+            name=name,  # type: ignore[arg-type]
+        )
+        enqueue = queue.enqueue_many([input_tensor])
+        add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))
+        if summary_name is not None:
+            summary.scalar(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+        return queue
+
+
+def string_input_producer(
+    string_tensor: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+    cancel_op: Any = None,
+) -> QueueBase:
+    """A queue of strings, such as the names of input files."""
+    problem = "string_input_producer requires a non-null input tensor"
+    if not isinstance(string_tensor, Tensor) and not _has_items(string_tensor):
+        raise ValueError(problem)
+    with name_scope(name, "input_producer", [string_tensor]) as scope:
+        string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
+        with control_dependencies([Assert(greater(size(string_tensor), 0), [problem])]):
+            string_tensor = identity(string_tensor)
+        return input_producer(
+            input_tensor=string_tensor,
+            element_shape=[],
+            num_epochs=num_epochs,
+            shuffle=shuffle,
+            seed=seed,
+            capacity=capacity,
+            shared_name=shared_name,
+            name=scope,
+            summary_name=f"fraction_of_{capacity}_full",
+            cancel_op=cancel_op,
+        )
+
+
+def _has_items(value: Any) -> bool:
+    """Whether something that is not a tensor yet holds anything; a variable counts as full."""
+    return len(value) > 0 if hasattr(value, "__len__") else value is not None
+
+
+def range_input_producer(
+    limit: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> QueueBase:
+    """A queue of the integers from 0 to `limit` - 1."""
+    with name_scope(name, "input_producer", [limit]) as scope:
+        return input_producer(
+            range_of(limit), [], num_epochs, shuffle, seed, capacity, shared_name,
+            f"fraction_of_{capacity}_full", scope,
+        )  # fmt: skip
+
+
+def slice_input_producer(
+    tensor_list: Sequence[Any],
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> list[Tensor]:
+    """One slice of each tensor along dimension 0, another in every step."""
+    with name_scope(name, "input_producer", tensor_list):
+        tensors = [convert_to_tensor(t) for t in tensor_list]
+        if not tensors:
+            raise ValueError("Expected at least one tensor in slice_input_producer().")
+        queue = range_input_producer(
+            shape_of(tensors[0])[0], num_epochs=num_epochs, shuffle=shuffle, seed=seed,
+            capacity=capacity, shared_name=shared_name,
+        )  # fmt: skip
+        index = queue.dequeue()
+        return [gather(t, index) for t in tensors]
+
+
+def _of_all(maybe: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    """`maybe_...` without its parameter `keep_input`: everything is kept."""
+
+    @with_parameters_of(maybe, without=("keep_input",))
+    def function(**arguments: Any) -> Any:
+        return maybe(keep_input=True, **arguments)
+
+    function.__name__ = function.__qualname__ = maybe.__name__.removeprefix("maybe_")
+    function.__doc__ = doc
+    return function
+
+
+# ---- batches -------------------------------------------------------------------------------------
+
+
+def maybe_batch(
+    tensors: Tensors,
+    keep_input: Any,
+    batch_size: Any,
+    num_threads: int = 1,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """As `batch`, of those tensors for which `keep_input` is true."""
+    return batches_of(
+        "batch", tensors, keep_input, batch_size, num_threads, fifo(dynamic_pad), capacity, None,
+        enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
+    )  # fmt: skip
+
+
+def maybe_batch_join(
+    tensors_list: Sequence[Tensors],
+    keep_input: Any,
+    batch_size: Any,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """As `batch_join`, of those tensors for which `keep_input` is true."""
+    return batches_of(
+        "batch_join", tensors_list, keep_input, batch_size, None, fifo(dynamic_pad), capacity,
+        None, enqueue_many, shapes, allow_smaller_final_batch, shared_name, name,
+    )  # fmt: skip
+
+
+def maybe_shuffle_batch(
+    tensors: Tensors,
+    batch_size: Any,
+    capacity: int,
+    min_after_dequeue: int,
+    keep_input: Any,
+    num_threads: int = 1,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """As `shuffle_batch`, of those tensors for which `keep_input` is true."""
+    return batches_of(
+        "shuffle_batch", tensors, keep_input, batch_size, num_threads,
+        _shuffled(min_after_dequeue, seed), capacity, min_after_dequeue, enqueue_many, shapes,
+        allow_smaller_final_batch, shared_name, name,
+    )  # fmt: skip
+
+
+def maybe_shuffle_batch_join(
+    tensors_list: Sequence[Tensors],
+    batch_size: Any,
+    capacity: int,
+    min_after_dequeue: int,
+    keep_input: Any,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """As `shuffle_batch_join`, of those tensors for which `keep_input` is true."""
+    return batches_of(
+        "shuffle_batch_join", tensors_list, keep_input, batch_size, None,
+        _shuffled(min_after_dequeue, seed), capacity, min_after_dequeue, enqueue_many, shapes,
+        allow_smaller_final_batch, shared_name, name,
+    )  # fmt: skip
+
+
+def _shuffled(least: int, seed: int | None) -> Callable[..., QueueBase]:
+    return partial(RandomShuffleQueue, min_after_dequeue=least, seed=seed)
+
+
+batch = _of_all(
+    maybe_batch,
+    """Batches of `tensors`, which `num_threads` threads compute again and again.
+
+    `enqueue_many`: `tensors` are batches already, of any size. `dynamic_pad`: elements may differ
+    in size and are padded with zeros.
+    """,
+)
+batch_join = _of_all(
+    maybe_batch_join, "As `batch`, of several sets of tensors, each with a thread of its own."
+)
+shuffle_batch = _of_all(
+    maybe_shuffle_batch,
+    "As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix.",
+)
+shuffle_batch_join = _of_all(maybe_shuffle_batch_join, "As `batch_join`, in random order.")

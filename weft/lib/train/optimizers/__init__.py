@@ -1,0 +1,1 @@
+"""Optimizers, learning rates, loss scales and moving averages."""

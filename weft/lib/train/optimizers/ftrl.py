@@ -1,0 +1,86 @@
+"""FTRL-proximal: follow the regularized leader, for sparse linear models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.graph.convert import constant
+from weft.graph.graph import Tensor, colocate_with
+from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters, training_op
+
+
+class FtrlOptimizer(KernelOptimizer):
+    """Works the variables out from sums of gradients, under l1 and l2 penalties.
+
+    `l2_shrinkage_regularization_strength` penalizes large variables by way of their gradients.
+    """
+
+    _HYPERPARAMETERS = hyperparameters(
+        "learning_rate",
+        "l1_regularization_strength",
+        "l2_regularization_strength",
+        "l2_shrinkage_regularization_strength",
+        "learning_rate_power",
+    )
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "Ftrl",
+        accum_name: str | None = None,
+        linear_name: str | None = None,
+        l2_shrinkage_regularization_strength: float = 0.0,
+    ) -> None:
+        super().__init__(use_locking, name)
+        if learning_rate_power > 0.0:
+            raise ValueError(
+                f"learning_rate_power {learning_rate_power:f} needs to be negative or zero"
+            )
+        for what, value in (
+            ("initial_accumulator_value", initial_accumulator_value),
+            ("l1_regularization_strength", l1_regularization_strength),
+            ("l2_regularization_strength", l2_regularization_strength),
+            ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
+        ):
+            if value < 0.0:
+                raise ValueError(f"{what} {value:f} needs to be positive or zero")
+        self._learning_rate, self._learning_rate_power = learning_rate, learning_rate_power
+        self._initial_accumulator_value = initial_accumulator_value
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+        self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
+        self._accum_name, self._linear_name = accum_name, linear_name
+        for _, tensor, _ in self._HYPERPARAMETERS:
+            setattr(self, tensor, None)
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for var in var_list:
+            with colocate_with(var.op):
+                initial = constant(
+                    self._initial_accumulator_value, dtype=var.dtype, shape=var.get_shape()
+                )
+                self._get_or_make_slot(var, initial, "accum", self._accum_name or self._name)
+                self._zeros_slot(var, "linear", self._linear_name or self._name)
+
+    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
+        tensors = vars(self)
+        return training_op(
+            "FtrlV2" if self._l2_shrinkage_regularization_strength > 0.0 else "Ftrl",
+            var,
+            [self.get_slot(var, "accum"), self.get_slot(var, "linear")],
+            grad,
+            indices,
+            {
+                "lr": tensors["_learning_rate_tensor"],
+                "l1": tensors["_l1_regularization_strength_tensor"],
+                "l2": tensors["_l2_regularization_strength_tensor"],
+                "l2_shrinkage": tensors["_l2_shrinkage_regularization_strength_tensor"],
+                "lr_power": tensors["_learning_rate_power_tensor"],
+            },
+            use_locking=self._use_locking,
+        )

@@ -1,0 +1,1 @@
+"""Monitored sessions, supervisors, hooks and coordinators."""

@@ -1,0 +1,1 @@
+"""Arrays made, shaped, joined, cut and indexed."""

@@ -1,0 +1,111 @@
+"""`Slice`: a block of an array, by where it begins and its size."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.array import array
+from weft.ops.kit.shared import as_array, invalid, is_concrete, shape_argument
+
+
+def _sliced(c: ShapeContext) -> Dims:
+    (count,) = s.with_rank(s.merge(c.dims(1), c.dims(2)), 1)
+    dims = c.dims(0) if count is None else s.with_rank(c.dims(0), count)
+    sizes = c.value(2)
+    if sizes is None:
+        known = shape_argument(c, 2)
+        return (None,) * len(dims) if known is None and dims is not None else known
+    begin = s.with_rank(c.partial(1), len(sizes))
+    dims = s.with_rank(dims, len(sizes))
+    return tuple(
+        _slice_size(i, int(n), b, d)
+        for i, (n, b, d) in enumerate(zip(sizes, begin, dims, strict=True))
+    )
+
+
+def _slice_size(i: int, size: int, begin: int | None, length: int | None) -> int | None:
+    if size == -1:
+        if begin is None or length is None:
+            return None
+        if begin > length:
+            raise ValueError(f"Negative dimension size caused by subtracting {begin} from {length}")
+        return length - begin
+    if size < 0:
+        raise ValueError(
+            f"Out of bounds slicing on dimension {i} of length {length}: sizes vector cannot be"
+            f" < -1, but was {size}"
+        )
+    return size
+
+
+def _checked_slice(x: Any, begin: Any, size: Any) -> tuple[list[int], list[int]]:
+    starts, sizes = [int(b) for b in begin], [int(n) for n in size]
+    for i, (b, n, d) in enumerate(zip(starts, sizes, x.shape, strict=True)):
+        if n == -1:
+            sizes[i] = n = d - b
+        if d == 0:
+            if b or n:
+                raise invalid(
+                    f"Expected begin[{i}] == 0 (got {b}) and size[{i}] == 0 (got {n}) when"
+                    f" input.dim_size({i}) == 0"
+                )
+        elif not 0 <= b <= d:
+            raise invalid(f"Expected begin[{i}] in [0, {d}], but got {b}")
+        elif not 0 <= n <= d - b:
+            raise invalid(f"Expected size[{i}] in [0, {d - b}], but got {n}")
+    return starts, sizes
+
+
+def slice_static(c: ShapeContext) -> frozenset[str]:
+    """Which inputs of a `Slice` XLA must know: where it begins only if the size depends on it."""
+    sizes = c.value(2)
+    return frozenset({"size"} if sizes is not None and -1 not in sizes else {"begin", "size"})
+
+
+@op(
+    "Slice",
+    inputs="input: T, begin: Index, size: Index",
+    outputs="output: T",
+    attrs="T: type, Index: {int32, int64}",
+    shape=_sliced,
+    static="begin, size",
+    static_rule=slice_static,
+)
+def slice_(xp: Any, input: Any, begin: Any, size: Any) -> Any:
+    input = as_array(input)
+    if not np.shape(begin) == np.shape(size) == (input.ndim,):
+        raise invalid(
+            f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got"
+            f" shapes {s.show(np.shape(begin))} and {s.show(np.shape(size))} instead."
+        )
+    if not is_concrete(begin):
+        from jax import lax
+
+        return lax.dynamic_slice(input, list(begin), [int(n) for n in size])
+    starts, sizes = _checked_slice(input, begin, size)
+    return input[tuple(builtins.slice(b, b + n) for b, n in zip(starts, sizes, strict=True))]
+
+
+@slice_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    input, begin, _ = op.inputs
+    count = array.rank(input)
+    sizes = array.shape(op.outputs[0], out_type=begin.dtype)
+    column = array.stack([count, 1])
+    before = array.reshape(begin, column)
+    rest = array.shape(input, out_type=begin.dtype) - sizes - begin
+    paddings = array.concat([before, array.reshape(rest, column)], 1)
+    return array.pad(grad, paddings), None, None
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """`size` elements of `input_` from `begin` on, along each dimension; -1: all that follow."""
+    return slice_(input_, begin, size, name=name)

@@ -1,0 +1,1 @@
+"""Conditionals, loops, assertions, printing and critical sections."""

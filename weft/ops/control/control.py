@@ -1,0 +1,207 @@
+"""Nodes that order and check: NoOp, group, tuple, Assert."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, errors, nest
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import (
+    Operation,
+    Tensor,
+    colocate_with,
+    control_dependencies,
+    device,
+    name_scope,
+)
+from weft.graph.op_def import op, raw
+from weft.graph.slices import IndexedSlices
+from weft.ops.kit.eager import executing_eagerly
+from weft.ops.kit.shared import c_escaped
+
+
+@op("NoOp", shape=s.none)
+def no_op_(xp: Any) -> None:
+    return None
+
+
+@op("ControlTrigger", shape=s.none, control_flow="trigger")
+def control_trigger(xp: Any) -> None:
+    return None
+
+
+def no_op(name: str | None = None) -> Operation:
+    """Does nothing: a place to hang control dependencies on."""
+    return no_op_(name=name)
+
+
+def group(*inputs: Any, **kwargs: Any) -> Operation:
+    """An operation that is done when all of `inputs` are."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    with name_scope(name, "group_deps", list(nest.flatten(inputs))) as scope:
+        by_device: dict[str, list[Operation]] = {}
+        for item in nest.flatten(inputs, expand_composites=True):
+            found = item if isinstance(item, Operation) else _operation_behind(item)
+            if not isinstance(found, Operation):
+                raise TypeError(
+                    f"Expected tf.group() expected Tensor objects not None, Operation or Variable;"
+                    f" got {item!r} of type {type(item)}"
+                )
+            by_device.setdefault(found.device, []).append(found)
+        if len(by_device) <= 1:
+            for where, ops in by_device.items():
+                with device(where or None), control_dependencies(ops):
+                    return no_op(name=scope)
+            return no_op(name=scope)
+        waits = []
+        for where, ops in sorted(by_device.items()):
+            with device(where or None), control_dependencies(ops):
+                waits.append(no_op())
+        with control_dependencies(waits):
+            return no_op(name=scope)
+
+
+def _operation_behind(item: Any) -> Any:
+    """The operation of a tensor or variable; None if it is neither.
+
+    Nothing is read for the sake of the variable that an assignment gave.
+    """
+    if isinstance(getattr(item, "handle", None), Tensor):
+        return item.op
+    element = getattr(item, "_as_graph_element", lambda: item)()
+    return element if isinstance(element, Operation) else getattr(element, "op", None)
+
+
+def with_dependencies(
+    dependencies: Sequence[Any], output_tensor: Any, name: str | None = None
+) -> Any:
+    """`output_tensor`, available only after `dependencies` have run."""
+    with name_scope(name, "control_dependency", [output_tensor]) as scope:
+        with colocate_with(output_tensor), control_dependencies(dependencies):
+            return _identity(output_tensor, scope)
+
+
+def _identity(value: Any, name: str | None = None) -> Any:
+    if isinstance(value, IndexedSlices):
+        return IndexedSlices(
+            raw.Identity(value.values, name=name), value.indices, value.dense_shape
+        )
+    return raw.Identity(convert_to_tensor(value), name=name)
+
+
+def tuple_(
+    tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None
+) -> list[Any]:
+    """`tensors`, none of which is available before all of them are computed."""
+    with name_scope(name, "tuple", tensors):
+        tensors = [
+            t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t)
+            for t in tensors
+        ]
+        gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
+        for item in control_inputs or ():
+            if isinstance(item, Tensor):
+                item = item.op
+            elif not isinstance(item, Operation):
+                raise TypeError(f"Control input must be Operation or Tensor: {item}")
+            gating.append(item)
+        gating = sorted(set(gating), key=lambda o: o._id)
+        if not gating:
+            raise ValueError(f"Must have at least one Tensor: {tensors}")
+        gate = group(*gating)
+        found: list[Any] = []
+        for item in tensors:
+            if item is None:
+                found.append(None)
+            elif isinstance(item, Operation):
+                with control_dependencies([gate]):
+                    found.append(group(item))
+            else:
+                found.append(with_dependencies([gate], item))
+        return found
+
+
+# ---- checks and reports -----------------------------------------------------------------------
+
+
+def summarize(values: np.ndarray, limit: int) -> str:
+    """The first `limit` elements as TensorFlow prints them in Assert and Print: [1 2 3...]."""
+    flat = np.asarray(values).ravel()
+    count = flat.size if limit < 0 else min(limit, flat.size)
+    shown = " ".join(_show(v) for v in flat[:count].tolist())
+    more = "..." if count < flat.size else ""
+    return f"[{shown}{more}]"
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bytes):
+        return c_escaped(value.decode("utf-8", "surrogateescape"))
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float):
+        whole = value.is_integer() and builtins.abs(value) < 1e16
+        return f"{int(value)}" if whole else f"{value:.9g}"
+    return str(value)
+
+
+@op(
+    "Assert",
+    inputs="condition: bool, data: list(T)",
+    attrs="T: list(type) >= 1, summarize: int = 3",
+    shape=s.none,
+    stateful=True,
+    runs_on="host",
+    differentiable=False,
+)
+def assert_op(xp: Any, condition: Any, data: list[Any], *, summarize: int) -> None:
+    if not bool(condition):
+        shown = " ".join(_summary(d, summarize) for d in data)
+        raise errors.InvalidArgumentError(None, None, f"assertion failed: {shown}")
+
+
+_summary = summarize
+
+
+def _shown_now(tensor: Any, count: int | None) -> str:
+    """The first values of a tensor that has them, 3 if nothing is said; all if `count` < 0."""
+    flat = np.ravel(tensor.numpy()).tolist() if tensor.shape.ndims else [tensor.numpy()]
+    first = flat if count is not None and count < 0 else flat[: 3 if count is None else count]
+    texts = [str(value) for value in first]
+    if len(texts) < len(flat) and tensor.shape.ndims:
+        texts.append("...")
+    return ", ".join(texts)
+
+
+def Assert(
+    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Fails the step with `data` when `condition` is false.
+
+    Data that may lie on an accelerator is looked at only then.
+    """
+    given = {} if summarize is None else {"summarize": summarize}
+    if executing_eagerly() and not condition:
+        shown = "\n".join(_shown_now(convert_to_tensor(each), summarize) for each in data)
+        message = f"Expected '{condition!s}' to be true. Summarized data: {shown}"
+        raise errors.InvalidArgumentError(None, None, message)
+    with name_scope(name, "Assert", [condition, data]):
+        tensors = [convert_to_tensor(each) for each in data]
+        if all(tensor.dtype in (dtypes.string, dtypes.int32) for tensor in tensors):
+            return assert_op(condition, data, name="Assert", **given)
+        condition = convert_to_tensor(condition, name="Condition")
+
+        def fail() -> Any:
+            return assert_op(condition, data, name="Assert", **given)
+
+        from weft.ops.control.cond import cond
+
+        guarded = cond(condition, no_op, fail, name="AssertGuard")
+        # Eager execution has run one of the two, and gives what it gave.
+        return guarded if isinstance(guarded, Operation) else guarded.op

@@ -1,0 +1,190 @@
+"""Telling the user what tensors hold: Print, and tf.print with its streams and templates."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import logging
+import os
+import pprint
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, errors, nest
+from weft.graph import shape_fn as s
+from weft.graph.graph import Operation, Tensor
+from weft.graph.op_def import op, raw
+from weft.graph.slices import SparseTensor
+from weft.graph.tensor_util import is_tensor
+from weft.ops.control.control import summarize as summary_of
+
+_lock = threading.Lock()
+
+
+@op(
+    "Print",
+    inputs="input: T, data: list(U)",
+    outputs="output: T",
+    attrs='T: type, U: list(type) >= 0, message: string = "", first_n: int = -1,'
+    " summarize: int = 3",
+    shape=s.unchanged,
+    stateful=True,
+    runs_on="host",
+)
+def print_op(
+    xp: Any, ctx: Any, input: Any, data: list[Any], *, message: str, first_n: int, summarize: int
+) -> Any:
+    counter = ctx.resources.get_or_make("", "print", ctx.node.name, lambda: itertools.count())
+    if first_n < 0 or next(counter) < first_n:
+        _write(sys.stderr, message + "".join(summary_of(d, summarize) for d in data) + "\n")
+    return input
+
+
+@print_op.gradient
+def _(op: Any, *grads: Any) -> list[Any]:
+    return [*grads, *([None] * (len(op.inputs) - 1))]
+
+
+def _write(stream: Any, text: str) -> None:
+    with _lock:
+        stream.write(text)
+        stream.flush()
+
+
+def Print(
+    input_: Any,
+    data: Sequence[Any],
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`input_`, and prints `data` to standard error whenever it is computed."""
+    given = {"message": message, "first_n": first_n, "summarize": summarize}
+    return print_op(
+        input_, list(data), name=name, **{k: v for k, v in given.items() if v is not None}
+    )
+
+
+# ---- tf.print -----------------------------------------------------------------------------------
+
+_LEVELS = {"info": "log(info)", "warning": "log(warning)", "warn": "log(warning)",
+           "error": "log(error)"}  # fmt: skip
+_LEVEL_NUMBERS = {
+    logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)",
+}  # fmt: skip
+
+
+@op(
+    "PrintV2",
+    inputs="input: string",
+    attrs='output_stream: string = "stderr", end: string = "\n"',
+    shape=s.none,
+    stateful=True,
+    runs_on="host",
+)
+def print_v2_op(xp: Any, input: Any, *, output_stream: str, end: str) -> None:
+    value = input.item() if isinstance(input, np.ndarray) else input
+    text = value.decode("utf-8", "backslashreplace") + end
+    if output_stream.startswith("file://"):
+        with open(output_stream[len("file://") :], "a") as file:
+            _write(file, text)
+    elif output_stream in _LEVELS.values():
+        now = datetime.datetime.now()
+        _write(sys.stderr, f"{now}: {output_stream[4].upper()} {text.rstrip(os.linesep)}\n")
+    elif output_stream in ("stdout", "stderr"):
+        _write(getattr(sys, output_stream), text)
+    else:
+        valid = "".join(f'\n-"{s}"' for s in ("stdout", "stderr", *dict.fromkeys(_LEVELS.values())))
+        raise errors.InvalidArgumentError(
+            None, None, f"Unknown output stream: {output_stream}, Valid streams are:{valid}"
+        )
+
+
+def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
+    """An operation that prints `inputs`: tensors, structures with tensors, and other objects."""
+    stream = _stream_name(kwargs.pop("output_stream", sys.stderr))
+    name = kwargs.pop("name", None)
+    summarize, sep = kwargs.pop("summarize", 3), kwargs.pop("sep", " ")
+    end = kwargs.pop("end", os.linesep)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    if len(inputs) == 1 and _is_text(inputs[0]):
+        text = inputs[0]
+    else:
+        template, placeholder, tensors = _template(inputs, sep)
+        text = raw.StringFormat(
+            tensors, template=template, placeholder=placeholder, summarize=summarize,
+            name=name and f"{name}_format",
+        )  # fmt: skip
+    return print_v2_op(text, output_stream=stream, end=end, name=name)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether `value` is a string already, as what `tf.strings.format` gives."""
+    if not is_tensor(value) or isinstance(value, SparseTensor):
+        return False
+    return value.dtype.base_dtype == dtypes.string and value.shape.ndims == 0
+
+
+def _stream_name(stream: Any) -> str:
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    for known in ("stdout", "stderr"):
+        if stream is getattr(sys, known):
+            return known
+    found = _LEVEL_NUMBERS.get(stream) if isinstance(stream, int) else _level_of(stream)
+    if found is None:
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are"
+            " sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File"
+            " needs to be in the form of 'file://<filepath>'."
+        )
+    return found
+
+
+def _level_of(function: Any) -> str | None:
+    """The level of a logging function: of `tf.logging`, absl or the standard library."""
+    if not str(getattr(function, "__module__", "")).endswith("logging"):
+        return None
+    return _LEVELS.get(getattr(function, "__name__", ""))
+
+
+def _template(inputs: Sequence[Any], sep: str) -> tuple[str, str, list[Any]]:
+    """The text of `inputs` with a placeholder for each tensor; the placeholder; the tensors."""
+    plain = nest.map_structure(lambda x: "" if is_tensor(x) else x, inputs)
+    placeholder = _absent_from(" ".join(pprint.pformat(x) for x in plain))
+    tensors: list[Any] = []
+    template = sep.join(_shown(each, placeholder, tensors) for each in inputs)
+    return template.replace(f"'{placeholder}'", placeholder), placeholder, tensors
+
+
+def _absent_from(text: str) -> str:
+    """A placeholder that `text` does not contain."""
+    placeholder = "{}"
+    for i in itertools.count():
+        if placeholder not in text:
+            return placeholder
+        placeholder = f"{{}}{i}"
+    raise AssertionError
+
+
+def _shown(value: Any, placeholder: str, tensors: list[Any]) -> str:
+    """`value` as text; its tensors are added to `tensors`."""
+
+    def leaf(x: Any) -> Any:
+        if isinstance(x, SparseTensor):
+            tensors.extend([x.indices, x.values, x.dense_shape])
+            return f"SparseTensor(indices={placeholder}, values={placeholder}, shape={placeholder})"
+        if is_tensor(x):
+            tensors.append(x)
+            return placeholder
+        return x
+
+    if isinstance(value, str):
+        return value
+    return pprint.pformat(nest.map_structure(leaf, value))

@@ -1,0 +1,1 @@
+"""Transfers and collectives between devices."""

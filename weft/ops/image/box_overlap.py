@@ -1,0 +1,143 @@
+"""Non-maximum suppression on NumPy arrays: of boxes that overlap, which stay.
+
+Boxes are given by two opposite corners, (y, x) each. Of equal scores the earlier box goes first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.ops.kit.shared import invalid
+
+# From a box and others to how much of both each pair has in common.
+Similarity = Callable[[int, np.ndarray], np.ndarray]
+
+
+def overlap_of(boxes: np.ndarray) -> Similarity:
+    """Intersection over union; 0 with a box that is empty."""
+    low = np.minimum(boxes[:, :2], boxes[:, 2:])
+    high = np.maximum(boxes[:, :2], boxes[:, 2:])
+    area = (high - low).prod(axis=1)
+
+    def similarity(box: int, others: np.ndarray) -> np.ndarray:
+        sides = np.minimum(high[box], high[others]) - np.maximum(low[box], low[others])
+        common = np.maximum(sides, 0).prod(axis=1)
+        union = area[box] + area[others] - common
+        usable = (area[others] > 0) & (area[box] > 0)
+        return np.where(usable, common / np.where(usable, union, 1), 0).astype(boxes.dtype)
+
+    return similarity
+
+
+def by_score(scores: np.ndarray, least: Any) -> np.ndarray:
+    candidates = np.flatnonzero(scores > least)
+    return candidates[np.argsort(-scores[candidates], kind="stable")]
+
+
+def select_hard(
+    scores: np.ndarray,
+    similarity: Similarity,
+    count: int,
+    least: Any,
+    suppressed: Callable[[Any], Any],
+) -> list[int]:
+    """Takes the best box that is left, and drops what is too similar to it."""
+    left = by_score(scores, least)
+    selected: list[int] = []
+    while left.size and len(selected) < count:
+        best, left = int(left[0]), left[1:]
+        selected.append(best)
+        left = left[~suppressed(similarity(best, left))]
+    return selected
+
+
+def select_soft(
+    scores: np.ndarray, similarity: Similarity, count: int, limit: Any, least: Any, sigma: Any
+) -> tuple[list[int], list[Any]]:
+    """Lowers the score of a box for every better one that it overlaps, instead of dropping it.
+
+    A box comes up again with its lower score; `seen` is how many of the selected it has met.
+    """
+    kind = scores.dtype.type
+    scale = kind(-0.5) / kind(sigma)
+    heap = [(-scores[box], int(box), 0) for box in by_score(scores, least)]
+    selected: list[int] = []
+    kept: list[Any] = []
+    while heap and len(selected) < count:
+        negative, box, seen = heapq.heappop(heap)
+        score = before = -negative
+        hard = False
+        if seen < len(selected):
+            for common in similarity(box, np.array(selected[seen:]))[::-1]:
+                if common >= limit:
+                    hard = True
+                    break
+                score = kind(score * kind(np.exp(np.float32(scale * common * common))))
+                if score <= least:
+                    break
+        if hard:
+            continue
+        if score == before:
+            selected.append(box)
+            kept.append(score)
+        elif score > least:
+            heapq.heappush(heap, (-score, box, len(selected)))
+    return selected, kept
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def check_scalars(**scalars: Any) -> None:
+    for name, value in scalars.items():
+        if np.ndim(value):
+            raise invalid(f"{name} must be 0-D, got shape {s.show(np.shape(value))}")
+
+
+def check_threshold(value: Any) -> None:
+    if not 0 <= value <= 1:
+        raise invalid("iou_threshold must be in [0, 1]")
+
+
+def check_boxes(boxes: np.ndarray, scores: np.ndarray) -> None:
+    if boxes.ndim != 2:
+        raise invalid(f"boxes must be 2-D{s.show(boxes.shape)}")
+    if boxes.shape[1] != 4:
+        raise invalid("boxes must have 4 columns")
+    check_scores(scores, len(boxes))
+
+
+def check_scores(scores: np.ndarray, count: int) -> None:
+    if scores.ndim != 1:
+        raise invalid(f"scores must be 1-D{s.show(scores.shape)}")
+    if len(scores) != count:
+        raise invalid("scores has incompatible shape")
+
+
+def output_size(max_output_size: Any) -> int:
+    check_scalars(max_output_size=max_output_size)
+    if max_output_size < 0:
+        raise invalid("output size must be non-negative")
+    return int(max_output_size)
+
+
+def select(
+    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any, score_threshold: Any
+) -> list[int]:
+    check_scalars(iou_threshold=iou_threshold, score_threshold=score_threshold)
+    count = output_size(max_output_size)
+    check_threshold(iou_threshold)
+    check_boxes(boxes, scores)
+    limit = scores.dtype.type(iou_threshold)
+    return select_hard(scores, overlap_of(boxes), count, score_threshold, lambda x: x >= limit)
+
+
+def as_indices(selected: list[int], count: int | None = None) -> np.ndarray:
+    """As an array, padded with zeros to `count`."""
+    padding = [] if count is None else [0] * (count - len(selected))
+    return np.array([*selected, *padding], np.int32)

@@ -1,0 +1,148 @@
+"""Images seen through a projective transform: ImageProjectiveTransform (tf.contrib.image)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import name_scope
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.array import array
+from weft.ops.image.sizes import sized
+from weft.ops.kit.shared import invalid
+
+F = np.float32
+_ATTRS = "dtype: {uint8, int32, int64, half, float, double}, interpolation: string"
+
+
+def _sources(xp: Any, transforms: Any, height: int, width: int) -> tuple[Any, Any, Any]:
+    """(y, x) in the input of every output pixel, and whether it is a place at all."""
+    across, down = (
+        np.arange(width, dtype=F)[None, None, :],
+        np.arange(height, dtype=F)[None, :, None],
+    )
+    a0, a1, a2, b0, b1, b2, c0, c1 = (transforms[:, i, None, None] for i in range(8))
+    scale = c0 * across + c1 * down + F(1)
+    finite = scale != 0
+    scale = xp.where(finite, scale, F(1))
+    return (
+        (b0 * across + b1 * down + b2) / scale,
+        (a0 * across + a1 * down + a2) / scale,
+        finite,
+    )
+
+
+def _nearest_integer(xp: Any, x: Any) -> Any:
+    whole = xp.trunc(x)  # halves go away from zero
+    return whole + xp.where(abs(x - whole) >= F(0.5), xp.sign(x), F(0))
+
+
+def _read(xp: Any, images: Any, y: Any, x: Any, finite: Any) -> Any:
+    """The pixels at whole places, and zeros outside."""
+    batch, height, width, _ = images.shape
+    inside = finite & (y >= 0) & (y < height) & (x >= 0) & (x < width)
+    rows, columns = (xp.where(inside, at, F(0)).astype(np.int32) for at in (y, x))
+    found = images[np.arange(batch)[:, None, None], rows, columns]
+    return xp.where(inside[..., None], found, xp.zeros((), images.dtype))
+
+
+def _transformed(
+    xp: Any, images: Any, transforms: Any, size: tuple[int, int], interpolation: str
+) -> Any:
+    _check(images, transforms)
+    y, x, finite = _sources(xp, transforms, *size)
+    y, x, finite = (xp.broadcast_to(each, (images.shape[0], *size)) for each in (y, x, finite))
+    if interpolation == "NEAREST":
+        return _read(xp, images, _nearest_integer(xp, y), _nearest_integer(xp, x), finite)
+    if interpolation != "BILINEAR":
+        raise invalid(f"Invalid interpolation {interpolation}. Supported types: NEAREST, BILINEAR")
+    top, left = xp.floor(y), xp.floor(x)
+    lines = []
+    for row in (top, top + 1):
+        before = _read(xp, images, row, left, finite).astype(F)
+        after = _read(xp, images, row, left + 1, finite).astype(F)
+        lines.append((left + 1 - x)[..., None] * before + (x - left)[..., None] * after)
+    found = (top + 1 - y)[..., None] * lines[0] + (y - top)[..., None] * lines[1]
+    return found.astype(images.dtype)
+
+
+def _check(images: Any, transforms: Any) -> None:
+    if images.ndim != 4:
+        raise invalid("Input images must have rank 4")
+    count = images.shape[0]
+    fits = transforms.ndim == 2 and transforms.shape[0] in (1, count) and transforms.shape[1] == 8
+    if not fits:
+        raise invalid("Input transform should be num_images x 8 or 1 x 8")
+
+
+@op(
+    "ImageProjectiveTransform", inputs="images: dtype, transforms: float",
+    outputs="transformed_images: dtype", attrs=_ATTRS, shape=s.unchanged,
+)  # fmt: skip
+def image_projective_transform_(
+    xp: Any, images: Any, transforms: Any, *, interpolation: str
+) -> Any:
+    return _transformed(xp, images, transforms, images.shape[1:3], interpolation)
+
+
+def _sized(c: ShapeContext) -> Dims:
+    batch, _, _, channels = s.with_rank(c.dims(0), 4)
+    return sized(c, batch, channels, 2)
+
+
+@op(
+    "ImageProjectiveTransformV2",
+    inputs="images: dtype, transforms: float, output_shape: int32",
+    outputs="transformed_images: dtype", attrs=_ATTRS, shape=_sized, static="output_shape",
+)  # fmt: skip
+def image_projective_transform_v2_(
+    xp: Any, images: Any, transforms: Any, output_shape: Any, *, interpolation: str
+) -> Any:
+    if np.ndim(output_shape) != 1:
+        raise invalid(f"output shape must be 1-dimensional{s.show(np.shape(output_shape))}")
+    if len(output_shape) != 2:
+        raise invalid(f"output shape must have two elements{s.show(np.shape(output_shape))}")
+    height, width = (int(n) for n in output_shape)
+    if height <= 0 or width <= 0:
+        raise invalid("output dimensions must be positive")
+    return _transformed(xp, images, transforms, (height, width), interpolation)
+
+
+@image_projective_transform_v2_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    """The gradient seen through the inverse transform: exact for whole translations."""
+    images, transforms, _ = op.inputs
+    inverse = raw.MatrixInverse(flat_transforms_to_matrices(transforms))
+    back = raw.ImageProjectiveTransformV2(
+        grad, matrices_to_flat_transforms(inverse), array.shape(images)[1:3],
+        interpolation=op.get_attr("interpolation"),
+    )  # fmt: skip
+    return back, None, None
+
+
+def flat_transforms_to_matrices(transforms: Any) -> Tensor:
+    """Transforms of 8 numbers as 3 x 3 matrices, whose last entry is 1."""
+    with name_scope("flat_transforms_to_matrices"):
+        transforms = convert_to_tensor(transforms, name="transforms")
+        if transforms.shape.ndims not in (1, 2):
+            raise ValueError(f"Transforms should be 1D or 2D, got: {transforms}")
+        rows = array.reshape(transforms, [-1, 8])
+        ones = array.ones([array.shape(rows)[0], 1])
+        return array.reshape(array.concat([rows, ones], axis=1), [-1, 3, 3])
+
+
+def matrices_to_flat_transforms(transform_matrices: Any) -> Tensor:
+    """3 x 3 matrices as transforms of 8 numbers."""
+    with name_scope("matrices_to_flat_transforms"):
+        matrices = convert_to_tensor(transform_matrices, name="transform_matrices")
+        if matrices.shape.ndims not in (2, 3):
+            raise ValueError(f"Matrices should be 2D or 3D, got: {matrices}")
+        rows = array.reshape(matrices, [-1, 9])
+        rows /= rows[:, 8:9]
+        return rows[:, :8]

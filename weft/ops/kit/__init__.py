@@ -1,0 +1,1 @@
+"""Tools that operations of every family are written with: declarations, hashes, generators."""

@@ -1,0 +1,235 @@
+"""A graph that computes each operation as it is added: where `tf.py_function` calls its function.
+
+Tensors know their values at once, and Python may look at them. What was done is there as a graph,
+so that it can be differentiated like any other. Eager execution is such a graph, too
+(client/eager.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+from weft.core.deferred import Deferred
+from weft.core.dtypes import DType
+from weft.graph.graph import Graph
+from weft.graph.kernel_call import bind, flat_args
+from weft.graph.op_def import OpDef, raw
+from weft.graph.operation import Attrs, Operation
+from weft.graph.stacks import get_default_graph
+from weft.graph.tensor import Tensor
+from weft.ops.kit.philox import advance, initial_state
+
+
+class EagerTensor(Tensor):
+    """A tensor whose value is known."""
+
+    def numpy(self) -> Any:
+        """The value: an array, or a scalar of NumPy's, which the caller may keep and change."""
+        value = np.asarray(self._array())
+        return value.copy() if value.ndim else value[()]
+
+    def _array(self) -> Any:
+        return self.op._value[self.value_index]
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        return self.numpy()
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.dims or ())
+
+    def cpu(self) -> EagerTensor:
+        """A copy on the host, where values are kept anyway."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        """A copy on a GPU: values go there when an operation needs them to."""
+        return self
+
+    def set_shape(self, shape: Any) -> None:
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}"
+            )
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self.dims[0] or 0))
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __index__(self) -> int:
+        return int(self.numpy().__index__())
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(np.shape(self._array())[0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.numpy(), dtype=dtype)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy(), spec) if not self.shape.ndims else format(str(self), spec)
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self.numpy()!s}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        value = shown(self.numpy())
+        return (
+            f"<tf.Tensor: id={self._id}, shape={self.shape}, dtype={self.dtype.name},"
+            f" numpy={value}>"
+        )
+
+
+def shown(value: Any) -> str:
+    """A value as `repr` of a tensor or variable shows it."""
+    if not np.ndim(value):
+        return repr(value) if isinstance(value, bytes) else str(value)
+    text = repr(value)
+    return "\n" + text if "\n" in text else text
+
+
+def executing_eagerly() -> bool:
+    """Whether operations are computed as they are made.
+
+    That is so in a `tf.py_function`, and after `tf.enable_eager_execution()`.
+    """
+    return isinstance(get_default_graph(), EagerGraph)
+
+
+class EagerNode:
+    """An operation that is computed now, as kernels see it through their context."""
+
+    __slots__ = ("name", "op")
+
+    def __init__(self, op: Operation, name: str) -> None:
+        self.op, self.name = op, name
+
+    @property
+    def attrs(self) -> Attrs:
+        return self.op.attrs
+
+    @property
+    def type(self) -> str:
+        return self.op.type
+
+    @property
+    def device(self) -> str:
+        return self.op.device
+
+    @property
+    def inputs(self) -> list[tuple[Operation, int]]:
+        return [(tensor.op, tensor.value_index) for tensor in self.op.inputs]
+
+
+class EagerGraph(Graph):
+    """`ctx` is that of the node which calls Python; `rng` keeps generators from call to call.
+
+    What operations keep (variables, tables) lives as long as the graph.
+    """
+
+    def __init__(self, ctx: Any, rng: dict[Any, np.ndarray]) -> None:
+        super().__init__()
+        self._resources = ctx.resources.empty()
+        self._context, self._rng = type(ctx), rng
+        # Functions of a variable's name that give what it starts with, whatever was asked for.
+        self.initial_values: list[Callable[[str], Any]] = []
+
+    def add_op(
+        self,
+        definition: OpDef,
+        inputs: tuple[Tensor, ...],
+        output_types: list[DType],
+        attrs: Attrs,
+        name: str,
+    ) -> Operation:
+        op = super().add_op(definition, inputs, output_types, attrs, name)
+        values = self._run(op)
+        op._value = list(values)
+        for tensor, value in zip(op.outputs, values, strict=True):
+            tensor.__class__ = EagerTensor
+            if isinstance(value, (np.ndarray, np.generic)):
+                tensor.dims = value.shape
+        return op
+
+    def _run(self, op: Operation) -> Sequence[Any]:
+        definition = op.definition
+        if definition.kernel is None or definition.control_flow:
+            raise errors.UnimplementedError(
+                op.node_def, op, f"{op.type} has no meaning by itself: it cannot be used in a"
+                " tf.py_function",
+            )  # fmt: skip
+        inputs = [_value(op, i) for i in range(len(op.inputs))]
+        call = bind(definition, op.attrs)
+        with np.errstate(all="ignore"):
+            if definition.xla:
+                return self._run_with_jax(op, inputs)
+            if definition.takes_rng:
+                return self._run_random(op, call, inputs)
+            if definition.takes_ctx:
+                found = call(np, inputs, self.context_of(op))
+                return found.wait() if isinstance(found, Deferred) else found
+            return call(np, inputs)
+
+    def context_of(self, op: Operation) -> Any:
+        return self._context(self._resources, EagerNode(op, op.name))
+
+    def start_recording(self) -> None:
+        """A gradient tape begins. All that is done here is kept anyway."""
+
+    def stop_recording(self) -> None:
+        """A gradient tape ends."""
+
+    def _run_with_jax(self, op: Operation, inputs: list[Any]) -> Sequence[np.ndarray]:
+        import jax
+        import jax.numpy as jnp
+
+        with jax.enable_x64(True):
+            return [np.asarray(value) for value in bind(op.definition, op.attrs)(jnp, inputs)]
+
+    def _run_random(self, op: Operation, call: Any, inputs: list[Any]) -> Sequence[Any]:
+        key = self._generator_of(op)
+        state = self._rng.get(key)
+        if state is None:
+            state = initial_state(op.attrs.get("seed", 0), op.attrs.get("seed2", 0))
+        values: Sequence[Any] = call(np, inputs, state)
+        assert op.definition.random is not None
+        blocks = op.definition.random(np.shape(values[0]), op.attrs)
+        self._rng[key] = advance(state, blocks)
+        return values
+
+    def _generator_of(self, op: Operation) -> Any:
+        """What operations that share a random generator have in common."""
+        return op.name
+
+
+def _value(op: Operation, i: int) -> Any:
+    """Input `i`; where a variable's cell arrives but a value is wanted, what it holds."""
+    tensor = op.inputs[i]
+    value = tensor.op._value[tensor.value_index]
+    if tensor.dtype._is_ref_dtype and not flat_args(op.definition, op.attrs)[i].is_ref:
+        return value.read()
+    return value
+
+
+def constants(values: Sequence[Any], types: Sequence[DType]) -> list[Tensor]:
+    """Tensors of the default graph, an `EagerGraph`, with these values."""
+    return [
+        raw.Const(value=np.asarray(value), dtype=dtype.base_dtype)
+        for value, dtype in zip(values, types, strict=True)
+    ]

@@ -1,0 +1,142 @@
+"""Small things that the kernels and shape rules of many ops share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+
+
+def invalid(message: str) -> errors.InvalidArgumentError:
+    """What a kernel raises for inputs that do not fit; the runtime adds the node."""
+    return errors.InvalidArgumentError(None, None, message)
+
+
+def blank(dtype: Any) -> Any:
+    """The element that zeros of a NumPy dtype are made of (objects hold strings)."""
+    return b"" if np.dtype(dtype).kind == "O" else np.zeros((), dtype)[()]
+
+
+def as_array(x: Any) -> Any:
+    """`x`, but an object array where indexing a string array has left bare bytes."""
+    return np.array(x, object) if isinstance(x, (bytes, str)) else x
+
+
+def counts_up(ids: np.ndarray, count: int) -> bool:
+    """Whether `ids` are 0, 1, ... up to `count`: what they pick is all there is, in order."""
+    return len(ids) == count and bool((ids == np.arange(count)).all())
+
+
+def is_tensor_like(x: Any) -> bool:
+    """Whether `x` is a tensor, or a variable, which reads as one."""
+    return isinstance(x, Tensor) or (
+        hasattr(x, "_as_graph_element") and isinstance(getattr(x, "dtype", None), DType)
+    )
+
+
+def shape_argument(c: ShapeContext, i: int) -> Dims:
+    """Input `i` read as a shape in which -1 stands for an unknown size."""
+    s.with_rank(c.dims(i), 1)
+    dims = c.partial(i)
+    for d in dims or ():
+        if d is not None and d < 0:
+            raise ValueError(f"Invalid value in tensor used for shape: {d}")
+    return dims
+
+
+def divide(size: int | None, by: int) -> int | None:
+    """A dimension split evenly into `by` parts."""
+    if size is None:
+        return None
+    if by == 0 or size % by:
+        raise ValueError(f"Dimension size must be evenly divisible by {by} but is {size}")
+    return size // by
+
+
+def check_size(dims: Dims) -> Dims:
+    """`dims`, unless no integer could number that many elements."""
+    if (s.size(dims) or 0) > np.iinfo(np.int64).max:
+        count = 1
+        for size in dims or ():
+            before, count = count, count * (size or 0)
+            if count >= 1 << 63:
+                wrapped = (count + (1 << 63)) % (1 << 64) - (1 << 63)
+                raise ValueError(
+                    f"Encountered overflow when multiplying {before} with {size}, result:"
+                    f" {min(wrapped, -1)}"
+                )
+    return dims
+
+
+_LARGE = 1 << 28  # elements
+
+
+def check_room(dims: tuple[int, ...], dtype: Any) -> None:
+    """MemoryError if the system would not give so large an array, before much is done for it."""
+    if (s.size(dims) or 0) >= _LARGE:
+        np.empty(dims, dtype)  # memory that nobody writes to costs nothing
+
+
+def deprecated_alias(new_name: str, new: Any, old_name: str, old: Any) -> Any:
+    """The value of a parameter that has an old name too."""
+    if old is None:
+        return new
+    if new is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+    return old
+
+
+def piece(x: Any, axis: int, begin: int, end: int) -> Any:
+    """`x[begin:end]` along `axis`."""
+    return x[(slice(None),) * axis + (slice(begin, end),)]
+
+
+def is_concrete(*values: Any) -> bool:
+    """Whether values are NumPy's, not what a trace stands in for."""
+    return all(isinstance(v, np.ndarray | np.generic) for v in values)
+
+
+def place(position: Sequence[int]) -> str:
+    """An index as errors print it: [1,2], and nothing for that of a scalar."""
+    return f"[{','.join(map(str, position))}]" if position else ""
+
+
+def taking_attrs(compute: Callable[..., Any], attrs: Sequence[str]) -> Callable[..., Any]:
+    """`compute(xp, *inputs, **attrs)` as a kernel that says which attributes it takes."""
+
+    def kernel(xp: Any, *inputs: Any, **attrs: Any) -> Any:
+        return compute(xp, *inputs, **attrs)
+
+    first, rest, _ = inspect.signature(kernel).parameters.values()
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in attrs]
+    kernel.__signature__ = inspect.Signature([first, rest, *named])  # type: ignore[attr-defined]
+    return kernel
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+
+
+def c_escaped(text: str) -> str:
+    """`text` as a string literal of C would spell it; bytes that were no text are surrogates."""
+    return "".join(_ESCAPES.get(char) or _octal(char) for char in text)
+
+
+def _octal(char: str) -> str:
+    raw_byte = "\udc80" <= char <= "\udcff"
+    code = ord(char) - 0xDC00 if raw_byte else ord(char)
+    return f"\\{code:03o}" if raw_byte or code < 32 or code == 127 else char
+
+
+def positions(counts: Any) -> Any:
+    """[row, place in the row] of each value, where `counts` of them are in each row."""
+    starts = np.cumsum(counts) - counts
+    place = np.arange(int(counts.sum())) - np.repeat(starts, counts)
+    return np.stack([np.repeat(np.arange(len(counts)), counts), place], axis=1).astype(np.int64)

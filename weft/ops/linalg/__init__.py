@@ -1,0 +1,1 @@
+"""Matrix decompositions, linear systems and Fourier transforms."""

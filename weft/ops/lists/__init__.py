@@ -1,0 +1,1 @@
+"""TensorArrays, tensor lists and the stacks of loops."""

@@ -1,0 +1,309 @@
+"""tf.lookup and tf.contrib.lookup: tables that are filled once."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import TensorShape
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import GraphKeys, get_collection, init_scope, name_scope
+from weft.graph.op_def import raw
+from weft.graph.slices import SparseTensor
+from weft.graph.tensor import Tensor
+from weft.ops.array.one_hot_search import where_v2
+from weft.ops.control.control import group, no_op
+from weft.ops.lookup.initializers import Typed
+from weft.ops.math import casts, math
+from weft.ops.strings.hash import (
+    string_to_hash_bucket,
+    string_to_hash_bucket_fast,
+    string_to_hash_bucket_strong,
+)
+from weft.ops.strings.numbers import as_string
+
+
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """The operation that fills all tables of the graph."""
+    initializers = get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return group(*initializers, name=name) if initializers else no_op(name=name)
+
+
+def initialize_all_tables(name: str = "init_all_tables") -> Any:
+    """The older name of `tables_initializer`."""
+    return tables_initializer(name)
+
+
+class LookupInterface(Typed):
+    """What every table has: the types of its keys and values."""
+
+    _resource_handle: Any = None
+
+    @property
+    def resource_handle(self) -> Any:
+        return self._resource_handle
+
+    @property
+    def name(self) -> Any:
+        """The name of the table's node, without its scope."""
+        raise NotImplementedError
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many keys there are."""
+        raise NotImplementedError
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The value of each key."""
+        raise NotImplementedError
+
+    def _check_keys(self, keys: Any) -> None:
+        if keys.dtype.base_dtype != self._key_dtype:
+            raise TypeError(
+                f"Signature mismatch. Keys must be dtype {self._key_dtype!r}, got {keys.dtype!r}."
+            )
+
+
+def _like(keys: Any, values: Tensor) -> Any:
+    """`values` sparse where the keys are."""
+    if isinstance(keys, SparseTensor):
+        return SparseTensor(keys.indices, values, keys.dense_shape)
+    return values
+
+
+def _dense(keys: Any) -> Tensor:
+    return keys.values if isinstance(keys, SparseTensor) else keys
+
+
+# ---- tables that are filled once -----------------------------------------------------------------
+
+
+class InitializableLookupTableBase(LookupInterface):
+    """A table that an initializer fills once."""
+
+    def __init__(self, default_value: Any, initializer: Any) -> None:
+        super().__init__(initializer.key_dtype, initializer.value_dtype)
+        with init_scope():
+            self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
+            self._default_value.shape.merge_with(TensorShape([]))
+            self._initializer = initializer
+            self._resource_handle = self._create_resource()
+            self._init_op = self._initialize()
+
+    def _create_resource(self) -> Any:
+        raise NotImplementedError
+
+    def _initialize(self) -> Any:
+        return self._initializer.initialize(self)
+
+    @property
+    def default_value(self) -> Tensor:
+        """The value of keys that the table does not have."""
+        return self._default_value
+
+    @property
+    def initializer(self) -> Any:
+        """The operation that fills the table."""
+        return self._init_op
+
+    def size(self, name: str | None = None) -> Tensor:
+        with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
+            return raw.LookupTableSizeV2(self.resource_handle)
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        self._check_keys(keys)
+        key_tensor = _dense(keys)
+        given = (self.resource_handle, key_tensor, self._default_value)
+        with name_scope(name, f"{self.name}_Lookup", given):
+            values = raw.LookupTableFindV2(*given)
+        values.set_shape(key_tensor.shape)
+        return _like(keys, values)
+
+
+class StaticHashTable(InitializableLookupTableBase):
+    """A table of scalars that is filled once."""
+
+    def __init__(self, initializer: Any, default_value: Any, name: str | None = None) -> None:
+        self._shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
+        self._name = name or "hash_table"
+        self._table_name: str | None = None
+        super().__init__(default_value, initializer)
+
+    def _create_resource(self) -> Any:
+        made = raw.HashTableV2(
+            shared_name=self._shared_name, key_dtype=self._key_dtype,
+            value_dtype=self._value_dtype, name=self._name,
+        )  # fmt: skip
+        self._table_name = made.op.name.split("/")[-1]
+        return made
+
+    @property
+    def name(self) -> Any:
+        return self._table_name
+
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """All keys, and their values."""
+        with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
+            keys, values = raw.LookupTableExportV2(
+                self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
+            )
+        values.set_shape(keys.shape.concatenate(self._default_value.shape))
+        return keys, values
+
+
+class HashTable(StaticHashTable):
+    """tf.contrib.lookup.HashTable: the same, with a name to share it under."""
+
+    def __init__(
+        self, initializer: Any, default_value: Any, shared_name: str | None = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        self._given_shared_name = shared_name
+        super().__init__(initializer, default_value, name)
+
+    def _create_resource(self) -> Any:
+        if self._given_shared_name is not None:
+            self._shared_name = self._given_shared_name
+        return super()._create_resource()
+
+    @property
+    def init(self) -> Any:
+        return self.initializer
+
+
+# ---- tables with buckets for what they do not have -----------------------------------------------
+
+
+class HasherSpec(NamedTuple):
+    """How keys that a table does not have are hashed."""
+
+    hasher: str
+    key: Any
+
+
+FastHashSpec = HasherSpec("fasthash", None)
+
+
+class StrongHashSpec(HasherSpec):
+    """A hash that depends on a key of two numbers."""
+
+    __slots__ = ()
+
+    def __new__(cls, key: Any) -> StrongHashSpec:
+        if len(key) != 2:
+            raise ValueError(f"key must have size 2, got {len(key)}.")
+        if not all(isinstance(part, int) for part in key):
+            raise TypeError(f"Invalid key {key}. Must be unsigned integer values.")
+        return super().__new__(cls, "stronghash", key)
+
+
+def _hash_function(spec: HasherSpec) -> Callable[..., Tensor]:
+    if spec.hasher == "fasthash":
+        return string_to_hash_bucket_fast
+    if spec.hasher == "legacy":
+        return string_to_hash_bucket
+    if spec.hasher == "stronghash":
+        return functools.partial(string_to_hash_bucket_strong, key=spec.key)
+    raise ValueError(f"Unknown hasher {spec.hasher}")
+
+
+def _check_id_table(table: Any, key_dtype: DType) -> None:
+    known = (dtypes.int64, dtypes.string)
+    if table.key_dtype not in known:
+        raise TypeError(f"Invalid key dtype, expected one of {known}, but got {table.key_dtype!r}.")
+    if table.key_dtype.is_integer != key_dtype.is_integer:
+        kind = "integer" if key_dtype.is_integer else "non-integer"
+        raise TypeError(f"Invalid key dtype, expected {kind} but got {table.key_dtype!r}.")
+    if table.value_dtype != dtypes.int64:
+        raise TypeError(
+            f"Invalid value dtype, expected {dtypes.int64!r} but got {table.value_dtype!r}."
+        )
+
+
+class IdTableWithHashBuckets(LookupInterface):
+    """A table of ids, and ids after its own for keys that it does not have."""
+
+    def __init__(
+        self, table: Any, num_oov_buckets: int, hasher_spec: Any = FastHashSpec,
+        name: str | None = None, key_dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if table:
+            key_dtype = table.key_dtype if key_dtype is None else dtypes.as_dtype(key_dtype)
+            _check_id_table(table, key_dtype)
+        elif num_oov_buckets <= 0:
+            raise ValueError("oov_buckets must be > 0 if no table is supplied.")
+        key_dtype = dtypes.string if key_dtype is None else dtypes.as_dtype(key_dtype)
+        if not key_dtype.is_integer and key_dtype != dtypes.string:
+            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype!r}.")
+        if not isinstance(hasher_spec, HasherSpec):
+            raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
+        self._table, self._num_oov_buckets, self._hasher_spec = table, num_oov_buckets, hasher_spec
+        given = name.rstrip("/") if name else ""
+        self._table_name = (given or (table.name if table else "hash_bucket")).split("/")[-1]
+        super().__init__(key_dtype, dtypes.int64)
+
+    @property
+    def initializer(self) -> Any:
+        """The operation that fills the table."""
+        if self._table is not None:
+            return self._table.initializer
+        with name_scope(None, "init"):
+            return no_op()
+
+    @property
+    def init(self) -> Any:
+        return self.initializer
+
+    @property
+    def resource_handle(self) -> Any:
+        return self._table.resource_handle if self._table is not None else None
+
+    @property
+    def name(self) -> Any:
+        return self._table_name
+
+    def size(self, name: str | None = None) -> Tensor:
+        with name_scope(name, f"{self.name}_Size"):
+            own = self._table.size() if self._table else convert_to_tensor(0, dtypes.int64)
+            return own + self._num_oov_buckets
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        self._check_keys(keys)
+        values = _dense(keys)
+        if self._table and self._table.key_dtype.base_dtype == dtypes.int64:
+            values = casts.cast(values, dtypes.int64)
+        if self._num_oov_buckets == 0:
+            return _like(keys, self._table.lookup(values, name=name))
+        with name_scope(name, f"{self.name}_Lookup"):
+            return _like(keys, self._ids(values))
+
+    def _ids(self, values: Tensor) -> Tensor:
+        texts = values if values.dtype.base_dtype == dtypes.string else as_string(values)
+        hashed = _hash_function(self._hasher_spec)
+        buckets = hashed(texts, num_buckets=self._num_oov_buckets, name="hash_bucket")
+        if not self._table:
+            return buckets
+        ids = self._table.lookup(values)
+        buckets = math.add(buckets, self._table.size())
+        return where_v2(math.not_equal(ids, self._table.default_value), ids, buckets)
+
+
+class StaticVocabularyTable(IdTableWithHashBuckets):
+    """Ids from an initializer, and ids after those for keys that it does not give."""
+
+    def __init__(
+        self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        if num_oov_buckets <= 0:
+            raise ValueError("oov_buckets must be > 0.")
+        if initializer:
+            lookup_key_dtype = lookup_key_dtype or initializer.key_dtype
+            _check_id_table(initializer, dtypes.as_dtype(lookup_key_dtype))
+            table = StaticHashTable(initializer, default_value=-1)
+            super().__init__(table, num_oov_buckets, name=name, key_dtype=lookup_key_dtype)
+        else:
+            super().__init__(None, num_oov_buckets, name=name, key_dtype=dtypes.string)

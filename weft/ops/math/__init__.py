@@ -1,0 +1,1 @@
+"""Arithmetic, reductions, comparison and sorting."""

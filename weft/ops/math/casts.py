@@ -1,0 +1,348 @@
+"""Ops that change the element type: casts, bit casts, complex numbers and their parts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, errors
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import Tensor, control_dependencies, name_scope
+from weft.graph.op_def import OpDef, op, raw
+from weft.graph.slices import IndexedSlices, SparseTensor
+from weft.ops.array.array import zeros_like
+from weft.ops.kit.broadcast import check_broadcast, unbroadcast
+from weft.ops.kit.declare import cast_to, public
+from weft.ops.kit.shared import invalid
+
+Array = Any
+Kernel = Callable[..., Array]
+Gradient = Callable[..., Any]
+_LOG = logging.getLogger("weft")
+
+_INEXACT = (
+    dtypes.float16,
+    dtypes.float32,
+    dtypes.float64,
+    dtypes.bfloat16,
+    dtypes.complex64,
+    dtypes.complex128,
+)
+
+
+@op(
+    "Cast",
+    inputs="x: SrcT",
+    outputs="y: DstT",
+    attrs="SrcT: type, DstT: type, Truncate: bool = false",
+    shape=s.unchanged,
+)
+def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> Array:
+    target = DstT.np_storage
+    if DstT is dtypes.string or SrcT is dtypes.string:
+        message = f"Cast {SrcT.name} to {DstT.name} is not supported"
+        raise errors.UnimplementedError(None, None, message)
+    if DstT is dtypes.bool:
+        return x != 0
+    if SrcT.is_complex and not DstT.is_complex:
+        x = xp.real(x)
+    if (SrcT.is_floating or SrcT.is_complex) and target.kind in "iu" and target.itemsize < 4:
+        # What C compilers do, and what programs came to rely on: wrap around, not saturate.
+        return x.astype(np.int32).astype(target)
+    result = x.astype(target)
+    if Truncate and DstT.is_floating and target.itemsize < x.dtype.itemsize:
+        too_far = xp.abs(result.astype(x.dtype)) > xp.abs(x)
+        result = xp.where(too_far, xp.nextafter(result, xp.zeros_like(result)), result)
+    return result
+
+
+@cast_op.prepared
+def _(c: Any) -> Any:
+    source, target = c.attr("SrcT"), c.attr("DstT")
+    plain = not (source.is_complex or c.attr("Truncate") or target is dtypes.bool)
+    numbers = dtypes.string not in (source, target)
+    if not (plain and numbers) or (target.np_storage.kind in "iu" and target.size < 4):
+        return None
+    dtype = target.np_storage
+    return lambda x: x.astype(dtype)
+
+
+@cast_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    source = op.inputs[0].dtype.base_dtype
+    if source in _INEXACT and grad.dtype.base_dtype in _INEXACT:
+        return cast_to(grad, source)
+    return None
+
+
+_BITCASTABLE = (
+    "{bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16,"
+    " complex64, complex128, qint8, quint8, qint16, quint16, qint32}"
+)
+
+
+def _bitcast_shape(c: s.ShapeContext) -> s.Dims:
+    dims, old, new = c.dims(0), c.attr("T").size, c.attr("type").size
+    if dims is None or old == new:
+        return dims
+    if old > new:
+        return (*dims, old // new)
+    if not dims or dims[-1] not in (None, new // old):
+        last = f"{dims[-1]} does not match {new // old}" if dims else "The input is a scalar"
+        raise ValueError(f"Cannot bitcast due to shape. {last}")
+    return dims[:-1]
+
+
+@op(
+    "Bitcast",
+    inputs="input: T",
+    outputs="output: type",
+    attrs=f"T: {_BITCASTABLE}, type: {_BITCASTABLE}",
+    shape=_bitcast_shape,
+    differentiable=False,
+)
+def bitcast_op(xp: Any, input: Array, *, type: DType) -> Array:
+    target = type.np_storage
+    old, new = input.dtype.itemsize, target.itemsize
+    if old < new and (not input.ndim or input.shape[-1] * old != new):
+        message = f"Cannot bitcast from {input.dtype} to {type.name}: shape {s.show(input.shape)}"
+        raise invalid(message)
+    if xp is not np:
+        return _traced_bitcast(input, target)
+    packed = np.ascontiguousarray(input).reshape(input.shape)
+    if old == new:
+        return packed.view(target)
+    if old > new:
+        return packed[..., np.newaxis].view(target)
+    return packed.view(target)[..., 0]
+
+
+def _traced_bitcast(x: Array, target: np.dtype) -> Array:
+    from jax import lax
+    from jax import numpy as jnp
+
+    if x.dtype == target:
+        return x
+    if x.dtype.kind == "c":
+        # XLA has no bit casts of complex numbers: they are pairs of floats here.
+        pair = jnp.stack([x.real, x.imag], axis=-1)
+        if target.itemsize >= x.dtype.itemsize:
+            return lax.bitcast_convert_type(pair, target)
+        parts = lax.bitcast_convert_type(pair, target)
+        return parts.reshape((*x.shape, x.dtype.itemsize // target.itemsize))
+    if target.kind == "c":
+        real = np.dtype(f"f{target.itemsize // 2}")
+        parts = x if x.dtype.itemsize == target.itemsize else x.reshape((*x.shape[:-1], 2, -1))
+        if parts.dtype.itemsize == real.itemsize:
+            parts = parts.reshape((*x.shape[:-1], 2))
+        pair = lax.bitcast_convert_type(parts, real)
+        return lax.complex(pair[..., 0], pair[..., 1])
+    return lax.bitcast_convert_type(x, target)
+
+
+# ---- complex numbers --------------------------------------------------------------------------
+
+_COMPLEX = "T: {complex64, complex128} = complex64, Tout: {float, double} = float"
+
+
+@op(
+    "Complex",
+    inputs="real: T, imag: T",
+    outputs="out: Tout",
+    attrs="T: {float, double} = float, Tout: {complex64, complex128} = complex64",
+    shape=s.broadcast,
+)
+def complex_(xp: Any, real: Array, imag: Array, *, Tout: DType) -> Array:
+    check_broadcast(real, imag)
+    real, imag = xp.broadcast_arrays(real, imag)
+    if xp is not np:
+        from jax import lax
+
+        return lax.complex(real, imag)
+    out = np.empty(real.shape, Tout.np_storage)
+    out.real, out.imag = real, imag
+    return out
+
+
+@complex_.gradient
+def _(op: Any, grad: Any) -> Any:
+    to_x, to_y = unbroadcast(*op.inputs)
+    return to_x(_part(raw.Real, grad)), to_y(_part(raw.Imag, grad))
+
+
+def _part(which: OpDef, x: Tensor) -> Tensor:
+    return which(x, Tout=x.dtype.base_dtype.real_dtype)
+
+
+def make_complex(real: Tensor, imag: Tensor) -> Tensor:
+    wide = real.dtype.base_dtype is dtypes.float64
+    return raw.Complex(real, imag, Tout=dtypes.complex128 if wide else dtypes.complex64)
+
+
+def _zero(like: Any) -> Tensor:
+    return constant(0, dtype=like.dtype.base_dtype)
+
+
+def _real_valued(name: str, kernel: Kernel, gradient: Gradient, argument: str = "input") -> None:
+    """Declares a function from complex to real numbers."""
+    result = "output" if argument == "input" else "y"
+    declare = op(
+        name,
+        inputs=f"{argument}: T",
+        outputs=f"{result}: Tout",
+        attrs=_COMPLEX,
+        shape=s.unchanged,
+    )
+    declare(lambda xp, *x: kernel(xp, *x)).gradient(gradient)
+
+
+def _angle_gradient(op: Any, grad: Any) -> Any:
+    x = op.inputs[0]
+    with control_dependencies([grad]):
+        re, im = _part(raw.Real, x), _part(raw.Imag, x)
+        z = raw.Reciprocal(make_complex(im, re))
+        return -make_complex(grad, _zero(grad)) * z
+
+
+def _complex_abs_gradient(op: Any, grad: Any) -> Any:
+    y = op.outputs[0]
+    direction = make_complex(grad, zeros_like(grad)) * op.inputs[0]
+    length = make_complex(y, zeros_like(y))
+    return raw.DivNoNan(direction, length, name="div_no_nan")
+
+
+_real_valued("Real", lambda xp, x: xp.real(x), lambda op, grad: make_complex(grad, _zero(grad)))
+_real_valued("Imag", lambda xp, x: xp.imag(x), lambda op, grad: make_complex(_zero(grad), grad))
+_real_valued("Angle", lambda xp, x: xp.arctan2(xp.imag(x), xp.real(x)), _angle_gradient)
+_real_valued("ComplexAbs", lambda xp, x: xp.abs(x), _complex_abs_gradient, argument="x")
+
+
+@op(
+    "Conj",
+    inputs="input: T",
+    outputs="output: T",
+    attrs="T: {complex64, complex128, variant} = complex64",
+    shape=s.unchanged,
+)
+def conj_op(xp: Any, input: Array) -> Array:
+    return xp.conj(input)
+
+
+@conj_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    return conj(grad)
+
+
+# ---- public functions -------------------------------------------------------------------------
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """`x` in another element type; a Tensor, SparseTensor or IndexedSlices."""
+    base_type = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, Tensor) or hasattr(x, "handle"):
+        if x.dtype == base_type:
+            return x
+    with name_scope(name, "Cast", [x]) as name:
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, cast(x.values, base_type, name), x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            return IndexedSlices(cast(x.values, base_type, name), x.indices, x.dense_shape)
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype == base_type:
+            return x
+        if x.dtype.is_complex and base_type.is_floating:
+            _LOG.warning("Casting complex to real discards imaginary part.")
+        return raw.Cast(x, DstT=base_type, name=name)
+
+
+bitcast = public("bitcast", "Bitcast", "The bytes of `input` as another type.", "input, type")
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+    """A cast that clips what the new type cannot hold to its limits."""
+    with name_scope(name, "saturate_cast", [value]) as name:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        own = value.dtype.base_dtype
+        if own.min < dtype.min:
+            value = raw.Maximum(value, convert_to_tensor(dtype.min, dtype=own, name="min"))
+        if own.max > dtype.max:
+            value = raw.Minimum(value, convert_to_tensor(dtype.max, dtype=own, name="max"))
+        return cast(value, dtype, name=name)
+
+
+def _to(function: str, dtype: DType, default_name: str) -> Callable[..., Any]:
+    """The cast to `dtype` as a function of its own."""
+
+    def to(x: Any, name: str = default_name) -> Any:
+        return cast(x, dtype, name=name)
+
+    to.__name__ = to.__qualname__ = function
+    to.__doc__ = f"`x` as {dtype.name}."
+    return to
+
+
+to_float = _to("to_float", dtypes.float32, "ToFloat")
+to_double = _to("to_double", dtypes.float64, "ToDouble")
+to_int32 = _to("to_int32", dtypes.int32, "ToInt32")
+to_int64 = _to("to_int64", dtypes.int64, "ToInt64")
+to_bfloat16 = _to("to_bfloat16", dtypes.bfloat16, "ToBFloat16")
+to_complex64 = _to("to_complex64", dtypes.complex64, "ToComplex64")
+to_complex128 = _to("to_complex128", dtypes.complex128, "ToComplex128")
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    """real + i * imag"""
+    real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
+    with name_scope(name, "Complex", [real, imag]) as name:
+        kinds = real.dtype.base_dtype, imag.dtype.base_dtype
+        if kinds == (dtypes.float64, dtypes.float64):
+            return raw.Complex(real, imag, Tout=dtypes.complex128, name=name)
+        if kinds == (dtypes.float32, dtypes.float32):
+            return raw.Complex(real, imag, Tout=dtypes.complex64, name=name)
+        raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
+
+
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part; real tensors as they are."""
+    with name_scope(name, "Real", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return input
+        return raw.Real(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part; zeros for real tensors."""
+    with name_scope(name, "Imag", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return zeros_like(input)
+        return raw.Imag(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def angle(input: Any, name: str | None = None) -> Tensor:
+    """The argument of complex numbers; zeros for real tensors."""
+    with name_scope(name, "Angle", [input]) as name:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return zeros_like(input)
+        return raw.Angle(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def conj(x: Any, name: str | None = None) -> Tensor:
+    """The complex conjugate; real tensors as they are."""
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    with name_scope(name, "Conj", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex or x.dtype == dtypes.variant:
+            return raw.Conj(x, name=name)
+        if x.dtype.is_floating or x.dtype.is_integer:
+            return x
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")

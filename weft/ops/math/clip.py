@@ -1,0 +1,112 @@
+"""Clipping values and gradients by value or by norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import Tensor, colocate_with, name_scope
+from weft.graph.op_def import raw
+from weft.graph.slices import IndexedSlices
+from weft.ops.array import array
+from weft.ops.math import indexing, math
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """`t` with everything below `clip_value_min` or above `clip_value_max` replaced by those."""
+    with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
+        values = _values(t, "t")
+        capped = math.minimum(values, clip_value_max)
+        # The bounds may not broadcast the result to another shape.
+        values.shape.merge_with(capped.shape)
+        clipped = math.maximum(capped, clip_value_min, name=scope)
+        values.shape.merge_with(clipped.shape)
+        return _like(t, clipped)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """`t` scaled down to an l2 norm of `clip_norm` (over `axes`) if its norm is larger."""
+    with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
+        values = _values(t, "t")
+        squares = math.reduce_sum(values * values, axes, keepdims=True)
+        positive = squares > 0
+        # Two selects, so that neither the value nor the gradient of sqrt(0) appears.
+        safe = indexing.where(positive, squares, array.ones_like(squares))
+        norm = indexing.where(positive, math.sqrt(safe), squares)
+        scaled = values * clip_norm
+        values.shape.merge_with(scaled.shape)
+        clipped = raw.Identity(scaled / math.maximum(norm, clip_norm), name=scope)
+        return _like(t, clipped)
+
+
+def global_norm(t_list: Any, name: str | None = None) -> Tensor:
+    """The l2 norm of all tensors of `t_list` together; None entries count nothing."""
+    t_list = _as_list(t_list)
+    with name_scope(name, "global_norm", t_list):
+        halves = []
+        for value in _values_of_list(t_list):
+            if value is not None:
+                with colocate_with(value):
+                    halves.append(raw.L2Loss(value))
+        half = math.reduce_sum(array.stack(halves))
+        return math.sqrt(half * constant(2.0, dtype=half.dtype), name="global_norm")
+
+
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
+    """(`t_list` scaled down together to a global norm of `clip_norm` if it is larger, the norm).
+
+    Everything becomes NaN if the norm is not finite, so that the mistake shows.
+    """
+    t_list = _as_list(t_list)
+    if use_norm is None:
+        use_norm = global_norm(t_list, name)
+    with name_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as scope:
+        finite = clip_norm * math.minimum(
+            1.0 / use_norm, constant(1.0, dtype=use_norm.dtype) / clip_norm
+        )
+        scale = indexing.where(
+            math.is_finite(use_norm), finite, constant(float("nan"), dtype=use_norm.dtype)
+        )
+        clipped: list[Any] = []
+        for i, (t, value) in enumerate(zip(t_list, _values_of_list(t_list), strict=True)):
+            if value is None:
+                clipped.append(None)
+                continue
+            with colocate_with(value):
+                clipped.append(_like(t, raw.Identity(value * scale, name=f"{scope}_{i}")))
+    return clipped, use_norm
+
+
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+    """`t` scaled down to an l2 norm per element of `clip_norm` if it is larger."""
+    with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
+        t = convert_to_tensor(t, name="t")
+        count = math.cast(array.size(t), dtypes.float32)
+        inverse = math.rsqrt(math.reduce_sum(t * t, math.range(array.rank(t))))
+        limit = math.minimum(inverse * count, constant(1.0) / clip_norm)
+        return raw.Identity(t * clip_norm * limit, name=scope)
+
+
+def _values(t: Any, name: str) -> Tensor:
+    return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
+
+
+def _values_of_list(t_list: list[Any]) -> list[Tensor | None]:
+    return [None if t is None else _values(t, f"t_{i}") for i, t in enumerate(t_list)]
+
+
+def _like(t: Any, values: Tensor) -> Any:
+    """`values` as IndexedSlices if `t` was."""
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(values, t.indices, t.dense_shape)
+    return values
+
+
+def _as_list(t_list: Any) -> list[Any]:
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str):
+        raise TypeError("t_list should be a sequence")
+    return list(t_list)

@@ -1,0 +1,472 @@
+"""TensorFlow's mathematical functions under their public names, and Tensor's operators.
+
+What is one op, or a form of it, is defined beside the op and only listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import TensorShape
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.graph.op_def import raw
+from weft.graph.slices import (
+    IndexedSlices,
+    SparseTensor,
+    convert_to_tensor_or_indexed_slices,
+)
+from weft.ops.array import array
+from weft.ops.math import where_clip as choose  # noqa: F401  (choose registers its ops)
+from weft.ops.math.arg_extremes import arg_max, arg_min, argmax, argmin  # noqa: F401
+from weft.ops.math.casts import (  # noqa: F401
+    angle,
+    bitcast,
+    cast,
+    complex,
+    conj,
+    imag,
+    real,
+    saturate_cast,
+    to_bfloat16,
+    to_complex64,
+    to_complex128,
+    to_double,
+    to_float,
+    to_int32,
+    to_int64,
+)
+from weft.ops.math.cumulative import cumprod, cumsum, cumulative_logsumexp  # noqa: F401
+from weft.ops.math.einsum import einsum  # noqa: F401
+from weft.ops.math.elementwise import (  # noqa: F401
+    add,
+    add_v2,
+    atan2,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    equal,
+    floor_div,
+    floormod,
+    greater,
+    greater_equal,
+    left_shift,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    nextafter,
+    not_equal,
+    realdiv,
+    right_shift,
+    squared_difference,
+    subtract,
+    truncatediv,
+    truncatemod,
+    xdivy,
+    xlogy,
+)
+from weft.ops.math.histogram import (  # noqa: F401
+    bincount,
+    bucketize,
+    histogram_fixed_width,
+    histogram_fixed_width_bins,
+)
+from weft.ops.math.matmul import cross, matmul, matvec, sparse_matmul, tensordot  # noqa: F401
+from weft.ops.math.reduce import (  # noqa: F401
+    count_nonzero,
+    reduce_all,
+    reduce_any,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+    trace,
+)
+from weft.ops.math.segment import (  # noqa: F401
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from weft.ops.math.segment_sparse import (  # noqa: F401
+    sparse_segment_mean,
+    sparse_segment_sqrt_n,
+    sparse_segment_sum,
+)
+from weft.ops.math.sequence import lin_space, linspace, range  # noqa: F401
+from weft.ops.math.special import (  # noqa: F401
+    bessel_i0e,
+    bessel_i1e,
+    betainc,
+    digamma,
+    erf,
+    erfc,
+    igamma,
+    igammac,
+    lgamma,
+    polygamma,
+    zeta,
+)
+from weft.ops.math.unary import (  # noqa: F401
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    ceil,
+    cos,
+    cosh,
+    exp,
+    expm1,
+    floor,
+    invert,
+    is_finite,
+    is_inf,
+    is_nan,
+    log,
+    log1p,
+    logical_not,
+    negative,
+    population_count,
+    reciprocal,
+    rint,
+    rsqrt,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+)
+
+# ---- arithmetic -------------------------------------------------------------------------------
+
+
+def abs(x: Any, name: str | None = None) -> Any:
+    """|x|; the modulus of complex numbers."""
+    if isinstance(x, SparseTensor):
+        return SparseTensor(x.indices, abs(x.values, name), x.dense_shape)
+    with name_scope(name, "Abs", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name)
+        return raw.Abs(x, name=name)
+
+
+def round(x: Any, name: str | None = None) -> Tensor:
+    """The nearest integer, the even one of two; integers as they are."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else raw.Round(x, name=name)
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x to the power of y."""
+    with name_scope(name, "Pow", [x]) as name:
+        return raw.Pow(x, y, name=name)
+
+
+_TRUE_QUOTIENT: dict[DType, DType | None] = {
+    dtypes.uint8: dtypes.float32,
+    dtypes.int8: dtypes.float32,
+    dtypes.uint16: dtypes.float32,
+    dtypes.int16: dtypes.float32,
+    dtypes.int32: dtypes.float64,
+    dtypes.int64: dtypes.float64,
+    dtypes.bfloat16: None,
+    dtypes.float16: None,
+    dtypes.float32: None,
+    dtypes.float64: None,
+    dtypes.complex64: None,
+    dtypes.complex128: None,
+}
+
+
+def _check_same_dtype(x: Any, y: Any) -> DType:
+    kind, other = x.dtype.base_dtype, y.dtype.base_dtype
+    if kind != other:
+        raise TypeError(f"x and y must have the same dtype, got {kind!r} != {other!r}")
+    return kind
+
+
+def quotient_dtype(x: Any, y: Any) -> DType | None:
+    """What both operands of a true division are cast to; None if they stay as they are."""
+    kind = _check_same_dtype(x, y)
+    if kind not in _TRUE_QUOTIENT:
+        raise TypeError(f"Invalid dtype {kind!r} in __truediv__")
+    return _TRUE_QUOTIENT[kind]
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y; integers are divided as floating-point numbers."""
+    if isinstance(x, Tensor) and isinstance(y, Tensor) and quotient_dtype(x, y) is None:
+        return raw.RealDiv(x, y, name="truediv" if name is None else name)
+    with name_scope(name, "truediv", [x, y]) as name:
+        x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+        dtype = quotient_dtype(x, y)
+        if dtype is not None:
+            x, y = cast(x, dtype), cast(y, dtype)
+        return raw.RealDiv(x, y, name=name)
+
+
+def _same_operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    x = convert_to_tensor(x, name="x")
+    y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+    return x, y
+
+
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Python 2's division: x / y, rounded down for integers."""
+    with name_scope(name, "div", [x, y]) as name:
+        x, y = _same_operands(x, y)
+        if x.dtype.is_floating or x.dtype.is_complex:
+            return raw.RealDiv(x, y, name=name)
+        return raw.FloorDiv(x, y, name=name)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y, by the operator of the operands."""
+    return x / y if name is None else truediv(x, y, name)
+
+
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, and 0 where y is 0."""
+    with name_scope(name, "div_no_nan", [x, y]) as name:
+        return raw.DivNoNan(*_same_operands(x, y), name=name)
+
+
+divide_no_nan = div_no_nan
+
+
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, and 0 where y is 0 even if x is infinite or NaN."""
+    with name_scope(name, "multiply_no_nan", [x, y]) as name:
+        return raw.MulNoNan(*_same_operands(x, y), name=name)
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0."""
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        one = constant(1, dtype=x.dtype.base_dtype, name="one")
+        return raw.DivNoNan(one, x, name=scope)
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y rounded down."""
+    with name_scope(name, "floordiv", [x, y]) as name:
+        return raw.FloorDiv(x, y, name=name)
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A scalar times a Tensor or IndexedSlices."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar.dims != ():
+        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(raw.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
+    return raw.Mul(scalar, x, name=name)
+
+
+def polyval(coeffs: list[Any], x: Any, name: str | None = None) -> Tensor:
+    """The polynomial with `coeffs`, highest power first, at `x`."""
+    with name_scope(name, "polyval", [*coeffs, x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if len(coeffs) < 1:
+            return array.zeros_like(x, name=name)
+        tensors = [convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs)]
+        value = tensors[0]
+        for coefficient in tensors[1:]:
+            value = coefficient + value * x
+        return value
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """Whether exactly one of x and y holds."""
+    either = raw.LogicalOr(x, y)
+    return raw.LogicalAnd(either, raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)
+
+
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """1 / (1 + exp(-x))"""
+    with name_scope(name, "Sigmoid", [x]) as name:
+        return raw.Sigmoid(convert_to_tensor(x, name="x"), name=name)
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """log(sigmoid(x)), accurate for large negative x."""
+    with name_scope(name, "LogSigmoid", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return raw.Neg(raw.Softplus(-x), name=name)
+
+
+def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+    """The modified Bessel function of order 0."""
+    with name_scope(name, "bessel_i0", [x]):
+        return exp(abs(x)) * bessel_i0e(x)
+
+
+def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+    """The modified Bessel function of order 1."""
+    with name_scope(name, "bessel_i1", [x]):
+        return exp(abs(x)) * bessel_i1e(x)
+
+
+def lbeta(x: Any, name: str | None = None) -> Tensor:
+    """log |beta(x)| of the vectors along the last dimension."""
+    with name_scope(name, "lbeta", [x]):
+        x = convert_to_tensor(x, name="x")
+        log_product = reduce_sum(lgamma(x), axis=[-1])
+        return log_product - lgamma(reduce_sum(x, axis=[-1]))
+
+
+# ---- sums of lists ----------------------------------------------------------------------------
+
+_ADD_N_INPUTS = (
+    "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape"
+)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """The sum of a list of tensors of one shape."""
+    if not inputs or not isinstance(inputs, list | tuple):
+        raise ValueError(_ADD_N_INPUTS)
+    terms = [convert_to_tensor_or_indexed_slices(x) for x in inputs]
+    if not all(isinstance(x, Tensor | IndexedSlices) for x in terms):
+        raise ValueError(_ADD_N_INPUTS)
+    if len(terms) == 1:
+        only = convert_to_tensor(terms[0])
+        return array.identity(only, name=name) if name else only
+    return raw.AddN(terms, name=name)
+
+
+def accumulate_n(
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """The sum of a list of tensors, added up as they become ready."""
+    wrong = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not inputs or not isinstance(inputs, list | tuple):
+        raise ValueError(wrong)
+    terms = [convert_to_tensor_or_indexed_slices(x) for x in inputs]
+    if not all(isinstance(x, Tensor) and x.dtype == terms[0].dtype for x in terms):
+        raise ValueError(wrong)
+    whole = TensorShape(shape)
+    for term in terms:
+        whole = whole.merge_with(term.shape)
+    if tensor_dtype is not None and tensor_dtype != terms[0].dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {terms[0].dtype}")
+    if len(terms) == 1:
+        return terms[0] if name is None else array.identity(terms[0], name=name)
+    return raw.AccumulateNV2(terms, shape=whole, name=name)
+
+
+# ---- operators --------------------------------------------------------------------------------
+
+
+def _add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    return (raw.Add if x.dtype == dtypes.string else raw.AddV2)(x, y, name=name)
+
+
+def _multiply(x: Any, y: Any, name: str | None = None) -> Any:
+    if not isinstance(y, SparseTensor):
+        return raw.Mul(x, y, name=name)
+    values = raw.SparseDenseCwiseMul(y.indices, y.values, y.dense_shape, x, name=name)
+    return SparseTensor(y.indices, values, y.dense_shape)
+
+
+def _forward(function: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
+    def operator(x: Any, y: Any) -> Any:
+        if isinstance(y, Tensor) and function is not logical_xor:
+            return function(x, y, name=name)  # one node: a scope would give it the same name
+        with name_scope(None, name, [x, y]) as scope:
+            if not isinstance(y, Tensor | SparseTensor):
+                try:
+                    y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+                except TypeError:
+                    if hasattr(type(y), f"__r{name}__"):
+                        return NotImplemented
+                    y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+            return function(x, y, name=scope)
+
+    return operator
+
+
+def _reflected(function: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
+    def operator(y: Any, x: Any) -> Any:
+        with name_scope(None, name, [x, y]) as scope:
+            x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+            return function(x, y, name=scope)
+
+    return operator
+
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": _add,
+    "sub": subtract,
+    "mul": _multiply,
+    "div": div,
+    "truediv": truediv,
+    "floordiv": floordiv,
+    "mod": floormod,
+    "pow": pow,
+    "matmul": matmul,
+    "and": logical_and,
+    "or": logical_or,
+    "xor": logical_xor,
+}
+
+# What Python's operators do with a Tensor on the left, and reflected, on the right.
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "__neg__": negative,
+    "__abs__": abs,
+    "__invert__": logical_not,
+    "__lt__": less,
+    "__le__": less_equal,
+    "__gt__": greater,
+    "__ge__": greater_equal,
+}
+for _name, _function in _BINARY.items():
+    OPERATORS[f"__{_name}__"] = _forward(_function, _name)
+    OPERATORS[f"__r{_name}__"] = _reflected(_function, _name)
+
+
+def _sparse_operator(op_name: str, name: str) -> Callable[[SparseTensor, Any], SparseTensor]:
+    def operator(x: SparseTensor, y: Any) -> SparseTensor:
+        with name_scope(None, name, [x, y]) as scope:
+            y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+            values = x.values
+            if name == "truediv" and (dtype := quotient_dtype(values, y)) is not None:
+                values, y = cast(values, dtype), cast(y, dtype)
+            values = getattr(raw, op_name)(x.indices, values, x.dense_shape, y, name=scope)
+            return SparseTensor(x.indices, values, x.dense_shape)
+
+    return operator
+
+
+# The same for a SparseTensor on the left of a dense operand.
+SPARSE_OPERATORS: dict[str, Callable[..., Any]] = {
+    "__div__": _sparse_operator("SparseDenseCwiseDiv", "div"),
+    "__truediv__": _sparse_operator("SparseDenseCwiseDiv", "truediv"),
+    "__mul__": _sparse_operator("SparseDenseCwiseMul", "mul"),
+}

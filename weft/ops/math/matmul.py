@@ -1,0 +1,400 @@
+"""Products of matrices, of batches of them, of vectors, and over any axes; `einsum.py` goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.graph import shape_fn as s
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.graph.op_def import OpDef, op, raw
+from weft.ops.array.array import expand_dims, rank, reshape, shape, squeeze, transpose
+from weft.ops.kit.declare import cast_to, conj, public
+from weft.ops.kit.shared import invalid
+from weft.ops.math.reduce import wide
+
+Array = Any
+FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
+
+
+def _product(xp: Any, a: Array, b: Array) -> Array:
+    if xp is np and a.dtype.itemsize == 2:
+        return np.matmul(wide(a), wide(b)).astype(a.dtype)
+    return xp.matmul(a, b)
+
+
+# ---- two matrices -----------------------------------------------------------------------------
+
+
+def _matmul_shape(c: s.ShapeContext) -> s.Dims:
+    a, b = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 2)
+    rows, inner = reversed(a) if c.attr("transpose_a") else a
+    depth, columns = reversed(b) if c.attr("transpose_b") else b
+    s.merge_dim(inner, depth)
+    return rows, columns
+
+
+def _matmul_flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
+    a, b = dims[0], dims[1]
+    columns = b[0] if attrs["transpose_b"] else b[1]
+    return 2.0 * a[0] * a[1] * columns
+
+
+def _oriented(xp: Any, a: Array, b: Array, transpose_a: bool, transpose_b: bool) -> list[Array]:
+    """Both matrices as they enter the product."""
+    for i, x in enumerate((a, b)):
+        if x.ndim != 2:
+            raise invalid(f"In[{i}] is not a matrix. Instead it has shape {s.show(x.shape)}")
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if left.shape[1] != right.shape[0]:
+        shapes = f"In[0]: {s.show(a.shape)}, In[1]: {s.show(b.shape)}"
+        raise invalid(f"Matrix size-incompatible: {shapes}")
+    return [left, right]
+
+
+@op(
+    "MatMul",
+    inputs="a: T, b: T",
+    outputs="product: T",
+    attrs=f"transpose_a: bool = false, transpose_b: bool = false, T: {FACTORS}",
+    shape=_matmul_shape,
+    flops=_matmul_flops,
+)
+def mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+    return _product(xp, *_oriented(xp, a, b, transpose_a, transpose_b))
+
+
+@mat_mul.gradient
+def _(op: Any, grad: Any) -> Any:
+    a, b = conj(op.inputs[0]), conj(op.inputs[1])
+    match op.get_attr("transpose_a"), op.get_attr("transpose_b"):
+        case False, False:
+            return raw.MatMul(grad, b, transpose_b=True), raw.MatMul(a, grad, transpose_a=True)
+        case False, True:
+            return raw.MatMul(grad, b), raw.MatMul(grad, a, transpose_a=True)
+        case True, False:
+            return raw.MatMul(b, grad, transpose_b=True), raw.MatMul(a, grad)
+    both = {"transpose_a": True, "transpose_b": True}
+    return raw.MatMul(b, grad, **both), raw.MatMul(grad, a, **both)
+
+
+@op(
+    "SparseMatMul",
+    inputs="a: Ta, b: Tb",
+    outputs="product: float",
+    attrs="transpose_a: bool = false, transpose_b: bool = false, a_is_sparse: bool = false,"
+    " b_is_sparse: bool = false, Ta: {float, bfloat16} = float, Tb: {float, bfloat16} = float",
+    shape=_matmul_shape,
+    flops=_matmul_flops,
+)
+def sparse_mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
+    left, right = _oriented(xp, a, b, transpose_a, transpose_b)
+    return xp.matmul(left.astype(np.float32), right.astype(np.float32))
+
+
+@sparse_mat_mul.gradient
+def _(op: Any, grad: Any) -> Any:
+    a, b = op.inputs
+    sparse = {a: op.get_attr("a_is_sparse"), b: op.get_attr("b_is_sparse")}
+    sparse[grad] = grad.op.type == "ReluGrad"
+
+    def product(x: Tensor, y: Tensor, like: Tensor, *, x_first: bool, y_second: bool) -> Tensor:
+        """x @ y with x or y transposed, in the dtype of `like`."""
+        flags = {"a_is_sparse": sparse[x], "b_is_sparse": sparse[y]}
+        right = transpose(y) if y_second else y
+        return cast_to(matmul(x, right, transpose_a=x_first, **flags), like.dtype.base_dtype)
+
+    t_a, t_b = op.get_attr("transpose_a"), op.get_attr("transpose_b")
+    if t_a:
+        grad_a = product(b, grad, a, x_first=t_b, y_second=True)
+    else:
+        grad_a = product(grad, b, a, x_first=False, y_second=not t_b)
+    if t_b:
+        return grad_a, product(grad, a, b, x_first=True, y_second=t_a)
+    return grad_a, product(a, grad, b, x_first=not t_a, y_second=False)
+
+
+# ---- batches of matrices ----------------------------------------------------------------------
+
+
+def _batch_shape(combine: Callable[[s.Dims, s.Dims], s.Dims]) -> s.Rule:
+    """`combine` says what becomes of the batch dimensions."""
+
+    def rule(c: s.ShapeContext) -> s.Dims:
+        x, y = s.with_rank_at_least(c.dims(0), 2), s.with_rank_at_least(c.dims(1), 2)
+        left = (None, None) if x is None else x[-2:]
+        right = (None, None) if y is None else y[-2:]
+        rows, inner = reversed(left) if c.attr("adj_x") else left
+        depth, columns = reversed(right) if c.attr("adj_y") else right
+        s.merge_dim(inner, depth)
+        batch = combine(None if x is None else x[:-2], None if y is None else y[:-2])
+        return s.concat(batch, (rows, columns))
+
+    return rule
+
+
+def _batch_flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
+    x, y = dims[0], dims[1]
+    batch = np.broadcast_shapes(x[:-2], y[:-2])
+    columns = y[-2] if attrs["adj_y"] else y[-1]
+    return 2.0 * float(np.prod(batch)) * x[-2] * x[-1] * columns
+
+
+def _adjoint(xp: Any, x: Array) -> Array:
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+def _batch_matmul(name: str, combine: Callable[[s.Dims, s.Dims], s.Dims]) -> OpDef:
+    @op(
+        name,
+        inputs="x: T, y: T",
+        outputs="output: T",
+        attrs=f"T: {FACTORS}, adj_x: bool = false, adj_y: bool = false",
+        shape=_batch_shape(combine),
+        flops=_batch_flops,
+    )
+    def product(xp: Any, x: Array, y: Array, *, adj_x: bool, adj_y: bool) -> Array:
+        for i, value in enumerate((x, y)):
+            if value.ndim < 2:
+                raise invalid(f"In[{i}] ndims must be >= 2: {value.ndim}")
+        left, right = _adjoint(xp, x) if adj_x else x, _adjoint(xp, y) if adj_y else y
+        shapes = f"{s.show(x.shape)} {s.show(y.shape)}"
+        if left.shape[-1] != right.shape[-2]:
+            sizes = f"{left.shape[-1]} vs. {right.shape[-2]}"
+            transposed = f"{int(adj_x)} {int(adj_y)}"
+            raise invalid(f"In[0] mismatch In[1] shape: {sizes}: {shapes} {transposed}")
+        try:
+            combine(x.shape[:-2], y.shape[:-2])
+        except ValueError:
+            raise invalid(
+                f"In[0] and In[1] must have compatible batch dimensions: {shapes}"
+            ) from None
+        return _product(xp, left, right)
+
+    return product
+
+
+def _batch_gradient(op: Any, grad: Any) -> tuple[Tensor, Tensor]:
+    x, y = op.inputs
+    match op.get_attr("adj_x"), op.get_attr("adj_y"):
+        case False, False:
+            return matmul(grad, y, adjoint_b=True), matmul(x, grad, adjoint_a=True)
+        case False, True:
+            return matmul(grad, y), matmul(grad, x, adjoint_a=True)
+        case True, False:
+            return matmul(y, grad, adjoint_b=True), matmul(x, grad)
+    both: dict[str, Any] = {"adjoint_a": True, "adjoint_b": True}
+    return matmul(y, grad, **both), matmul(grad, x, **both)
+
+
+_batch_matmul("BatchMatMul", s.merge).gradient(_batch_gradient)
+batch_mat_mul_v2 = _batch_matmul("BatchMatMulV2", s.broadcast_dims)
+
+
+@batch_mat_mul_v2.gradient
+def _(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    grad_x, grad_y = _batch_gradient(op, grad)
+    if s.known(x.dims) and s.known(y.dims) and x.dims[:-2] == y.dims[:-2]:
+        return grad_x, grad_y
+    sx, sy = shape(x), shape(y)
+    rx, ry = raw.BroadcastGradientArgs(sx[:-2], sy[:-2])
+    return raw.Reshape(raw.Sum(grad_x, rx), sx), raw.Reshape(raw.Sum(grad_y, ry), sy)
+
+
+# ---- vectors ----------------------------------------------------------------------------------
+
+
+def _cross_shape(c: s.ShapeContext) -> s.Dims:
+    dims = s.merge(s.with_rank_at_least(c.dims(0), 1), s.with_rank_at_least(c.dims(1), 1))
+    if dims is not None:
+        dims = (*dims[:-1], s.merge_dim(dims[-1], 3))
+    return dims
+
+
+@op(
+    "Cross",
+    inputs="a: T, b: T",
+    outputs="product: T",
+    attrs="T: realnumbertype",
+    shape=_cross_shape,
+)
+def cross_op(xp: Any, a: Array, b: Array) -> Array:
+    if a.shape != b.shape:
+        message = f"Both inputs must be of same shape: {s.show(a.shape)} vs. {s.show(b.shape)}"
+        raise invalid(message)
+    if not a.ndim or a.shape[-1] != 3:
+        message = f"Cross-products are only defined for 3-element vectors, not {s.show(a.shape)}"
+        raise invalid(message)
+    return xp.cross(a, b)
+
+
+@cross_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    u, v = op.inputs
+    return raw.Cross(v, grad), raw.Cross(grad, u)
+
+
+cross = public("cross", "Cross", "The cross product of vectors of length 3.", "a, b")
+
+
+# ---- public products --------------------------------------------------------------------------
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix product of `a` and `b`; leading dimensions are batches and broadcast."""
+    with name_scope(name, "MatMul", [a, b]) as name:
+        for which, both in (("a", transpose_a and adjoint_a), ("b", transpose_b and adjoint_b)):
+            if both:
+                text = f"Only one of transpose_{which} and adjoint_{which} can be True."
+                raise ValueError(text)
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        may_be_batch = any(x.dims is None or len(x.dims) > 2 for x in (a, b))
+        if may_be_batch and not a_is_sparse and not b_is_sparse:
+            # The batch ops know only adjoints; a transpose is the adjoint of the conjugate.
+            a, b = conj(a) if transpose_a else a, conj(b) if transpose_b else b
+            adjoint_a, adjoint_b = adjoint_a or transpose_a, adjoint_b or transpose_b
+            return raw.BatchMatMulV2(a, b, adj_x=adjoint_a, adj_y=adjoint_b, name=name)
+        a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
+        transposed = {
+            "transpose_a": transpose_a or adjoint_a,
+            "transpose_b": transpose_b or adjoint_b,
+        }
+        kinds = {a.dtype.base_dtype, b.dtype.base_dtype}
+        mixed = len(kinds) == 2 and dtypes.bfloat16 in kinds
+        if mixed or ((a_is_sparse or b_is_sparse) and kinds <= {dtypes.bfloat16, dtypes.float32}):
+            sparse = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+            product = raw.SparseMatMul(a, b, **transposed, **sparse, name=name)
+            return cast_to(product, dtypes.bfloat16) if kinds == {dtypes.bfloat16} else product
+        return raw.MatMul(a, b, **transposed, name=name)
+
+
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of the matrix `a` and the vector `b`, or of batches of them."""
+    with name_scope(name, "MatVec", [a, b]):
+        product = matmul(
+            a,
+            expand_dims(b, axis=-1),
+            transpose_a=transpose_a,
+            adjoint_a=adjoint_a,
+            a_is_sparse=a_is_sparse,
+            b_is_sparse=b_is_sparse,
+        )
+        return squeeze(product, axis=-1)
+
+
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two float32 or bfloat16 matrices, in float32."""
+    return sparse_mat_mul(a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, name=name)
+
+
+# ---- tensordot --------------------------------------------------------------------------------
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+    """Sums products of `a` and `b` over `axes`: a number of axes, or a pair of lists of them."""
+    with name_scope(name, "Tensordot", [a, b]) as name:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        a_axes, b_axes = _contracted_axes(a, axes)
+        a_matrix, a_free, a_static = _as_matrix(a, a_axes, summed_first=False)
+        b_matrix, b_free, b_static = _as_matrix(b, b_axes, summed_first=True)
+        product = matmul(a_matrix, b_matrix)
+        if isinstance(a_free, list) and isinstance(b_free, list):
+            return reshape(product, np.array(a_free + b_free, np.int32), name=name)
+        a_free = convert_to_tensor(a_free, dtypes.int32)
+        b_free = convert_to_tensor(b_free, dtypes.int32)
+        result = reshape(product, raw.ConcatV2([a_free, b_free], 0, name="concat"), name=name)
+        if a_static is not None and b_static is not None:
+            result.set_shape(a_static + b_static)
+        return result
+
+
+def _contracted_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
+    """The axes of the first and of the second operand that are summed."""
+    if isinstance(axes, int | np.integer):
+        if axes < 0:
+            raise ValueError("'axes' must be at least 0.")
+        if a.dims is None:
+            count = rank(a)
+            return raw.Range(count - axes, count, 1), raw.Range(0, axes, 1)
+        if axes > len(a.dims):
+            raise ValueError(
+                f"'axes' must not be larger than the number of dimensions of tensor {a}."
+            )
+        return list(range(len(a.dims) - axes, len(a.dims))), list(range(axes))
+    if isinstance(axes, list | tuple):
+        if len(axes) != 2:
+            raise ValueError("'axes' must be an integer or have length 2.")
+        first, second = ([x] if isinstance(x, int | np.integer) else x for x in axes)
+        if not isinstance(first, Tensor) and len(first) != len(second):
+            raise ValueError(
+                f"Different number of contraction axes 'a' and 'b', {len(first)} != {len(second)}."
+            )
+        return first, second
+    axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+    return axes[0], axes[1]
+
+
+def _as_matrix(x: Tensor, axes: Any, summed_first: bool) -> tuple[Tensor, Any, list[Any] | None]:
+    """`x` with all summed axes in one dimension and all others in the other; the others' sizes,
+    as numbers or as a tensor; and what is known of them statically."""
+    if not isinstance(axes, list | tuple):
+        known = constant_value(axes)
+        axes = axes if known is None else known.tolist()
+    if isinstance(axes, list | tuple) and x.dims is not None:
+        count = len(x.dims)
+        summed = [int(i) % count for i in axes]
+        free = [i for i in range(count) if i not in summed]
+        static = [x.dims[i] for i in free]
+        if s.known(x.dims):
+            sizes = [s.size(tuple(x.dims[i] for i in part)) for part in (free, summed)]
+            order = summed + free if summed_first else free + summed
+            matrix = reshape(transpose(x, order), sizes[::-1] if summed_first else sizes)
+            return matrix, static, static
+        summed_nodes = convert_to_tensor(summed, dtypes.int32, name="axes")
+        free_nodes = convert_to_tensor(np.array(free, np.int32), name="free")
+        dims = shape(x)
+    else:
+        static, dims, count_node = None, shape(x), rank(x)
+        summed_nodes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        wrapped = summed_nodes + count_node
+        summed_nodes = raw.Select(summed_nodes >= 0, summed_nodes, wrapped)
+        free_nodes, _ = raw.ListDiff(raw.Range(0, count_node, 1, name="range"), summed_nodes)
+    free_dims, summed_dims = (raw.GatherV2(dims, part, 0) for part in (free_nodes, summed_nodes))
+    sizes_nodes = [raw.Prod(part, [0]) for part in (free_dims, summed_dims)]
+    order_nodes = [free_nodes, summed_nodes]
+    if summed_first:
+        sizes_nodes, order_nodes = sizes_nodes[::-1], order_nodes[::-1]
+    order = raw.ConcatV2(order_nodes, 0, name="concat")
+    return reshape(transpose(x, order), raw.Pack(sizes_nodes, name="stack")), free_dims, static

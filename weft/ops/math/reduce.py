@@ -1,0 +1,382 @@
+"""Reductions along axes.
+
+Axes are static: they are NumPy values in kernels. Half-precision values are added up in single.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, errors
+from weft.core.shapes import TensorShape
+from weft.graph import shape_fn as s
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import Tensor, colocate_with, name_scope
+from weft.graph.op_def import OpDef, op, raw
+from weft.graph.slices import SparseTensor
+from weft.ops.array import array
+from weft.ops.array.array import deprecated_alias, rank, shape, size
+from weft.ops.kit.declare import cast_to, conj, is_integer, literal
+from weft.ops.kit.shared import invalid
+from weft.ops.math import sequence
+from weft.ops.math.casts import cast
+
+Array = Any
+Gradient = Callable[..., Any]
+
+
+def wide(x: Array) -> Array:
+    """Half-precision floats in single precision, everything else as it is."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and not is_integer(x) else x
+
+
+def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
+    """Reduction indices as non-negative numbers; an axis may be named more than once."""
+    found: dict[int, None] = {}
+    for axis in axes.ravel().tolist():
+        if not -rank <= axis < rank:
+            raise invalid(f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
+        found[axis % rank] = None
+    return tuple(found)
+
+
+def _reduced_shape(c: s.ShapeContext) -> s.Dims:
+    s.with_rank_at_most(c.dims(1), 1)
+    return s.reduced(c)
+
+
+def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype") -> OpDef:
+    """Declares a reduction; `kernel(xp, x, axis=, keepdims=)`."""
+    declare = op(
+        name,
+        inputs=f"input: {'T' if types else 'bool'}, reduction_indices: Tidx",
+        outputs=f"output: {'T' if types else 'bool'}",
+        attrs="keep_dims: bool = false, "
+        + (f"T: {types}, " if types else "")
+        + "Tidx: {int32, int64} = int32",
+        shape=_reduced_shape,
+        static="reduction_indices",
+    )
+
+    def reduce(xp: Any, input: Array, reduction_indices: np.ndarray, *, keep_dims: bool) -> Array:
+        axes = reduced_axes(input.ndim, reduction_indices)
+        return kernel(xp, input, axis=axes, keepdims=keep_dims)
+
+    def prepare(c: Any) -> Callable[[Array], Array] | None:
+        dims, keep = c.dims(0), c.attr("keep_dims")
+        if dims is None:
+            return None
+        try:
+            axes = reduced_axes(len(dims), c.value(1))
+        except errors.InvalidArgumentError:
+            return None  # it is for the kernel to say so
+        if kernel is _sum and c.attr("T").size > 2:
+            add: Any = np.add.reduce
+            return lambda x: add(x, axes, x.dtype, None, keep)
+        return lambda x: kernel(np, x, axis=axes, keepdims=keep)
+
+    definition = declare(reduce)
+    definition.prepared(prepare)
+    return definition
+
+
+# ---- kernels ----------------------------------------------------------------------------------
+
+
+def _sum(xp: Any, x: Array, **along: Any) -> Array:
+    add = np.add.reduce if xp is np else xp.sum
+    wider = wide(x)
+    total = add(wider, **along, dtype=wider.dtype)
+    return total if wider is x else total.astype(x.dtype)
+
+
+def _product(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.prod(wide(x), **along, dtype=wide(x).dtype).astype(x.dtype)
+
+
+def _mean(xp: Any, x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
+    count = int(np.prod([x.shape[i] for i in axis], dtype=np.int64))
+    total = xp.sum(wide(x), axis=axis, keepdims=keepdims, dtype=wide(x).dtype)
+    if not is_integer(x):
+        return (total / literal(total, count)).astype(x.dtype)
+    # Rounds toward zero; the mean of nothing is 0.
+    quotient = abs(total) // literal(total, max(count, 1))
+    return (xp.sign(total) * quotient).astype(x.dtype)
+
+
+def _largest(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.max(x, **along, initial=_edge(x.dtype, low=True))
+
+
+def _smallest(xp: Any, x: Array, **along: Any) -> Array:
+    return xp.min(x, **along, initial=_edge(x.dtype, low=False))
+
+
+def _edge(dtype: np.dtype, low: bool) -> Any:
+    """What the maximum (low) or minimum of nothing is."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return limits.min if low else limits.max
+    return dtype.type(-np.inf if low else np.inf)
+
+
+def _norm(xp: Any, x: Array, **along: Any) -> Array:
+    precise = x.astype(np.float64) if is_integer(x) else wide(x)
+    squares = xp.sum(precise * xp.conj(precise), **along, dtype=precise.dtype)
+    return xp.sqrt(squares).astype(x.dtype)
+
+
+# ---- gradients --------------------------------------------------------------------------------
+
+
+def reduced_shape(input_shape: Tensor, axes: Tensor) -> Tensor:
+    """`input_shape` with ones at `axes`, as nodes."""
+    input_shape, axes = cast_to(input_shape, dtypes.int32), cast_to(axes, dtypes.int32)
+    input_rank = size(input_shape)
+    axes = (axes + input_rank) % input_rank
+    count = shape(axes)
+    numbers = raw.Range(0, input_rank, 1, name="range")
+    return raw.DynamicStitch([numbers, axes], [input_shape, raw.Fill(count, 1)])
+
+
+def _safe_shape_div(x: Tensor, y: Tensor) -> Tensor:
+    """x // y where 0 // 0 is 0."""
+    return x // raw.Maximum(y, 1)
+
+
+def _spread_shapes(x: Tensor, axes: Tensor) -> tuple[Any, Any]:
+    """The shape with reduced axes kept as ones, and how often to repeat it to get that of `x`."""
+    where = constant_value(axes)
+    if where is not None and s.known(x.dims):
+        kept = s.reduced_dims(x.dims, np.ravel(where).tolist(), keep_dims=True)
+        dims, ones = np.array(x.dims, np.int32), np.array(kept, np.int32)
+        return ones, dims // np.maximum(ones, 1)
+    input_shape = shape(x)
+    with colocate_with(input_shape):
+        kept_shape = reduced_shape(input_shape, axes)
+        return kept_shape, _safe_shape_div(input_shape, kept_shape)
+
+
+def _sum_gradient(op: Any, grad: Any) -> Any:
+    x, axes = op.inputs
+    where = constant_value(axes)
+    if x.dims is not None and np.array_equal(where, np.arange(len(x.dims))):
+        grad = raw.Reshape(grad, np.ones(len(x.dims), np.int32))
+        whole = constant(x.dims, dtype=dtypes.int32) if s.known(x.dims) else shape(x)
+        return raw.Tile(grad, whole), None
+    kept, repeats = _spread_shapes(x, axes)
+    return raw.Tile(raw.Reshape(grad, kept), repeats), None
+
+
+def _mean_gradient(op: Any, grad: Any) -> Any:
+    sum_grad = _sum_gradient(op, grad)[0]
+    x, y = op.inputs[0], op.outputs[0]
+    whole, left = s.size(x.dims), s.size(y.dims)
+    if whole is not None and left is not None:
+        factor = constant(whole // max(left, 1), dtype=sum_grad.dtype)
+    else:
+        sizes = (raw.Prod(shape(t), [0]) for t in (x, y))
+        factor = _safe_shape_div(*sizes)
+    return sum_grad / cast_to(factor, sum_grad.dtype), None
+
+
+def _extreme_gradient(op: Any, grad: Any) -> Any:
+    """Shared evenly by all elements that attain the extreme."""
+    x, axes = op.inputs
+    kept = reduced_shape(shape(x), axes)
+    y, grad = raw.Reshape(op.outputs[0], kept), raw.Reshape(grad, kept)
+    indicators = cast_to(raw.Equal(y, x), grad.dtype.base_dtype)
+    num_selected = raw.Reshape(raw.Sum(indicators, axes), kept)
+    return indicators / num_selected * grad, None
+
+
+def _axes_first(x: Tensor, axes: Tensor) -> tuple[Any, Any, Any]:
+    """A permutation that brings `axes` to the front, and the sizes of both parts of the shape."""
+    where, dims = constant_value(axes), x.dims
+    if where is not None and dims is not None and s.known(dims):
+        front = list(reduced_axes(len(dims), where))
+        rest = [i for i in range(len(dims)) if i not in front]
+        sizes = [s.size(tuple(dims[i] for i in part)) for part in (front, rest)]
+        return np.array(front + rest, np.int32), sizes[0], sizes[1]
+    input_shape, count = shape(x), rank(x)
+    flat: Any = cast_to(raw.Reshape(axes, [-1]), dtypes.int32)
+    reduced = (flat + count) % count
+    other, _ = raw.ListDiff(raw.Range(0, count, 1, name="range"), reduced)
+    perm = raw.ConcatV2([reduced, other], 0, name="concat")
+    nums = [raw.Prod(raw.GatherV2(input_shape, part, 0), [0]) for part in (reduced, other)]
+    return perm, nums[0], nums[1]
+
+
+def _product_gradient(op: Any, grad: Any) -> Any:
+    """Dividing by the elements would fail at zeros; products from both ends do not."""
+    x, axes = op.inputs
+    input_shape = shape(x)
+    kept, repeats = _spread_shapes(x, axes)
+    grad = raw.Tile(raw.Reshape(grad, kept), repeats)
+    perm, reduced_num, other_num = _axes_first(x, axes)
+    permuted = raw.Transpose(x, perm, name="transpose")
+    packed = raw.Reshape(permuted, raw.Pack([reduced_num, other_num]))
+    left = raw.Cumprod(packed, 0, exclusive=True)
+    right = raw.Cumprod(packed, 0, exclusive=True, reverse=True)
+    y = raw.Reshape(conj(left) * conj(right), shape(permuted))
+    out = grad * raw.Transpose(y, raw.InvertPermutation(perm), name="transpose")
+    return raw.Reshape(out, input_shape), None
+
+
+def _norm_gradient(op: Any, grad: Any) -> Any:
+    x, axes = op.inputs
+    y = op.outputs[0]
+    if not op.get_attr("keep_dims"):
+        kept = reduced_shape(shape(x), axes)
+        y, grad = raw.Reshape(y, kept), raw.Reshape(grad, kept)
+    return x / (y / grad), None
+
+
+# ---- the reductions ---------------------------------------------------------------------------
+
+_reduction("Sum", _sum).gradient(_sum_gradient)
+_reduction("Mean", _mean).gradient(_mean_gradient)
+_reduction("Prod", _product).gradient(_product_gradient)
+_reduction("Max", _largest).gradient(_extreme_gradient)
+_reduction("Min", _smallest).gradient(_extreme_gradient)
+_reduction("EuclideanNorm", _norm).gradient(_norm_gradient)
+_reduction("All", lambda xp, x, **along: xp.all(x, **along), types="")
+_reduction("Any", lambda xp, x, **along: xp.any(x, **along), types="")
+
+
+# ---- public functions -------------------------------------------------------------------------
+
+
+def _reduction_axes(x: Any, axis: Any) -> Any:
+    """`axis`, or all axes of `x` if it is None."""
+    if axis is not None:
+        return axis
+    if isinstance(x, SparseTensor):
+        dims = x.dense_shape.dims
+        count = None if dims is None else dims[0]
+    else:
+        known = getattr(x, "shape", None)
+        count = known.ndims if isinstance(known, TensorShape) else None
+    if count is not None:
+        return constant(np.arange(count), dtype=dtypes.int32)
+    return sequence.range(0, array.rank(x))
+
+
+def _reduce(op_name: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
+    keepdims = False if keepdims is None else bool(keepdims)
+    result = getattr(raw, op_name)(x, _reduction_axes(x, axis), keep_dims=keepdims, name=name)
+    return _scalar_if_whole(result, axis, keepdims)
+
+
+def _scalar_if_whole(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    if axis is None and not keepdims and not s.known(result.dims):
+        result.set_shape(())
+    return result
+
+
+def _public_reduction(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
+    def function(
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: Any = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor:
+        axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
+        keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims)
+        return _reduce(op_name, input_tensor, axis, keepdims, name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{doc} along `axis`, all axes by default; `keepdims` keeps them as ones."
+    return function
+
+
+reduce_sum = _public_reduction("reduce_sum", "Sum", "The sum")
+reduce_mean = _public_reduction("reduce_mean", "Mean", "The mean")
+reduce_prod = _public_reduction("reduce_prod", "Prod", "The product")
+reduce_max = _public_reduction("reduce_max", "Max", "The maximum")
+reduce_min = _public_reduction("reduce_min", "Min", "The minimum")
+reduce_all = _public_reduction("reduce_all", "All", "Whether all elements hold")
+reduce_any = _public_reduction("reduce_any", "Any", "Whether any element holds")
+
+
+def reduce_euclidean_norm(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The square root of the sum of squares along `axis`."""
+    return _reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
+
+
+def reduce_logsumexp(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """log(sum(exp(x))) along `axis`, without overflow."""
+    axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
+    x = convert_to_tensor(input_tensor)
+    with name_scope(name, "ReduceLogSumExp", [x]) as name:
+        raw_max = reduce_max(x, axis=axis, keepdims=True)
+        finite = raw.Select(raw.IsFinite(raw_max), raw_max, array.zeros_like(raw_max))
+        shift = array.stop_gradient(finite)
+        result = raw.Log(reduce_sum(raw.Exp(raw.Sub(x, shift)), axis, keepdims=keepdims))
+        if not keepdims:
+            shift = array.reshape(shift, array.shape(result))
+        return _scalar_if_whole(raw.Add(result, shift), axis, keepdims)
+
+
+def reduce_variance(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The mean squared deviation from the mean along `axis`."""
+    with name_scope(name or "reduce_variance"):
+        x = convert_to_tensor(input_tensor)
+        means = reduce_mean(x, axis=axis, keepdims=True)
+        if means.dtype.is_integer:
+            raise TypeError("Input must be either real or complex")
+        return reduce_mean(raw.Square(x - means), axis=axis, keepdims=keepdims)
+
+
+def reduce_std(
+    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The standard deviation along `axis`."""
+    with name_scope(name or "reduce_std"):
+        return raw.Sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))
+
+
+def count_nonzero(
+    input_tensor: Any = None,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+    input: Any = None,
+) -> Tensor:
+    """How many elements differ from zero (from the empty string) along `axis`."""
+    keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims)
+    input_tensor = deprecated_alias("input", input, "input_tensor", input_tensor)
+    axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope(name, "count_nonzero", [input_tensor]):
+        x = convert_to_tensor(input_tensor, name="input")
+        zero = array.zeros([], dtype=x.dtype.base_dtype)
+        nonzero = cast(raw.NotEqual(x, zero), dtypes.int64)
+        return cast(reduce_sum(nonzero, axis=axis, keepdims=keepdims), dtype)
+
+
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the diagonal of the innermost matrices."""
+    with name_scope(name, "Trace", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return reduce_sum(raw.MatrixDiagPart(x, name="diag_part"), [-1], name=name)

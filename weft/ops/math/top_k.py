@@ -1,0 +1,198 @@
+"""The largest entries of rows: which they are, whether a class is among them, the n-th in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.graph import shape_fn as s
+from weft.graph.convert import constant
+from weft.graph.graph import Tensor
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.ops.array.array import expand_dims, invalid, reshape, shape, size, stack
+from weft.ops.kit.declare import cast_to, literal
+
+Array = Any
+
+
+def _top_dims(dims: Dims, k: int | None) -> list[Dims]:
+    dims = s.with_rank_at_least(dims, 1)
+    if k is not None and k < 0:
+        raise ValueError(f"Need k >= 0, got {k}")
+    if dims is None:
+        return [None, None]
+    if k is not None and dims[-1] is not None and dims[-1] < k:
+        raise ValueError(f"input must have last dimension >= k = {k} but is {dims[-1]}")
+    return [(*dims[:-1], k)] * 2
+
+
+def _scalar_value(c: ShapeContext, i: int) -> int | None:
+    s.with_rank(c.dims(i), 0)
+    value = c.value(i)
+    return None if value is None else int(value)
+
+
+def _top_k(xp: Any, x: Array, k: int) -> list[Array]:
+    if x.ndim < 1:
+        raise invalid(f"input must be >= 1-D, got shape {s.show(x.shape)}")
+    if k < 0:
+        raise invalid(f"Need k >= 0, got {k}")
+    if x.shape[-1] < k:
+        raise invalid(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+    if xp is not np:
+        from jax import lax
+
+        values, indices = lax.top_k(x, k)
+        return [values, indices.astype(np.int32)]
+    # Among equals the lower index comes first, so a stable ascending sort runs from the far end.
+    ascending = np.argsort(x[..., ::-1], axis=-1, kind="stable")
+    indices = (x.shape[-1] - 1 - ascending[..., ::-1][..., :k]).astype(np.int32)
+    return [np.take_along_axis(x, indices, axis=-1), indices]
+
+
+@op(
+    "TopKV2",
+    inputs="input: T, k: int32",
+    outputs="values: T, indices: int32",
+    attrs="sorted: bool = true, T: realnumbertype",
+    shape=lambda c: _top_dims(c.dims(0), _scalar_value(c, 1)),
+    static="k",
+)
+def top_k_v2_(xp: Any, input: Array, k: np.ndarray) -> list[Array]:
+    if np.ndim(k):
+        raise invalid(f"k must be scalar, got shape {s.show(k.shape)}")
+    return _top_k(xp, input, int(k))
+
+
+@op(
+    "TopK",
+    inputs="input: T",
+    outputs="values: T, indices: int32",
+    attrs="k: int >= 0, sorted: bool = true, T: realnumbertype",
+    shape=lambda c: _top_dims(c.dims(0), c.attr("k")),
+    deprecated=True,
+)
+def top_k_(xp: Any, input: Array, *, k: int) -> list[Array]:
+    return _top_k(xp, input, k)
+
+
+def _scattered(op: Operation, grad: Any) -> Tensor:
+    """`grad` at the places its entries were taken from, zeros elsewhere."""
+    in_dims, dims = shape(op.inputs[0]), shape(op.outputs[1])
+    columns = raw.GatherV2(cast_to(dims, dtypes.int64), size(dims) - 1, 0)
+    flat = reshape(op.outputs[1], stack([-1, columns]))
+    in_columns = raw.GatherV2(cast_to(in_dims, dtypes.int64), size(in_dims) - 1, 0)
+    rows = cast_to(shape(flat)[0], dtypes.int64)
+    starts = raw.Range(constant(0, dtype=dtypes.int64), rows * in_columns, in_columns, name="range")
+    places = reshape(flat + cast_to(expand_dims(starts, -1), dtypes.int32), [-1])
+    total = raw.Prod(in_dims, [0])
+    spread = raw.ScatterNd(expand_dims(places, -1), reshape(grad, [-1]), stack([total]))
+    return reshape(spread, in_dims)
+
+
+@top_k_v2_.gradient
+def _(op: Operation, grad: Any, _: Any) -> Any:
+    return _scattered(op, grad), None
+
+
+@top_k_.gradient
+def _(op: Operation, grad: Any, _: Any) -> Any:
+    return _scattered(op, grad)
+
+
+def _in_top(c: ShapeContext) -> Dims:
+    predictions, targets = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 1)
+    return (s.merge_dim(predictions[0], targets[0]),)
+
+
+def _is_in_top(xp: Any, predictions: Array, targets: Array, k: Any) -> Array:
+    """Ties count for the target; a row that is not finite, or a target that is no class, is out."""
+    if predictions.ndim != 2:
+        raise invalid("predictions must be 2-dimensional")
+    if targets.ndim != 1:
+        raise invalid("targets must be 1-dimensional")
+    if predictions.shape[0] != targets.shape[0]:
+        raise invalid(
+            f"First dimension of predictions {predictions.shape[0]} must match length of targets "
+            f"{targets.shape[0]}"
+        )
+    classes = predictions.shape[1]
+    exists = (targets >= 0) & (targets < classes)
+    if not classes:
+        return xp.zeros(targets.shape, bool)
+    at = xp.where(exists, targets, literal(targets, 0))
+    wanted = xp.take_along_axis(predictions, at[:, None], axis=1)
+    ahead = xp.sum(predictions > wanted, axis=1)
+    return exists & xp.all(xp.isfinite(predictions), axis=1) & (ahead < k)
+
+
+@op(
+    "InTopK",
+    inputs="predictions: float, targets: T",
+    outputs="precision: bool",
+    attrs="k: int, T: {int32, int64} = int32",
+    shape=_in_top,
+    differentiable=False,
+)
+def in_top_k_(xp: Any, predictions: Array, targets: Array, *, k: int) -> Array:
+    return _is_in_top(xp, predictions, targets, k)
+
+
+@op(
+    "InTopKV2",
+    inputs="predictions: float, targets: T, k: T",
+    outputs="precision: bool",
+    attrs="T: {int32, int64} = int32",
+    shape=_in_top,
+    differentiable=False,
+)
+def in_top_k_v2_(xp: Any, predictions: Array, targets: Array, k: Array) -> Array:
+    if k.ndim:
+        raise invalid(f"k must be 0-D, got shape {s.show(k.shape)}")
+    return _is_in_top(xp, predictions, targets, k)
+
+
+def _without_last(c: ShapeContext) -> Dims:
+    dims, n = s.with_rank_at_least(c.dims(0), 1), _scalar_value(c, 1)
+    if dims is None:
+        return None
+    if n is not None and dims[-1] is not None and dims[-1] <= n:
+        raise ValueError(f"Input must have last dimension > n = {n} but is {dims[-1]}")
+    return dims[:-1]
+
+
+@op(
+    "NthElement",
+    inputs="input: T, n: int32",
+    outputs="values: T",
+    attrs="reverse: bool = false, T: realnumbertype",
+    shape=_without_last,
+    static="n",
+)
+def nth_element_(xp: Any, input: Array, n: np.ndarray, *, reverse: bool) -> Array:
+    if np.ndim(n):
+        raise invalid(f"N must be scalar, got shape {s.show(n.shape)}")
+    if input.ndim < 1:
+        raise invalid(f"Input must be >= 1-D, got shape {s.show(input.shape)}")
+    at = int(n)
+    if at < 0:
+        raise invalid(f"Need n >= 0, got {at}")
+    if input.shape[-1] <= at:
+        raise invalid("Input must have at least n+1 columns")
+    if reverse:
+        at = input.shape[-1] - 1 - at
+    ordered = np.partition(input, at, axis=-1) if xp is np else xp.sort(input, axis=-1)
+    return ordered[..., at]
+
+
+@nth_element_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    """Shared evenly among the entries equal to the one found."""
+    x, y = op.inputs[0], op.outputs[0]
+    equal = cast_to(raw.Equal(expand_dims(y, -1), x), grad.dtype)
+    count = expand_dims(raw.Sum(equal, -1), -1)
+    return raw.Div(equal, count) * expand_dims(grad, -1), None

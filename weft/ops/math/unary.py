@@ -1,0 +1,324 @@
+"""Functions of one tensor, element by element, and the ops that compute their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph.convert import constant
+from weft.graph.graph import Tensor, control_dependencies
+from weft.graph.op_def import OpDef, raw
+from weft.ops.array.array import shape, zeros
+from weft.ops.kit.declare import (
+    Kernel,
+    binary,
+    conj,
+    is_integer,
+    literal,
+    no_gradient,
+    public,
+    unary,
+)
+from weft.ops.math.elementwise import (
+    FLOATS,
+    FLOATS_COMPLEX,
+    FLOATS_INTS_COMPLEX,
+    INTS,
+    truncated_quotient,
+)
+
+Array = Any
+
+# ---- arithmetic, powers, exponentials ---------------------------------------------------------
+
+unary(
+    "Abs",
+    "{bfloat16, half, float, double, int8, int16, int32, int64}",
+    lambda xp, x: xp.abs(x),
+    gradient=lambda op, grad: grad * raw.Sign(op.inputs[0]),
+)
+unary("Neg", FLOATS_INTS_COMPLEX, lambda xp, x: -x, gradient=lambda op, grad: -grad)
+unary(
+    "Sign",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: xp.sign(x),
+    gradient=lambda op, grad: zeros(shape(op.inputs[0]), op.inputs[0].dtype.base_dtype),
+)
+unary("Exp", FLOATS_COMPLEX, lambda xp, x: xp.exp(x), from_y=lambda grad, y: grad * y)
+unary("Expm1", FLOATS_COMPLEX, lambda xp, x: xp.expm1(x), from_x=lambda grad, x: grad * raw.Exp(x))
+unary(
+    "Log",
+    FLOATS_COMPLEX,
+    lambda xp, x: xp.log(x),
+    from_x=lambda grad, x: grad * raw.Reciprocal(x),
+)
+unary(
+    "Log1p",
+    FLOATS_COMPLEX,
+    lambda xp, x: xp.log1p(x),
+    from_x=lambda grad, x: grad * raw.Reciprocal(1 + x),
+)
+unary(
+    "Sqrt",
+    FLOATS_COMPLEX,
+    lambda xp, x: xp.sqrt(x),
+    gradient=lambda op, grad: raw.SqrtGrad(op.outputs[0], grad),
+)
+
+
+def _rsqrt(xp: Any, x: Array) -> Array:
+    if xp is np or x.dtype.kind == "c":
+        return literal(x, 1) / xp.sqrt(x)
+    from jax import lax
+
+    return lax.rsqrt(x)
+
+
+unary(
+    "Rsqrt",
+    FLOATS_COMPLEX,
+    _rsqrt,
+    gradient=lambda op, grad: raw.RsqrtGrad(op.outputs[0], grad),
+)
+unary(
+    "Square",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: x * x,
+    from_x=lambda grad, x: raw.Mul(grad, raw.Mul(x, constant(2.0, dtype=x.dtype.base_dtype))),
+)
+
+
+def _reciprocal(xp: Any, x: Array) -> Array:
+    return truncated_quotient(xp, xp.ones_like(x), x) if is_integer(x) else literal(x, 1) / x
+
+
+for _name in ("Reciprocal", "Inv"):
+    unary(
+        _name,
+        FLOATS_INTS_COMPLEX,
+        _reciprocal,
+        gradient=lambda op, grad: raw.ReciprocalGrad(op.outputs[0], grad),
+    )
+
+
+def _sigmoid(xp: Any, x: Array) -> Array:
+    if xp is np or x.dtype.kind == "c":
+        return literal(x, 1) / (literal(x, 1) + xp.exp(-x))
+    from jax import lax
+
+    return lax.logistic(x)
+
+
+unary("Sigmoid", FLOATS_COMPLEX, _sigmoid, from_y=lambda grad, y: raw.SigmoidGrad(y, grad))
+
+
+# ---- trigonometry -----------------------------------------------------------------------------
+
+
+def _one(like: Any) -> Tensor:
+    return constant(1, dtype=like.dtype.base_dtype)
+
+
+unary("Sin", FLOATS_COMPLEX, lambda xp, x: xp.sin(x), from_x=lambda grad, x: grad * raw.Cos(x))
+unary("Cos", FLOATS_COMPLEX, lambda xp, x: xp.cos(x), from_x=lambda grad, x: -grad * raw.Sin(x))
+unary(
+    "Tan",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: xp.tan(x),
+    from_x=lambda grad, x: raw.Square(raw.Reciprocal(raw.Cos(x))) * grad,
+)
+unary(
+    "Asin",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: xp.arcsin(x),
+    from_x=lambda grad, x: grad * _inverse_root(grad, x),
+)
+unary(
+    "Acos",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: xp.arccos(x),
+    from_x=lambda grad, x: -grad * _inverse_root(grad, x),
+)
+unary(
+    "Atan",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: xp.arctan(x),
+    from_x=lambda grad, x: grad * raw.Reciprocal(raw.Add(_one(grad), raw.Square(x))),
+)
+unary("Sinh", FLOATS_COMPLEX, lambda xp, x: xp.sinh(x), from_x=lambda grad, x: grad * raw.Cosh(x))
+unary("Cosh", FLOATS_COMPLEX, lambda xp, x: xp.cosh(x), from_x=lambda grad, x: grad * raw.Sinh(x))
+# Single-precision tanh as a quotient of polynomials in x*x, the one TensorFlow's CPU kernels use:
+# XLA's own costs half as much again. Beyond the bound the result is 1 to the last bit.
+_TANH_BOUND = 7.90531110763549805
+_TANH_ABOVE = (
+    -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
+    1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03,
+)  # fmt: skip
+_TANH_BELOW = (
+    1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03,
+)  # fmt: skip
+
+
+def _tanh(xp: Any, x: Array) -> Array:
+    if xp is np or x.dtype != np.float32:
+        return xp.tanh(x)
+    x = xp.clip(x, -_TANH_BOUND, _TANH_BOUND)
+    square = x * x
+    above, below = (_polynomial(square, c) for c in (_TANH_ABOVE, _TANH_BELOW))
+    return x * above / below
+
+
+def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
+    total = x * np.float32(coefficients[0]) + np.float32(coefficients[1])
+    for coefficient in coefficients[2:]:
+        total = total * x + np.float32(coefficient)
+    return total
+
+
+unary("Tanh", FLOATS_COMPLEX, _tanh, from_y=lambda grad, y: raw.TanhGrad(y, grad))
+unary(
+    "Asinh",
+    FLOATS_COMPLEX,
+    lambda xp, x: xp.arcsinh(x),
+    from_y=lambda grad, y: grad / raw.Cosh(y),
+)
+unary(
+    "Acosh",
+    FLOATS_COMPLEX,
+    lambda xp, x: xp.arccosh(x),
+    from_y=lambda grad, y: grad / raw.Sinh(y),
+)
+unary(
+    "Atanh",
+    FLOATS_COMPLEX,
+    lambda xp, x: xp.arctanh(x),
+    from_x=lambda grad, x: grad * raw.Reciprocal(raw.Sub(_one(grad), raw.Square(x))),
+)
+
+
+def _inverse_root(grad: Any, x: Tensor) -> Tensor:
+    """1 / sqrt(1 - x^2)"""
+    return raw.Reciprocal(raw.Sqrt(raw.Sub(_one(grad), raw.Square(x))))
+
+
+# ---- rounding, predicates, bits ---------------------------------------------------------------
+
+
+unary("Floor", FLOATS, lambda xp, x: xp.floor(x), gradient=no_gradient)
+unary("Ceil", FLOATS, lambda xp, x: xp.ceil(x), gradient=no_gradient)
+unary("Rint", FLOATS, lambda xp, x: xp.rint(x), gradient=no_gradient)
+unary(
+    "Round",
+    FLOATS_INTS_COMPLEX,
+    lambda xp, x: x if is_integer(x) else xp.round(x),  # halves go to the even neighbour
+    gradient=no_gradient,
+)
+unary("IsNan", FLOATS, lambda xp, x: xp.isnan(x), out="bool", differentiable=False)
+unary("IsInf", FLOATS, lambda xp, x: xp.isinf(x), out="bool", differentiable=False)
+unary("IsFinite", FLOATS, lambda xp, x: xp.isfinite(x), out="bool", differentiable=False)
+unary("LogicalNot", "", lambda xp, x: xp.logical_not(x), out="bool", differentiable=False)
+unary("Invert", INTS, lambda xp, x: ~x, differentiable=False)
+unary(
+    "PopulationCount",
+    INTS,
+    # bitwise_count takes the absolute value of signed numbers first.
+    lambda xp, x: xp.bitwise_count(x.astype(np.dtype(f"u{x.dtype.itemsize}"))),
+    out="uint8",
+    differentiable=False,
+)
+
+
+# ---- gradients of unary ops that are ops themselves -------------------------------------------
+
+
+def _of_output(name: str, kernel: Kernel) -> OpDef:
+    """An op that computes dx from the output `y` of a unary op and from `dy`."""
+    return binary(name, FLOATS_COMPLEX, kernel, inputs="y, dy")
+
+
+sigmoid_grad = _of_output("SigmoidGrad", lambda xp, y, dy: dy * y * (literal(y, 1) - y))
+tanh_grad = _of_output("TanhGrad", lambda xp, y, dy: dy * (literal(y, 1) - y * y))
+sqrt_grad = _of_output("SqrtGrad", lambda xp, y, dy: literal(y, 0.5) * dy / xp.conj(y))
+rsqrt_grad = _of_output(
+    "RsqrtGrad", lambda xp, y, dy: literal(y, -0.5) * dy * xp.conj(y) * xp.conj(y * y)
+)
+reciprocal_grad = _of_output("ReciprocalGrad", lambda xp, y, dy: -dy * xp.conj(y * y))
+inv_grad = _of_output("InvGrad", lambda xp, y, dy: -dy * xp.conj(y * y))
+
+
+@sigmoid_grad.gradient
+def _(op: Any, grad: Any) -> Any:
+    with control_dependencies([grad]):
+        a, b = conj(op.inputs[0]), conj(op.inputs[1])
+        gb = grad * b
+        return gb - 2.0 * gb * a, raw.SigmoidGrad(a, grad)
+
+
+@tanh_grad.gradient
+def _(op: Any, grad: Any) -> Any:
+    with control_dependencies([grad]):
+        a, b = conj(op.inputs[0]), conj(op.inputs[1])
+        return grad * -2.0 * b * a, raw.TanhGrad(a, grad)
+
+
+@sqrt_grad.gradient
+def _(op: Any, grad: Any) -> Any:
+    a, y = op.inputs[0], op.outputs[0]
+    with control_dependencies([grad]):
+        ga = grad / a
+        return -conj(ga) * y, 0.5 * ga
+
+
+@rsqrt_grad.gradient
+def _(op: Any, grad: Any) -> Any:
+    a, b = op.inputs
+    with control_dependencies([grad]):
+        ca, cg = conj(a), conj(grad)
+        return -1.5 * cg * b * raw.Square(ca), raw.RsqrtGrad(ca, grad)
+
+
+def _reciprocal_grad_grad(op: Any, grad: Any) -> Any:
+    b = op.inputs[1]
+    with control_dependencies([grad]):
+        ca, cg = conj(op.inputs[0]), conj(grad)
+        return cg * -2.0 * b * ca, raw.ReciprocalGrad(ca, grad)
+
+
+reciprocal_grad.gradient(_reciprocal_grad_grad)
+inv_grad.gradient(_reciprocal_grad_grad)
+
+
+# ---- public functions -------------------------------------------------------------------------
+
+negative = public("negative", "Neg", "-x", sparse=True)
+sign = public("sign", "Sign", "-1, 0 or 1; x / |x| for complex x.", sparse=True)
+exp = public("exp", "Exp", "e to the power of x.")
+expm1 = public("expm1", "Expm1", "exp(x) - 1, accurate near 0.")
+log = public("log", "Log", "The natural logarithm.")
+log1p = public("log1p", "Log1p", "log(1 + x), accurate near 0.")
+sqrt = public("sqrt", "Sqrt", "The square root.", sparse=True)
+rsqrt = public("rsqrt", "Rsqrt", "1 / sqrt(x)")
+square = public("square", "Square", "x * x", sparse=True)
+reciprocal = public("reciprocal", "Reciprocal", "1 / x")
+sin = public("sin", "Sin", "The sine.")
+cos = public("cos", "Cos", "The cosine.")
+tan = public("tan", "Tan", "The tangent.")
+asin = public("asin", "Asin", "The inverse sine.")
+acos = public("acos", "Acos", "The inverse cosine.")
+atan = public("atan", "Atan", "The inverse tangent.")
+sinh = public("sinh", "Sinh", "The hyperbolic sine.")
+cosh = public("cosh", "Cosh", "The hyperbolic cosine.")
+tanh = public("tanh", "Tanh", "The hyperbolic tangent.", sparse=True)
+asinh = public("asinh", "Asinh", "The inverse hyperbolic sine.")
+acosh = public("acosh", "Acosh", "The inverse hyperbolic cosine.")
+atanh = public("atanh", "Atanh", "The inverse hyperbolic tangent.")
+floor = public("floor", "Floor", "The largest integer not above x.")
+ceil = public("ceil", "Ceil", "The smallest integer not below x.")
+rint = public("rint", "Rint", "The nearest integer, the even one of two.")
+is_nan = public("is_nan", "IsNan", "Whether x is not a number.")
+is_inf = public("is_inf", "IsInf", "Whether x is infinite.")
+is_finite = public("is_finite", "IsFinite", "Whether x is neither infinite nor NaN.")
+logical_not = public("logical_not", "LogicalNot", "not x")
+invert = public("invert", "Invert", "The bits not set.")
+population_count = public("population_count", "PopulationCount", "How many bits are set.")

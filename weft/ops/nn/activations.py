@@ -1,0 +1,273 @@
+"""tf.nn's activations, softmax and cross-entropy losses, biases and dropout, built from ops."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes, errors
+from weft.core.shapes import TensorShape, as_shape
+from weft.graph.constant_value import constant_value
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.graph.op_def import raw
+from weft.ops.array.array import concat, deprecated_alias, rank, shape, transpose
+from weft.ops.array.one_hot_search import where
+from weft.ops.math import sequence
+from weft.ops.math.casts import cast
+from weft.ops.math.matmul import matmul
+from weft.ops.random.random import random_uniform
+
+Compute = Callable[..., Tensor]
+
+
+# ---- activations ------------------------------------------------------------------------------
+
+
+def relu(features: Any, name: str | None = None) -> Tensor:
+    """max(features, 0)."""
+    return raw.Relu(features, name=name)
+
+
+def relu6(features: Any, name: str | None = None) -> Tensor:
+    """min(max(features, 0), 6)."""
+    with name_scope(name, "Relu6", [features]) as name:
+        return raw.Relu6(convert_to_tensor(features, name="features"), name=name)
+
+
+def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
+    """features where positive, alpha times them elsewhere."""
+    with name_scope(name, "LeakyRelu", [features, alpha]) as name:
+        features = convert_to_tensor(features, name="features")
+        if features.dtype.is_integer:
+            features = cast(features, dtypes.float32)
+        if isinstance(alpha, np.ndarray):
+            alpha = alpha.item()
+        return raw.LeakyRelu(features, alpha=alpha, name=name)
+
+
+def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+    """`relu` of the features and of their negatives, side by side along `axis`."""
+    with name_scope(name, "CRelu", [features]) as name:
+        features = convert_to_tensor(features, name="features")
+        return raw.Relu(concat([features, -features], axis, name=name))
+
+
+def elu(features: Any, name: str | None = None) -> Tensor:
+    """exp(features) - 1 where negative, features elsewhere."""
+    return raw.Elu(features, name=name)
+
+
+def selu(features: Any, name: str | None = None) -> Tensor:
+    """The scaled `elu` that keeps mean 0 and variance 1."""
+    return raw.Selu(features, name=name)
+
+
+def softplus(features: Any, name: str | None = None) -> Tensor:
+    """log(exp(features) + 1)."""
+    return raw.Softplus(features, name=name)
+
+
+def softsign(features: Any, name: str | None = None) -> Tensor:
+    """features / (abs(features) + 1)."""
+    return raw.Softsign(features, name=name)
+
+
+def swish(features: Any) -> Tensor:
+    """features * sigmoid(features)."""
+    features = convert_to_tensor(features, name="features")
+    return features * raw.Sigmoid(features)
+
+
+# ---- layers in one call -----------------------------------------------------------------------
+
+
+def bias_add(
+    value: Any, bias: Any, data_format: str | None = None, name: str | None = None
+) -> Tensor:
+    """`value` plus one bias per channel; channels are last, or second if `data_format` is NC..."""
+    with name_scope(name, "BiasAdd", [value, bias]) as name:
+        order = "NHWC"
+        if data_format is not None:
+            if data_format.startswith("NC"):
+                order = "NCHW"
+            elif not (data_format.startswith("N") and data_format.endswith("C")):
+                raise ValueError("data_format must be of the form `N...C` or `NC...`")
+        value = convert_to_tensor(value, name="input")
+        bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
+        return raw.BiasAdd(value, bias, data_format=order, name=name)
+
+
+def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+    """matmul(x, weights) + biases."""
+    with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return bias_add(matmul(x, weights), biases, name=name)
+
+
+def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+    """relu(matmul(x, weights) + biases)."""
+    with name_scope(name, "relu_layer", [x, weights, biases]) as name:
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(weights, name="weights")
+        biases = convert_to_tensor(biases, name="biases")
+        return raw.Relu(bias_add(matmul(x, weights), biases), name=name)
+
+
+# ---- softmax ----------------------------------------------------------------------------------
+
+
+def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """exp(logits) divided by its sum along `axis`, the last by default."""
+    axis = deprecated_alias("axis", axis, "dim", dim)
+    return _along_axis(logits, raw.Softmax, -1 if axis is None else axis, name)
+
+
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """log(softmax(logits)), computed without leaving the logarithms."""
+    axis = deprecated_alias("axis", axis, "dim", dim)
+    return _along_axis(logits, raw.LogSoftmax, -1 if axis is None else axis, name)
+
+
+def _along_axis(logits: Any, compute: Compute, axis: Any, name: str | None) -> Tensor:
+    """`compute`, which works on the last axis, applied along `axis`."""
+    logits = convert_to_tensor(logits)
+    dims = logits.dims
+    if isinstance(axis, int | np.integer) and (
+        axis == -1 or (dims is not None and axis == len(dims) - 1)
+    ):
+        return compute(logits, name=name)
+    known = constant_value(axis) if isinstance(axis, Tensor) else axis
+    if known is not None and dims is not None and not -len(dims) <= known < len(dims):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Dimension ({int(known)}) must be in the range [{-len(dims)}, {len(dims)}) "
+            f"where {len(dims)} is the number of dimensions in the input.",
+        )
+    count = rank(logits)
+    if isinstance(axis, Tensor):
+        axis = where(axis < 0, axis + count, axis)
+    elif axis < 0:
+        axis = axis + count
+    last = raw.Sub(rank(logits), 1)
+    swapped = _swap(logits, axis, last)
+    result = _swap(compute(swapped), axis, last, name=name)
+    result.set_shape(logits.shape)
+    return result
+
+
+def _swap(x: Tensor, axis: Any, last: Tensor, name: str | None = None) -> Tensor:
+    order = [sequence.range(axis), [last], sequence.range(axis + 1, last), [axis]]
+    return transpose(x, concat(order, 0), name=name)
+
+
+# ---- dropout ----------------------------------------------------------------------------------
+
+
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Tensor:
+    """Zeroes elements with probability `rate` and scales the others by 1 / (1 - rate).
+
+    Dimensions of size 1 in `noise_shape` are kept or dropped as a whole.
+    """
+    try:
+        drop = 1.0 - keep_prob if keep_prob is not None else None
+    except TypeError:
+        raise ValueError(
+            f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})"
+        ) from None
+    rate = deprecated_alias("rate", rate, "keep_prob", drop)
+    if rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    with name_scope(name, "dropout", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_floating:
+            raise ValueError(
+                "x has to be a floating point tensor since it's going to be scaled. "
+                f"Got a {x.dtype} tensor instead."
+            )
+        if isinstance(rate, numbers.Real):
+            if not 0 <= float(rate) < 1:
+                raise ValueError(
+                    f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}"
+                )
+            if rate == 0:
+                return x
+        rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")
+        rate.shape.assert_has_rank(0)
+        known = constant_value(rate)
+        if known is not None and known == 0:
+            return x
+        noise = random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype.base_dtype)
+        keep = 1 - rate
+        scale = 1 / keep
+        # Uniform on [0, 1): a draw is kept with probability 1 - rate.
+        mask = noise >= rate
+        result = x * scale * cast(mask, x.dtype)
+        result.set_shape(x.shape)
+        return result
+
+
+def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+    """`noise_shape` with unknown dimensions taken from `x`."""
+    if noise_shape is None:
+        return shape(x)
+    try:
+        wanted = as_shape(noise_shape)
+    except (TypeError, ValueError):
+        return noise_shape
+    if x.dims is None or wanted.dims is None or len(x.dims) != len(wanted.dims):
+        return noise_shape
+    sizes = [d.value for d in wanted.dims]
+    return TensorShape([d if n is None else n for n, d in zip(sizes, x.dims, strict=True)])
+
+
+# ---- the largest entries, norms ---------------------------------------------------------------
+
+
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
+    """The `k` largest entries of every row and their indices."""
+    return raw.TopKV2(input, k, sorted=sorted, name=name)
+
+
+def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether each target is among the `k` largest predictions of its row."""
+    with name_scope(name, "in_top_k"):
+        return raw.InTopKV2(predictions, targets, k, name=name)
+
+
+def nth_element(input: Any, n: Any, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The n-th smallest entry of every row, or the n-th largest."""
+    return raw.NthElement(input, n, reverse=reverse, name=name)
+
+
+def l2_loss(t: Any, name: str | None = None) -> Tensor:
+    """sum(t ** 2) / 2."""
+    return raw.L2Loss(t, name=name)
+
+
+def local_response_normalization(
+    input: Any,
+    depth_radius: int = 5,
+    bias: float = 1,
+    alpha: float = 1,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
+    """Every value divided by (bias + alpha * squares of its channel's neighbours) ** beta."""
+    return raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
+
+
+lrn = local_response_normalization

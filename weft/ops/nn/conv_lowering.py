@@ -1,0 +1,407 @@
+"""How a convolution is carried out on each type of device.
+
+Everything here is channels-last: x [batch, *spatial, c], w [*window, c / groups, o], y and its
+gradient g [batch, *output, o]. GPUs and TPUs take XLA's convolution as it is. On the CPU that one
+uses a single core for up to 64 output channels and is several times slower still for the gradient
+of the filter, so there heavy convolutions become matrix products: at once (1x1 windows, windows as
+large as the image), of Winograd tiles, or of patches, whichever `choose` finds cheapest.
+`benchmarks/bench_convolution.py` measures them against each other.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from weft.ops.nn import winograd
+from weft.ops.nn.windows import Ints, Window, fit, spread, taps
+
+Array = Any
+
+
+def platform() -> str:
+    """The type of device that programs are compiled for: cpu, gpu, ..."""
+    import jax
+
+    return jax.default_backend()
+
+
+# ---- the three passes -------------------------------------------------------------------------
+
+
+def convolve(x: Array, w: Array, window: Window) -> Array:
+    """y for x and w."""
+    groups = _groups(x.shape[-1], w)
+    if platform() != "cpu":
+        return _xla(x, w, window)
+    if groups == x.shape[-1] and groups > 1:
+        return depthwise(x, _depth_filters(w, groups), window)
+    if groups > 1:
+        parts = zip(_split(x, groups), _split(w, groups), strict=True)
+        return _join([convolve(part, filters, window) for part, filters in parts])
+    return _in_single(lambda x, w: _forward(x, w, window), x, w)
+
+
+def convolve_input(w: Array, g: Array, window: Window, channels: int) -> Array:
+    """The gradient of `convolve` for its x of `channels` channels, given that of its result."""
+    groups = _groups(channels, w)
+    if platform() != "cpu":
+        shape = (g.shape[0], *window.input, channels)
+        return _transpose(lambda x: _xla(x, w, window), shape, g)
+    if groups == channels and groups > 1:
+        return depthwise_input(_depth_filters(w, groups), g, window)
+    if groups > 1:
+        parts = zip(_split(w, groups), _split(g, groups), strict=True)
+        each = channels // groups
+        return _join([convolve_input(filters, part, window, each) for filters, part in parts])
+    return _in_single(lambda w, g: _input_gradient(w, g, window), w, g)
+
+
+def convolve_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
+    """The gradient of `convolve` for its w of `shape`, given that of its result."""
+    groups = x.shape[-1] // shape[-2]
+    if platform() != "cpu":
+        return _transpose(lambda w: _xla(x, w, window), shape, g)
+    if groups == x.shape[-1] and groups > 1:
+        deep = (*shape[:-2], groups, shape[-1] // groups)
+        return depthwise_filter(x, g, window, deep).reshape(shape)
+    if groups > 1:
+        parts = zip(_split(x, groups), _split(g, groups), strict=True)
+        each = (*shape[:-1], shape[-1] // groups)
+        return _join([convolve_filter(part, grads, window, each) for part, grads in parts])
+    return _in_single(lambda x, g: _filter_gradient(x, g, window), x, g)
+
+
+# ---- the CPU's choices ------------------------------------------------------------------------
+
+MATMUL, WINOGRAD, PATCHES, XLA = "matmul", "winograd", "patches", "xla"
+TILE = 4  # outputs per Winograd tile and axis
+LIGHT = 2**24  # multiplications up to which nothing is worth more than XLA's 20 ms to compile
+MOST_PATCHES = 2**26  # numbers in an array of patches; more would not pay for their memory
+
+
+def choose(task: str, window: Window, batch: int, c: int, o: int) -> str:
+    """The lowering for `task` (forward, input, filter) with c input and o output channels."""
+    if all(k == 1 for k in window.size) or _covers_all(window):
+        return MATMUL
+    positions = batch * math.prod(window.output)
+    if positions * math.prod(window.size) * c * o < LIGHT:
+        return XLA
+    if _worth_winograd(window, batch, c, o):
+        return WINOGRAD
+    if len(window.size) != 2:
+        return PATCHES if task == "filter" and c >= 8 else XLA
+    return PATCHES if _worth_patches(task, window, positions, c, o) else XLA
+
+
+def _worth_winograd(window: Window, batch: int, c: int, o: int) -> bool:
+    if len(window.size) != 2 or not window.plain or not set(window.size) <= {1, 3, 5}:
+        return False
+    # The transforms must not cost as much as the products, nor be mostly that of the filters.
+    tiles = batch * math.prod(-(-n // TILE) for n in window.output)
+    return c * o >= 10 * (c + o) and 3 * tiles >= min(c, o)
+
+
+def _worth_patches(task: str, window: Window, positions: int, c: int, o: int) -> bool:
+    """Patches take up to twice the work of XLA's own convolution, but that of all cores.
+
+    XLA's uses them all only with many output channels for the positions there are, and is at its
+    worst for the gradient of the filter.
+    """
+    if positions * window.size[1] * c > MOST_PATCHES:
+        return False
+    if task == "filter":
+        return c > 1 and o >= 8
+    inner, outer = (c, o) if task == "forward" else (o, c)
+    if outer >= 128 or outer < 16 or positions <= 32 * outer:
+        return False
+    strided_back = task == "input" and max(window.stride) > 1
+    return inner > 1 and (strided_back or (os.cpu_count() or 1) >= 4)
+
+
+def _forward(x: Array, w: Array, window: Window) -> Array:
+    batch, c, o = x.shape[0], w.shape[-2], w.shape[-1]
+    lowering = choose("forward", window, batch, c, o)
+    if lowering == MATMUL:
+        return _dense_rows(x, window) @ w.reshape(-1, o)
+    if lowering == WINOGRAD:
+        return winograd.forward(x, w, window, _tile(window))
+    if lowering == XLA:
+        return _xla(x, w, window)
+    rows = _row_patches(x, window)
+    return sum(row @ w[i].reshape(-1, o) for i, row in enumerate(rows))
+
+
+def _input_gradient(w: Array, g: Array, window: Window) -> Array:
+    batch, c, o = g.shape[0], w.shape[-2], w.shape[-1]
+    lowering = choose("input", window, batch, c, o)
+    if lowering == MATMUL and _covers_all(window):
+        return (g.reshape(batch, o) @ w.reshape(-1, o).T).reshape(batch, *window.input, c)
+    if lowering == WINOGRAD:
+        back = window.transposed()
+        return winograd.forward(g, _turned(w), back, _tile(back))
+    if lowering == XLA:
+        if window.plain:
+            return _xla(g, _turned(w), window.transposed())
+        shape = (batch, *window.input, c)
+        return _transpose(lambda x: _xla(x, w, window), shape, g)
+    numbers = {tap: n for n, tap in enumerate(window.taps)}
+    products = g @ w.reshape(-1, o).T
+
+    def term(tap: Ints, piece: Array) -> Array:
+        return piece[..., numbers[tap] * c : (numbers[tap] + 1) * c]
+
+    return spread([products], window, term)
+
+
+def _filter_gradient(x: Array, g: Array, window: Window) -> Array:
+    import jax.numpy as jnp
+
+    batch, c, o = x.shape[0], x.shape[-1], g.shape[-1]
+    shape = (*window.size, c, o)
+    lowering = choose("filter", window, batch, c, o)
+    if lowering == MATMUL:
+        return _over_rows(_dense_rows(x, window), g).reshape(shape)
+    if lowering == WINOGRAD:
+        return winograd.filter_gradient(x, g, window, _tile(window))
+    if lowering == XLA:
+        return _transpose(lambda w: _xla(x, w, window), shape, g)
+    pieces = _row_patches(x, window) if len(window.size) == 2 else taps(x, window)
+    return jnp.stack([_over_rows(piece, g) for piece in pieces]).reshape(shape)
+
+
+def _tile(window: Window) -> Ints:
+    return tuple(1 if k == 1 else TILE for k in window.size)
+
+
+# ---- lowerings --------------------------------------------------------------------------------
+
+
+def _xla(x: Array, w: Array, window: Window) -> Array:
+    from jax import lax
+
+    edges = _edges(window)
+    if min(min(pair) for pair in edges) < 0:
+        x = fit(x, window)
+        edges = [(0, 0)] * len(window.size)
+    axes = "DHW"[-len(window.size) :]
+    return lax.conv_general_dilated(
+        x,
+        w,
+        window.stride,
+        edges,
+        rhs_dilation=window.dilation,
+        dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
+        feature_group_count=_groups(x.shape[-1], w),
+    )
+
+
+def _edges(window: Window) -> list[tuple[int, int]]:
+    """Padding along each axis, as much behind as in front where the windows leave the choice.
+
+    With strides up to stride - 1 positions may be added behind that no window reaches. cuDNN pads
+    both ends alike; for anything else XLA first makes a padded copy of the images.
+    """
+    found = []
+    for i in window.axes:
+        least, before = window.after[i], window.before[i]
+        found.append((before, min(max(least, before), least + window.stride[i] - 1)))
+    return found
+
+
+def _transpose(linear: Callable[[Array], Array], shape: Ints, g: Array) -> Array:
+    """The transpose of a linear function of one array, applied to g."""
+    import jax
+
+    (result,) = jax.linear_transpose(linear, jax.ShapeDtypeStruct(shape, g.dtype))(g)
+    return result
+
+
+def _covers_all(window: Window) -> bool:
+    """One window, over the whole image and nothing else."""
+    return (
+        all(n == 1 for n in window.output)
+        and window.size == window.input
+        and not any(window.before)
+        and all(d == 1 for d in window.dilation)
+    )
+
+
+def _dense_rows(x: Array, window: Window) -> Array:
+    """[batch, *output, window * c] for windows of one position, or one window over everything."""
+    if _covers_all(window):
+        return x.reshape(x.shape[0], *window.output, -1)
+    (only,) = taps(x, window)
+    return only
+
+
+def _row_patches(x: Array, window: Window) -> list[Array]:
+    """For every row of the windows of an image what lies under it, [batch, *output, width * c]."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    x = fit(x, window)
+
+    def cut(x: Array, axis: int, tap: int) -> Array:
+        start, step = tap * window.dilation[axis], window.stride[axis]
+        end = start + (window.output[axis] - 1) * step + 1
+        return lax.slice_in_dim(x, start, end, step, axis + 1)
+
+    wide = jnp.concatenate([cut(x, 1, i) for i in range(window.size[1])], axis=-1)
+    return [cut(wide, 0, i) for i in range(window.size[0])]
+
+
+def _over_rows(rows: Array, g: Array) -> Array:
+    """rows^T g, with batch and output positions as one long axis."""
+    from jax import lax
+
+    rows, g = rows.reshape(-1, rows.shape[-1]), g.reshape(-1, g.shape[-1])
+    return lax.dot_general(rows, g, (((0,), (0,)), ((), ())))
+
+
+def _turned(w: Array) -> Array:
+    """Filters of the transposed convolution: every axis reversed, channels exchanged."""
+    import jax.numpy as jnp
+
+    return jnp.swapaxes(jnp.flip(w, tuple(range(w.ndim - 2))), -1, -2)
+
+
+def _in_single(compute: Callable[[Array, Array], Array], a: Array, b: Array) -> Array:
+    """Half-precision operands are computed with in single precision: the CPU has no faster way."""
+    dtype = a.dtype
+    if dtype.itemsize > 2:
+        return compute(a, b)
+    return compute(a.astype("float32"), b.astype("float32")).astype(dtype)
+
+
+# ---- channels in groups -----------------------------------------------------------------------
+
+
+def _groups(channels: int, w: Array) -> int:
+    return channels // w.shape[-2] if w.shape[-2] else 1
+
+
+def _split(x: Array, groups: int) -> list[Array]:
+    import jax.numpy as jnp
+
+    return jnp.split(x, groups, axis=-1)
+
+
+def _join(parts: list[Array]) -> Array:
+    import jax.numpy as jnp
+
+    return jnp.concatenate(parts, axis=-1)
+
+
+def _depth_filters(w: Array, groups: int) -> Array:
+    """[*window, 1, groups * m] as [*window, groups, m]."""
+    return w.reshape(*w.shape[:-2], groups, -1)
+
+
+FEW = 2**18  # multiplications up to which XLA's depthwise convolution is good enough on the CPU
+
+
+def _few(window: Window, batch: int, channels: int) -> bool:
+    return batch * math.prod(window.output) * math.prod(window.size) * channels < FEW
+
+
+def depthwise(x: Array, w: Array, window: Window) -> Array:
+    """Every channel with its own m filters, w [*window, c, m]; results are [.., c * m]."""
+    c, m = w.shape[-2:]
+
+    def by_xla(x: Array, w: Array) -> Array:
+        return _xla(x, w.reshape(*window.size, 1, c * m), window)
+
+    def by_taps(x: Array, w: Array) -> Array:
+        if len(window.size) > 1 and math.prod(window.size) > _MANY_TAPS:
+            return _depthwise_by_rows(x, w, window)
+        pieces = zip(taps(x, window), window.taps, strict=True)
+        return sum(_scaled(piece, w[tap]) for piece, tap in pieces)
+
+    if platform() != "cpu":
+        return by_xla(x, w)
+    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, w)
+
+
+# Beyond so many, taps are not all written out: compiling them would take seconds.
+_MANY_TAPS = 49
+
+
+def _depthwise_by_rows(x: Array, w: Array, window: Window) -> Array:
+    """As by taps, with a loop over the rows of a window."""
+    import jax.numpy as jnp
+    from jax import lax
+
+    x = fit(x, window, 0)
+    deep = (window.output[0] - 1) * window.stride[0] + 1
+    row = replace(
+        window, size=(1, *window.size[1:]), before=(0,) * len(window.size),
+        input=(deep, *x.shape[2:-1]),
+    )  # fmt: skip
+
+    def add_row(i: Any, total: Array) -> Array:
+        part = lax.dynamic_slice_in_dim(x, i * window.dilation[0], deep, 1)
+        weights = lax.dynamic_index_in_dim(w, i, 0, keepdims=True)
+        pieces = zip(taps(part, row), row.taps, strict=True)
+        return sum((_scaled(piece, weights[tap]) for piece, tap in pieces), total)
+
+    nothing = jnp.zeros((x.shape[0], *window.output, math.prod(w.shape[-2:])), x.dtype)
+    return lax.fori_loop(0, window.size[0], add_row, nothing)
+
+
+def _scaled(x: Array, factors: Array) -> Array:
+    """[.., c] times [c, m] as [.., c * m]."""
+    c, m = factors.shape
+    if m == 1:
+        return x * factors[:, 0]
+    return (x[..., None] * factors).reshape(*x.shape[:-1], c * m)
+
+
+def depthwise_input(w: Array, g: Array, window: Window) -> Array:
+    """The gradient of `depthwise` for x."""
+    c, m = w.shape[-2:]
+
+    def by_xla(w: Array, g: Array) -> Array:
+        whole = w.reshape(*window.size, 1, c * m)
+        shape = (g.shape[0], *window.input, c)
+        return _transpose(lambda x: _xla(x, whole, window), shape, g)
+
+    def by_taps(w: Array, g: Array) -> Array:
+        # One array per multiplier: summing over a short last axis would not vectorise.
+        parts = [g[..., i::m] for i in range(m)] if m > 1 else [g]
+
+        def term(tap: Ints, *pieces: Array) -> Array:
+            return sum(piece * w[tap][:, i] for i, piece in enumerate(pieces))
+
+        return spread(parts, window, term)
+
+    if platform() != "cpu":
+        return by_xla(w, g)
+    return _in_single(by_xla if _few(window, g.shape[0], c * m) else by_taps, w, g)
+
+
+def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
+    """The gradient of `depthwise` for w of `shape`."""
+    c, m = shape[-2:]
+
+    def by_xla(x: Array, g: Array) -> Array:
+        whole = (*window.size, 1, c * m)
+        return _transpose(lambda w: _xla(x, w, window), whole, g).reshape(shape)
+
+    def by_taps(x: Array, g: Array) -> Array:
+        import jax.numpy as jnp
+
+        over = tuple(range(x.ndim - 1))
+        parts = [g[..., i::m] for i in range(m)]
+        sums = [
+            jnp.stack([jnp.sum(piece * part, axis=over) for part in parts], axis=-1)
+            for piece in taps(x, window)
+        ]
+        return jnp.stack(sums).reshape(shape)
+
+    if platform() != "cpu":
+        return by_xla(x, g)
+    return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, g)

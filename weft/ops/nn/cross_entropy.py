@@ -1,0 +1,205 @@
+"""Cross entropies of labels and logits, and other losses of each element."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import Tensor, control_dependencies, name_scope
+from weft.graph.op_def import raw
+from weft.ops.array.array import (
+    concat,
+    deprecated_alias,
+    ones_like,
+    rank,
+    reshape,
+    shape,
+    stop_gradient,
+    transpose,
+    zeros_like,
+)
+from weft.ops.array.one_hot_search import where
+from weft.ops.array.slicing import slice
+from weft.ops.control.check import assert_equal
+from weft.ops.math import sequence
+from weft.ops.math.casts import cast
+
+
+def _check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+    if sentinel is not None:
+        raise ValueError(
+            f"Only call `{function}` with named arguments (labels=..., logits=..., ...)"
+        )
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+
+
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any, logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+) -> Tensor:
+    """Cross entropy of softmax(logits) and `labels`, distributions along `axis`."""
+    axis = deprecated_alias("axis", axis, "dim", dim)
+    axis = -1 if axis is None else axis
+    with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        half = logits.dtype in (dtypes.float16, dtypes.bfloat16)
+        precise = cast(logits, dtypes.float32) if half else logits
+        labels = cast(labels, precise.dtype)
+        count = rank(precise)
+        if axis != -1:
+            precise, labels = (_axis_last(x, axis, count) for x in (precise, labels))
+        whole = shape(precise)
+        precise, labels = _as_matrix(precise), _as_matrix(labels)
+        cost, _ = raw.SoftmaxCrossEntropyWithLogits(precise, labels, name=name)
+        cost = reshape(cost, slice(whole, [0], [raw.Sub(count, 1)]))
+        if logits.dims is not None:
+            dims = list(logits.dims)
+            del dims[axis]
+            cost.set_shape(dims)
+        return cast(cost, logits.dtype) if half else cost
+
+
+def _axis_last(x: Tensor, axis: int, count: Tensor) -> Tensor:
+    order = [sequence.range(axis), sequence.range(axis + 1, count), [axis]]
+    return transpose(x, concat(order, 0))
+
+
+def _as_matrix(x: Tensor) -> Tensor:
+    """All dimensions but the last as one."""
+    last = slice(shape(x), [raw.Sub(rank(x), 1)], [1])
+    matrix = reshape(x, concat([[-1], last], 0))
+    if x.dims is not None and x.dims and None not in x.dims[:-1]:
+        matrix.set_shape([math.prod(x.dims[:-1]), x.dims[-1]])  # type: ignore[arg-type]
+    return matrix
+
+
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """The cross entropy of softmax(logits) and `labels`, which get no gradient."""
+    if axis is not None:
+        dim = axis
+    _check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
+        labels = stop_gradient(labels, name="labels_stop_gradient")
+    return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, axis=dim, name=name)
+
+
+def sparse_softmax_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Tensor:
+    """Cross entropy of softmax(logits) and classes given by their numbers."""
+    _check_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
+        labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
+        half = logits.dtype == dtypes.float16
+        precise = cast(logits, dtypes.float32) if half else logits
+        labels_shape = shape(labels)
+        all_known = _check_label_shape(labels, logits)
+        if logits.dims is not None and len(logits.dims) == 2:
+            cost, _ = raw.SparseSoftmaxCrossEntropyWithLogits(precise, labels, name=name)
+            return cast(cost, dtypes.float16) if half else cost
+        checks = [] if all_known else [assert_equal(shape(labels), shape(logits)[:-1])]
+        with control_dependencies(checks):
+            classes = shape(logits)[rank(logits) - 1]
+            precise = reshape(precise, [-1, classes])
+            flat = reshape(labels, [-1])
+            cost, _ = raw.SparseSoftmaxCrossEntropyWithLogits(precise, flat, name=name)
+            cost = reshape(cost, labels_shape)
+            cost.set_shape(labels.shape)
+            return cast(cost, dtypes.float16) if half else cost
+
+
+def _check_label_shape(labels: Tensor, logits: Tensor) -> bool:
+    """Whether all that matters is known; ValueError where it does not fit."""
+    have, outer = labels.dims, logits.dims
+    if outer is not None and not outer:
+        raise ValueError(f"Logits cannot be scalars - received shape {logits.shape}.")
+    if outer is not None and have is not None and len(have) != len(outer) - 1:
+        raise ValueError(
+            f"Rank mismatch: Rank of labels (received {len(have)}) should equal rank of logits "
+            f"minus 1 (received {len(outer)})."
+        )
+    if have is None or outer is None or None in have or None in outer[:-1]:
+        return False
+    if have != outer[:-1]:
+        raise ValueError(
+            f"Shape mismatch: The shape of labels (received {labels.shape}) should equal the "
+            f"shape of logits except for the last dimension (received {logits.shape})."
+        )
+    return True
+
+
+def _check_same_shape(logits: Tensor, labels: Tensor, first: str, second: str) -> None:
+    try:
+        labels.shape.merge_with(logits.shape)
+    except ValueError:
+        raise ValueError(
+            f"{first} and {second} must have the same shape ({logits.shape} vs {labels.shape})"
+        ) from None
+
+
+def sigmoid_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Tensor:
+    """Cross entropy of sigmoid(logits) and `labels`, element by element."""
+    _check_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "logistic_loss", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        _check_same_shape(logits, labels, "logits", "labels")
+        # max(x, 0) - x z + log(1 + exp(-|x|)), with gradients that are right at 0.
+        zeros = zeros_like(logits, dtype=logits.dtype)
+        positive = logits >= zeros
+        clipped = where(positive, logits, zeros)
+        negative = where(positive, -logits, logits)
+        return raw.Add(clipped - logits * labels, raw.Log1p(raw.Exp(negative)), name=name)
+
+
+def weighted_cross_entropy_with_logits(
+    labels: Any = None,
+    logits: Any = None,
+    pos_weight: Any = None,
+    name: str | None = None,
+    targets: Any = None,
+) -> Tensor:
+    """`sigmoid_cross_entropy_with_logits` whose positive terms count `pos_weight` times."""
+    labels = deprecated_alias("labels", labels, "targets", targets)
+    with name_scope(name, "logistic_loss", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        _check_same_shape(logits, labels, "logits", "labels")
+        weight = 1 + (pos_weight - 1) * labels
+        softplus_negative = raw.Log1p(raw.Exp(-raw.Abs(logits))) + raw.Relu(-logits)
+        return raw.Add((1 - labels) * logits, weight * softplus_negative, name=name)
+
+
+def log_poisson_loss(
+    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+) -> Tensor:
+    """Negative log likelihood of counts under a Poisson rate given by its logarithm.
+
+    The full loss adds Stirling's approximation of log(targets!) where targets exceed 1.
+    """
+    with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
+        log_input = convert_to_tensor(log_input, name="log_input")
+        targets = convert_to_tensor(targets, name="targets")
+        _check_same_shape(log_input, targets, "log_input", "targets")
+        result = raw.Exp(log_input) - log_input * targets
+        if not compute_full_loss:
+            return result
+        half = constant(0.5, dtype=targets.dtype)
+        two_pi = constant(2 * math.pi, dtype=targets.dtype)
+        stirling = targets * raw.Log(targets) - targets + half * raw.Log(two_pi * targets)
+        zeros = zeros_like(targets, dtype=targets.dtype)
+        ones = ones_like(targets, dtype=targets.dtype)
+        small = raw.LogicalAnd(targets >= zeros, targets <= ones)
+        return result + where(small, zeros, stirling)

@@ -1,0 +1,201 @@
+"""Softmax and the losses made of it. Half-precision values are summed in single precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.constant_value import constant_value
+from weft.graph.graph import Tensor
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.ops.array.array import expand_dims, invalid, squeeze
+from weft.ops.kit.declare import literal
+from weft.ops.math.reduce import wide
+
+Array = Any
+
+
+FLOATS = "{half, bfloat16, float, double}"
+
+
+def _rows(c: ShapeContext) -> Dims:
+    return s.with_rank_at_least(c.dims(0), 1)
+
+
+def _check_vectors(x: Array) -> None:
+    if x.ndim < 1:
+        raise invalid(f"logits must have >= 1 dimension, got {s.show(x.shape)}")
+
+
+def _shifted(xp: Any, x: Array) -> Array:
+    """Rows minus their largest entry: exponentials cannot overflow."""
+    x = wide(x)
+    return x - xp.max(x, axis=-1, keepdims=True, initial=-np.inf) if x.size else x
+
+
+@op(
+    "Softmax",
+    inputs="logits: T",
+    outputs="softmax: T",
+    attrs=f"T: {FLOATS}",
+    shape=_rows,
+)
+def softmax_(xp: Any, logits: Array) -> Array:
+    _check_vectors(logits)
+    powers = xp.exp(_shifted(xp, logits))
+    return (powers / xp.sum(powers, axis=-1, keepdims=True)).astype(logits.dtype)
+
+
+@softmax_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    softmax = op.outputs[0]
+    total = raw.Sum(grad * softmax, -1, keep_dims=True)
+    return (grad - total) * softmax
+
+
+@op(
+    "LogSoftmax",
+    inputs="logits: T",
+    outputs="logsoftmax: T",
+    attrs=f"T: {FLOATS}",
+    shape=_rows,
+)
+def log_softmax_(xp: Any, logits: Array) -> Array:
+    _check_vectors(logits)
+    x = _shifted(xp, logits)
+    return (x - xp.log(xp.sum(xp.exp(x), axis=-1, keepdims=True))).astype(logits.dtype)
+
+
+@log_softmax_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    return grad - raw.Sum(grad, -1, keep_dims=True) * raw.Exp(op.outputs[0])
+
+
+def _cross_entropy(c: ShapeContext) -> list[Dims]:
+    both = s.broadcast_dims(c.dims(0), c.dims(1))
+    if both is None:
+        known = c.dims(0) if c.dims(0) is not None else c.dims(1)
+        if known is not None and len(known) > 2:
+            raise ValueError(f"Shape must be broadcasted with rank 2, but is rank {len(known)}")
+        both = known if known is not None and len(known) == 2 else (None, None)
+        both = tuple(None if d == 1 else d for d in both)
+    if len(both) != 2:
+        raise ValueError(f"Shape must be broadcasted with rank 2, but is rank {len(both)}")
+    return [both[:1], both]
+
+
+@op(
+    "SoftmaxCrossEntropyWithLogits",
+    inputs="features: T, labels: T",
+    outputs="loss: T, backprop: T",
+    attrs=f"T: {FLOATS}",
+    shape=_cross_entropy,
+)
+def softmax_cross_entropy_with_logits_(xp: Any, features: Array, labels: Array) -> list[Array]:
+    try:
+        dims = np.broadcast_shapes(features.shape, labels.shape)
+    except ValueError:
+        raise invalid(
+            f"logits and labels must be broadcastable: logits_size={s.show(features.shape)} "
+            f"labels_size={s.show(labels.shape)}"
+        ) from None
+    if len(dims) != 2:
+        raise invalid(
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
+        )
+    x = _shifted(xp, xp.broadcast_to(features, dims))
+    wanted = wide(xp.broadcast_to(labels, dims))
+    powers = xp.exp(x)
+    total = xp.sum(powers, axis=-1, keepdims=True)
+    loss = xp.sum(wanted * (xp.log(total) - x), axis=-1)
+    return [loss.astype(features.dtype), (powers / total - wanted).astype(features.dtype)]
+
+
+def _by_rows(vector: Tensor, matrix: Tensor) -> Tensor:
+    return expand_dims(vector, -1) * matrix
+
+
+def _is_zero(tensor: Any) -> bool:
+    """Whether the graph shows that a gradient is all zeros."""
+    if tensor is None or tensor.op.type in ("ZerosLike", "Zeros"):
+        return True
+    value = constant_value(tensor)
+    return value is not None and not np.any(value)
+
+
+@softmax_cross_entropy_with_logits_.gradient
+def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
+    grad = _logits_gradient(op, grad_loss, grad_grad)
+    return grad, _by_rows(grad_loss, -raw.LogSoftmax(op.inputs[0]))
+
+
+def _logits_gradient(op: Operation, grad_loss: Any, grad_grad: Any) -> Tensor:
+    """For the logits, from the gradients of the loss and of the op's own gradient."""
+    grad = _by_rows(grad_loss, op.outputs[1])
+    if _is_zero(grad_grad):
+        return grad
+    softmax = raw.Softmax(op.inputs[0])
+    inner = raw.BatchMatMulV2(expand_dims(grad_grad, 1), expand_dims(softmax, 2))
+    return grad + (grad_grad - squeeze(inner, axis=1)) * softmax
+
+
+def _sparse_cross_entropy(c: ShapeContext) -> list[Dims]:
+    features, labels = s.with_rank(c.dims(0), 2), s.with_rank(c.dims(1), 1)
+    batch = s.merge_dim(features[0], labels[0])
+    return [(batch,), (batch, features[1])]
+
+
+@op(
+    "SparseSoftmaxCrossEntropyWithLogits",
+    inputs="features: T, labels: Tlabels",
+    outputs="loss: T, backprop: T",
+    attrs=f"T: {FLOATS}, Tlabels: {{int32, int64}} = int64",
+    shape=_sparse_cross_entropy,
+)
+def sparse_softmax_cross_entropy_with_logits_(
+    xp: Any, features: Array, labels: Array
+) -> list[Array]:
+    _check_sparse_labels(xp, features, labels)
+    x = _shifted(xp, features)
+    powers = xp.exp(x)
+    total = xp.sum(powers, axis=-1, keepdims=True)
+    hot = labels[:, None] == xp.arange(features.shape[1], dtype=labels.dtype)
+    loss = xp.log(total[:, 0]) - xp.sum(xp.where(hot, x, literal(x, 0)), axis=-1)
+    backprop = powers / total - hot.astype(x.dtype)
+    if xp is not np:  # compiled code cannot fail, so a label that does not exist poisons its row
+        exists = (labels >= 0) & (labels < features.shape[1])
+        loss = xp.where(exists, loss, literal(x, np.nan))
+        backprop = xp.where(exists[:, None], backprop, literal(x, np.nan))
+    return [loss.astype(features.dtype), backprop.astype(features.dtype)]
+
+
+def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> None:
+    if features.ndim != 2:
+        raise invalid(f"logits must be 2-D, but got shape {s.show(features.shape)}")
+    if labels.ndim != 1:
+        raise invalid(f"labels must be 1-D, but got shape {s.show(labels.shape)}")
+    if features.shape[0] != labels.shape[0]:
+        raise invalid(
+            "logits and labels must have the same first dimension, "
+            f"got logits shape {s.show(features.shape)} and labels shape {s.show(labels.shape)}"
+        )
+    if features.shape[0] and not features.shape[1]:
+        raise invalid(
+            f"Must have at least one class, but got logits shape {s.show(features.shape)}"
+        )
+    if xp is np:
+        wrong = labels[(labels < 0) | (labels >= features.shape[1])]
+        if wrong.size:
+            raise invalid(
+                f"Received a label value of {wrong[0]} which is outside the valid range of "
+                f"[0, {features.shape[1]}).  Label values: {' '.join(map(str, labels))}"
+            )
+
+
+@sparse_softmax_cross_entropy_with_logits_.gradient
+def _(op: Operation, grad_loss: Any, grad_grad: Any) -> Any:
+    return _logits_gradient(op, grad_loss, grad_grad), None

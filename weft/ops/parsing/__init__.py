@@ -1,0 +1,1 @@
+"""Serialized examples, CSV lines and protocol messages into tensors."""

@@ -1,0 +1,158 @@
+"""tf.decode_csv: lines of comma-separated fields into a tensor for each column."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op, raw
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.kit.shared import as_array, invalid
+from weft.ops.kit.string_arrays import flat, strings
+from weft.ops.strings.numbers import numbers, type_name
+
+_QUOTE = b'"'
+
+
+def fields(record: bytes, delimiter: bytes, quotes: bool) -> list[bytes]:
+    """The fields of one record."""
+    if not (quotes and _QUOTE in record) and b"\n" not in record and b"\r" not in record:
+        return record.split(delimiter) if record else []
+    found: list[bytes] = []
+    at = 0
+    while at < len(record):
+        if record[at] in b"\r\n":
+            at += 1
+            continue
+        if quotes and record.startswith(_QUOTE, at):
+            field, at = _quoted(record, at + 1, delimiter)
+        else:
+            field, at = _unquoted(record, at, delimiter, quotes)
+        found.append(field)
+    if record.endswith(delimiter):
+        found.append(b"")
+    return found
+
+
+def _unquoted(record: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[bytes, int]:
+    end = record.find(delimiter, at)
+    end = len(record) if end < 0 else end
+    field = record[at:end]
+    if (quotes and _QUOTE in field) or b"\n" in field or b"\r" in field:
+        raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
+    return field, end + 1
+
+
+def _quoted(record: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
+    """The field whose content begins at `at`, and where the next field begins."""
+    parts = []
+    while True:
+        end = record.find(_QUOTE, at)
+        follows = record[end + 1 : end + 2]
+        if end < 0:
+            raise invalid("Quoted field has to end with quote followed by delim or end")
+        parts.append(record[at:end])
+        if follows in (b"", delimiter):
+            return b"".join(parts), end + 2
+        if follows != _QUOTE:
+            raise invalid("Quote inside a string has to be escaped by another quote")
+        parts.append(_QUOTE)
+        at = end + 2
+
+
+def _column(values: list[bytes], dtype: DType, default: Any, f: int, missing: bytes) -> np.ndarray:
+    """Field `f` of all records."""
+    gaps = [i for i, value in enumerate(values) if not value or value == missing]
+    if gaps:
+        if not np.size(default):
+            raise invalid(f"Field {f} is required but missing in record {gaps[0]}!")
+        values = list(values)
+    if dtype == dtypes.string:
+        out = strings(values)
+    else:
+        for i in gaps:
+            values[i] = b"0"
+        out = _numbers(values, dtype, f)
+    if gaps:
+        out[gaps] = np.ravel(default)[0]
+    return out
+
+
+def _numbers(values: list[bytes], dtype: DType, f: int) -> np.ndarray:
+    found, wrong = numbers(values, dtype)
+    if wrong >= 0:
+        text = values[wrong].decode(errors="replace")
+        raise invalid(f"Field {f} in record {wrong} is not a valid {type_name(dtype)}: {text}")
+    return found
+
+
+def _shapes(c: ShapeContext) -> list[Dims]:
+    for i in range(1, c.num_inputs):
+        dims = s.with_rank_at_most(c.dims(i), 1)
+        if dims and dims[0] is not None and dims[0] > 1:
+            raise ValueError(
+                "Shape of a default must be a length-0 or length-1 vector, or a scalar."
+            )
+    return [c.dims(0)] * c.num_outputs
+
+
+@op(
+    "DecodeCSV",
+    inputs="records: string, record_defaults: list(OUT_TYPE)",
+    outputs="output: list(OUT_TYPE)",
+    attrs="OUT_TYPE: list({float, double, int32, int64, string}) >= 1,"
+    ' field_delim: string = ",", use_quote_delim: bool = true, na_value: string = "",'
+    " select_cols: list(int) = []",
+    shape=_shapes,
+    runs_on="host",
+    differentiable=False,
+)
+def decode_csv_(
+    xp: Any, records: Any, record_defaults: list[Any], *, OUT_TYPE: list[DType], field_delim: str,
+    use_quote_delim: bool, na_value: str, select_cols: list[int],
+) -> list[np.ndarray]:  # fmt: skip
+    if len(field_delim) != 1:
+        raise invalid("field_delim should be only 1 char")
+    rows = []
+    for i, record in enumerate(flat(records)):
+        row = fields(record, field_delim.encode(), use_quote_delim)
+        if select_cols:
+            row = [row[j] for j in select_cols if j < len(row)]
+        if len(row) != len(OUT_TYPE):
+            raise invalid(f"Expect {len(OUT_TYPE)} fields but have {len(row)} in record {i}")
+        rows.append(row)
+    return [
+        _column([row[f] for row in rows], dtype, default, f, na_value.encode()).reshape(
+            np.shape(as_array(records))
+        )
+        for f, (dtype, default) in enumerate(zip(OUT_TYPE, record_defaults, strict=True))
+    ]
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Any,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    name: str | None = None,
+    na_value: str = "",
+    select_cols: Any = None,
+) -> list[Tensor]:
+    """A tensor for each column of the lines `records`; its type is that of its default."""
+    if select_cols is not None:
+        if any(a >= b for a, b in itertools.pairwise(select_cols)):
+            raise ValueError("select_cols is not strictly increasing.")
+        if select_cols[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(select_cols) != len(record_defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
+    return raw.DecodeCSV(
+        records, record_defaults, field_delim=field_delim, use_quote_delim=use_quote_delim,
+        na_value=na_value, select_cols=list(select_cols or []), name=name,
+    )  # fmt: skip

@@ -1,0 +1,299 @@
+"""ParseExample and ParseSingleExample: serialized tf.train.Example messages into tensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.ops.kit.shared import invalid, positions
+from weft.ops.kit.string_arrays import string
+from weft.ops.strings.example_wire import Fail, column, single, split, type_name
+
+_TYPES = "{float, int64, string}"
+
+
+def is_variable(dims: Dims) -> bool:
+    """Whether a dense feature of this shape has as many rows as each example brings."""
+    return bool(dims) and dims is not None and dims[0] is None
+
+
+def _size(dims: Dims) -> int:
+    """How many values fill the shape, or a row of it."""
+    return math.prod(d for d in dims or () if d is not None)
+
+
+def other_type(dtype: DType) -> Any:
+    """What a dense feature says to values of another type."""
+    return lambda actual: (
+        f"Data types don't match. Data type: {type_name(actual)}"
+        f" but expected type: {type_name(dtype)}"
+    )
+
+
+def other_sparse_type(dtype: DType) -> Any:
+    return lambda actual: (
+        f"Data types don't match. Expected type: {type_name(dtype)},"
+        f" Actual type: {type_name(actual)}"
+    )
+
+
+def check_defaults(defaults: list[Any], shapes: list[Dims]) -> None:
+    for d, (value, dims) in enumerate(zip(defaults, shapes, strict=True)):
+        if is_variable(dims):
+            if np.size(value) != 1:
+                raise invalid(
+                    f"dense_shape[{d}] is a variable length shape: {s.show(dims)}, therefore"
+                    f" def_value[{d}] must contain a single element (the padding element). But its"
+                    f" shape is: {s.show(np.shape(value))}"
+                )
+        elif np.size(value) and not _fits(np.shape(value), dims):
+            raise invalid(
+                f"def_value[{d}].shape() == {s.show(np.shape(value))} is not compatible with"
+                f" dense_shapes_[{d}] == {s.show(dims)}"
+            )
+
+
+def _fits(shape: tuple[int, ...], dims: Dims) -> bool:
+    return dims is None or (
+        len(shape) == len(dims) and all(b in (a, None) for a, b in zip(shape, dims, strict=True))
+    )
+
+
+# ---- what can be wrong with an example -----------------------------------------------------------
+
+
+def _kind(dtype: DType) -> str:
+    return "bytes" if dtype.name == "string" else type_name(dtype)
+
+
+def _wrong_size(dtype: DType, dims: Dims, count: int) -> str:
+    return (
+        f"Number of {_kind(dtype)} values != expected.  Values size: {count} but output shape:"
+        f" {s.show(dims)}"
+    )
+
+
+def _wrong_stride(dtype: DType, dims: Dims, count: int) -> str:
+    return (
+        f"Number of {_kind(dtype)} values is not a multiple of stride length. Saw {count} values"
+        f" but output shape is: {s.show(dims)}"
+    )
+
+
+def _require(default: Any, key: str, dtype: DType, where: str = "") -> None:
+    if np.size(default) == 0:
+        raise invalid(
+            f"{where}Feature: {key} (data type: {type_name(dtype)}) is required but could not be"
+            " found."
+        )
+
+
+# ---- features of one example ---------------------------------------------------------------------
+
+
+class One:
+    """The features of one example."""
+
+    def __init__(self, features: Any) -> None:
+        self.features = features
+
+    def _values(self, key: str, dtype: DType, mismatch: Any) -> tuple[Any, Fail]:
+        def fail(_: int, message: str) -> NoReturn:
+            raise invalid(f"Key: {key}.  {message}")
+
+        return single(self.features.get(key), dtype, fail, mismatch(dtype)), fail
+
+    def sparse(self, key: str, dtype: DType) -> Any:
+        values, _ = self._values(key, dtype, other_sparse_type)
+        return np.empty(0, dtype.np_storage) if values is None else values
+
+    def dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
+        values, fail = self._values(key, dtype, other_type)
+        if values is None:
+            _require(default, key, dtype)
+            return default
+        if len(values) != _size(dims):
+            fail(0, _wrong_size(dtype, dims, len(values)))
+        return values.reshape(dims)
+
+    def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> Any:
+        values, fail = self._values(key, dtype, other_type)
+        if values is None:
+            return np.empty([0, *(d or 0 for d in dims[1:])], dtype.np_storage)
+        if len(values) % _size(dims):
+            fail(0, _wrong_stride(dtype, dims, len(values)))
+        return values.reshape(-1, *dims[1:])
+
+
+# ---- features of a batch -------------------------------------------------------------------------
+
+
+class Batch:
+    """The features of some examples, which may have names."""
+
+    def __init__(self, features: list[Any], names: list[str]) -> None:
+        self.features, self.names = features, names
+
+    def _name(self, index: int) -> str:
+        return f"Name: {self.names[index] if self.names else '<unknown>'}, "
+
+    def _column(self, key: str, dtype: DType, mismatch: Any) -> tuple[Any, Any, list[int], Fail]:
+        def fail(index: int, message: str) -> NoReturn:
+            raise invalid(f"{self._name(index)}Key: {key}, Index: {index}.  {message}")
+
+        found = [each.get(key) for each in self.features]
+        return (*column(found, dtype, fail, mismatch(dtype)), fail)
+
+    def sparse(self, key: str, dtype: DType) -> tuple[Any, Any]:
+        """All values of a feature, and how many each example has."""
+        values, counts, *_ = self._column(key, dtype, other_sparse_type)
+        return values, counts
+
+    def dense(self, key: str, dtype: DType, dims: Dims, default: Any) -> Any:
+        """A feature that has the same number of values in every example."""
+        values, counts, missing, fail = self._column(key, dtype, other_type)
+        shape: Any = tuple(dims or ())
+        wrong = counts != _size(dims)
+        if missing:
+            _require(default, key, dtype, self._name(missing[0]))
+            wrong[missing] = False
+        for i in np.flatnonzero(wrong):
+            fail(int(i), _wrong_size(dtype, dims, counts[i]))
+        if not missing:
+            return values.reshape(len(counts), *shape)
+        out = np.empty((len(counts), *shape), dtype.np_storage)
+        present = np.ones(len(counts), bool)
+        present[missing] = False
+        out[present] = values.reshape(-1, *shape)
+        out[missing] = default
+        return out
+
+    def ragged(self, key: str, dtype: DType, dims: tuple[int | None, ...]) -> tuple[Any, Any]:
+        """A feature of rows: all of them, and how many each example has."""
+        values, counts, _, fail = self._column(key, dtype, other_type)
+        stride = _size(dims)
+        for i in np.flatnonzero(counts % stride):
+            fail(int(i), _wrong_stride(dtype, dims, counts[i]))
+        return values.reshape(-1, *dims[1:]), counts // stride
+
+
+def padded(rows: Any, counts: Any, filler: Any, dtype: DType) -> Any:
+    """Rows of several examples as [examples, most rows, ...], filled up with `filler`."""
+    longest = int(counts.max(initial=0))
+    out = np.full((len(counts), longest, *rows.shape[1:]), filler, dtype.np_storage)
+    out[np.arange(longest) < counts[:, None]] = rows
+    return out
+
+
+# ---- operations ----------------------------------------------------------------------------------
+
+
+def _dense_dims(c: ShapeContext, batch: Dims) -> list[Dims]:
+    return [
+        s.concat(batch, (None, *dims[1:]) if is_variable(dims) else dims)
+        for dims in c.attr("dense_shapes")
+    ]
+
+
+def _batch_shapes(c: ShapeContext) -> list[Dims]:
+    batch = s.with_rank(c.dims(0), 1)
+    count = len(c.attr("sparse_types"))
+    sparse: list[Dims] = [(None, 2)] * count + [(None,)] * count + [(2,)] * count
+    return sparse + _dense_dims(c, batch)
+
+
+def _text(values: list[Any]) -> list[str]:
+    return [string(value).decode() for value in values]
+
+
+@op(
+    "ParseExample",
+    inputs="serialized: string, names: string, sparse_keys: Nsparse * string,"
+    " dense_keys: Ndense * string, dense_defaults: list(Tdense)",
+    outputs="sparse_indices: Nsparse * int64, sparse_values: list(sparse_types),"
+    " sparse_shapes: Nsparse * int64, dense_values: list(Tdense)",
+    attrs=f"Nsparse: int >= 0, Ndense: int >= 0, sparse_types: list({_TYPES}) >= 0,"
+    f" Tdense: list({_TYPES}) >= 0, dense_shapes: list(shape) >= 0",
+    shape=_batch_shapes,
+    runs_on="host",
+    differentiable=False,
+)
+def parse_example_(
+    xp: Any, serialized: Any, names: Any, sparse_keys: Any, dense_keys: Any, dense_defaults: Any,
+    *, sparse_types: Any, Tdense: Any, dense_shapes: Any,
+) -> list[Any]:  # fmt: skip
+    check_defaults(dense_defaults, dense_shapes)
+    if serialized.ndim != 1:
+        raise invalid(f"Expected serialized to be a vector, got shape: {s.show(serialized.shape)}")
+    if len(names) not in (0, len(serialized)):
+        raise invalid(
+            f"Expected len(names) == len(serialized), but got: {len(names)} vs. {len(serialized)}"
+        )
+    features = [each.features.feature for each in split(serialized.tolist())]
+    batch = Batch(features, [each.decode(errors="replace") for each in names])
+    indices, values, shapes = [], [], []
+    for key, dtype in zip(_text(sparse_keys), sparse_types, strict=True):
+        flat, counts = batch.sparse(key, dtype)
+        indices.append(positions(counts))
+        values.append(flat)
+        shapes.append(np.array([len(counts), counts.max(initial=0)], np.int64))
+    dense = []
+    for key, dtype, dims, default in zip(
+        _text(dense_keys), Tdense, dense_shapes, dense_defaults, strict=True
+    ):
+        if is_variable(dims):
+            filler = np.ravel(default)[0]
+            dense.append(padded(*batch.ragged(key, dtype, dims), filler, dtype))
+        else:
+            dense.append(batch.dense(key, dtype, dims, default))
+    return [*indices, *values, *shapes, *dense]
+
+
+def _single_shapes(c: ShapeContext) -> list[Dims]:
+    s.with_rank(c.dims(0), 0)
+    count = c.attr("num_sparse")
+    sparse: list[Dims] = [(None, 1)] * count + [(None,)] * count + [(1,)] * count
+    return sparse + _dense_dims(c, ())
+
+
+@op(
+    "ParseSingleExample",
+    inputs="serialized: string, dense_defaults: list(Tdense)",
+    outputs="sparse_indices: num_sparse * int64, sparse_values: list(sparse_types),"
+    " sparse_shapes: num_sparse * int64, dense_values: list(Tdense)",
+    attrs="num_sparse: int >= 0, sparse_keys: list(string) >= 0, dense_keys: list(string) >= 0,"
+    f" sparse_types: list({_TYPES}) >= 0, Tdense: list({_TYPES}) >= 0,"
+    " dense_shapes: list(shape) >= 0",
+    shape=_single_shapes,
+    runs_on="host",
+    differentiable=False,
+)
+def parse_single_example_(
+    xp: Any, serialized: Any, dense_defaults: Any, *, sparse_keys: Any, dense_keys: Any,
+    sparse_types: Any, Tdense: Any, dense_shapes: Any,
+) -> list[Any]:  # fmt: skip
+    check_defaults(dense_defaults, dense_shapes)
+    if np.ndim(serialized):
+        raise invalid(
+            f"Expected serialized to be a scalar, got shape: {s.show(np.shape(serialized))}"
+        )
+    (example,) = split([string(serialized)])
+    one = One(example.features.feature)
+    found = [one.sparse(key, dtype) for key, dtype in zip(sparse_keys, sparse_types, strict=True)]
+    dense = []
+    for key, dtype, dims, default in zip(
+        dense_keys, Tdense, dense_shapes, dense_defaults, strict=True
+    ):
+        if is_variable(dims):
+            dense.append(one.ragged(key, dtype, dims))
+        else:
+            dense.append(one.dense(key, dtype, dims, default))
+    indices = [np.arange(len(values), dtype=np.int64)[:, None] for values in found]
+    shapes = [np.array([len(values)], np.int64) for values in found]
+    return [*indices, *found, *shapes, *dense]

@@ -1,0 +1,1 @@
+"""Queues, readers, accumulators, barriers and staging areas."""

@@ -1,0 +1,1 @@
+"""Random numbers: stateful by seed, stateless, and from generators."""

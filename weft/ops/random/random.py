@@ -1,0 +1,316 @@
+"""tf.random: values drawn from distributions. The ops that draw them are in random_ops.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.core.shapes import Dimension
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import Tensor, name_scope
+from weft.graph.op_def import raw
+from weft.graph.random_seed import seed_attrs
+from weft.ops.array import array
+from weft.ops.control import control
+from weft.ops.math import math
+
+_UNIFORM_DTYPES = (
+    dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64,
+)  # fmt: skip
+
+
+def _plain_size(size: Any) -> Any:
+    # `labels.max() + 1` of small integers was an int64 before NumPy 2, and is a uint8 now.
+    if isinstance(size, np.integer) and size.dtype.itemsize < 4:
+        return int(size)
+    return size.value if isinstance(size, Dimension) else size
+
+
+def _shape_tensor(shape: Any) -> Tensor:
+    """A shape given in any form as a vector named "shape"."""
+    dtype = None
+    if isinstance(shape, tuple | list):
+        shape = tuple(map(_plain_size, shape))
+        dtype = None if shape else dtypes.int32
+    return convert_to_tensor(shape, dtype=dtype, name="shape")
+
+
+def _scaled(values: Tensor, scale: Tensor, offset: Tensor, name: str) -> Tensor:
+    return raw.Add(raw.Mul(values, scale, name="mul"), offset, name=name)
+
+
+def _check_uniform(dtype: Any, maxval: Any) -> tuple[DType, Any]:
+    dtype = dtypes.as_dtype(dtype)
+    if dtype not in _UNIFORM_DTYPES:
+        raise ValueError(f"Invalid dtype {dtype!r}")
+    if maxval is None:
+        if dtype.is_integer:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        maxval = 1
+    return dtype, maxval
+
+
+def random_uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Uniform values in [minval, maxval); integers need a `maxval`, floats have 1."""
+    dtype, maxval = _check_uniform(dtype, maxval)
+    with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
+        shape = _shape_tensor(shape)
+        low = convert_to_tensor(minval, dtype=dtype, name="min")
+        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+        seeds = seed_attrs(seed)
+        if dtype.is_integer:
+            return raw.RandomUniformInt(shape, low, high, **seeds, name=name)
+        values = raw.RandomUniform(shape, dtype, **seeds)
+        return _scaled(values, raw.Sub(high, low, name="sub"), low, name)
+
+
+def _around(
+    default: str, draw: Callable[[Tensor], Tensor], shape: Any, seed: Any, mean: Any, stddev: Any,
+    dtype: Any, name: str | None,
+) -> Tensor:  # fmt: skip
+    """What `draw` gives for a shape, with this mean and standard deviation."""
+    with name_scope(name, default, [shape, seed, mean, stddev]) as name:
+        shape = _shape_tensor(shape)
+        mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+        return _scaled(draw(shape), stddev, mean, name)
+
+
+def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tensor]:
+    def drawn(
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = dtypes.float32,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Tensor:
+        def draw(shape: Tensor) -> Tensor:
+            return getattr(raw, op_name)(shape, dtype, **seed_attrs(seed))
+
+        return _around(function, draw, shape, seed, mean, stddev, dtype, name)
+
+    drawn.__name__ = drawn.__qualname__ = function
+    drawn.__doc__ = doc
+    return drawn
+
+
+random_normal = _seeded_normal(
+    "random_normal",
+    "RandomStandardNormal",
+    "Normal values of the given mean and standard deviation.",
+)
+truncated_normal = _seeded_normal(
+    "truncated_normal",
+    "TruncatedNormal",
+    "Normal values within two standard deviations of the mean.",
+)
+
+
+def parameterized_truncated_normal(
+    shape: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal values between bounds; parameters are scalars, or vectors with one entry per row."""
+    given = {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals}
+    with name_scope(name, "parameterized_truncated_normal", [shape, *given.values()]):
+        shape = _shape_tensor(shape)
+        parameters = [convert_to_tensor(v, dtype=dtype, name=k) for k, v in given.items()]
+        return raw.ParameterizedTruncatedNormal(shape, *parameters, **seed_attrs(seed))
+
+
+def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """`value` with its rows (slices along the first dimension) in random order."""
+    return raw.RandomShuffle(value, **seed_attrs(seed), name=name)
+
+
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """A part of `value` of shape `size`, at a random place."""
+    with name_scope(name, "random_crop", [value, size]) as name:
+        value = convert_to_tensor(value, name="value")
+        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
+        shape = array.shape(value)
+        fits = control.Assert(
+            math.reduce_all(shape >= size),
+            ["Need value.shape >= size, got ", shape, size],
+            summarize=1000,
+        )
+        shape = control.with_dependencies([fits], shape)
+        limit = shape - size + 1
+        places = random_uniform(
+            array.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
+        )
+        return raw.Slice(value, places % limit, size, name=name)
+
+
+def multinomial(
+    logits: Any,
+    num_samples: Any,
+    seed: int | None = None,
+    name: str | None = None,
+    output_dtype: Any = None,
+) -> Tensor:
+    """Classes drawn with unnormalised log-probabilities `logits`, `num_samples` per row."""
+    with name_scope(name, "multinomial", [logits]):
+        return _multinomial(logits, num_samples, output_dtype, seed)
+
+
+def categorical(
+    logits: Any,
+    num_samples: Any,
+    dtype: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Classes drawn with unnormalised log-probabilities `logits`, `num_samples` per row."""
+    with name_scope(name, "categorical", [logits]):
+        return _multinomial(logits, num_samples, dtype, seed)
+
+
+def _multinomial(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
+    logits = convert_to_tensor(logits, name="logits")
+    seeds = seed_attrs(seed)
+    return raw.Multinomial(logits, num_samples, **seeds, output_dtype=dtype or dtypes.int64)
+
+
+def random_gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`shape` gamma values for each pair of (broadcast) `alpha` and inverse scale `beta`.
+
+    Differentiable with respect to both.
+    """
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
+        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
+        alpha = alpha + array.zeros_like(beta)
+        seeds = seed_attrs(seed)
+        # Tiny values round to zero, which is not a gamma value.
+        tiny = np.finfo(alpha.dtype.as_numpy_dtype).tiny
+        return raw.Maximum(tiny, raw.RandomGamma(shape, alpha, **seeds) / beta)
+
+
+def random_poisson(
+    lam: Any,
+    shape: Any,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`shape` Poisson values for each rate in `lam`."""
+    return random_poisson_v2(shape, lam, dtype, seed, name)
+
+
+def random_poisson_v2(
+    shape: Any,
+    lam: Any,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`random_poisson` with its arguments in the later order."""
+    with name_scope(name, "random_poisson", [lam, shape]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        return raw.RandomPoissonV2(shape, lam, dtype=dtype, **seed_attrs(seed))
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Uniform values in [minval, maxval) that depend on nothing but `seed`, two integers."""
+    dtype, maxval = _check_uniform(dtype, maxval)
+    with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
+        shape = _shape_tensor(shape)
+        low = convert_to_tensor(minval, dtype=dtype, name="min")
+        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+        if dtype.is_integer:
+            return raw.StatelessRandomUniformInt(shape, seed, low, high, name=name)
+        values = raw.StatelessRandomUniform(shape, seed, dtype=dtype)
+        return _scaled(values, raw.Sub(high, low, name="sub"), low, name)
+
+
+def _stateless_normal(function: str, op_name: str, scope: str, doc: str) -> Callable[..., Tensor]:
+    def drawn(
+        shape: Any,
+        seed: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:
+        def draw(shape: Tensor) -> Tensor:
+            return getattr(raw, op_name)(shape, seed, dtype)
+
+        return _around(scope, draw, shape, seed, mean, stddev, dtype, name)
+
+    drawn.__name__ = drawn.__qualname__ = function
+    drawn.__doc__ = doc
+    return drawn
+
+
+stateless_normal = _stateless_normal(
+    "stateless_normal",
+    "StatelessRandomNormal",
+    "stateless_random_normal",
+    "Normal values that depend on nothing but `seed`, two integers.",
+)
+stateless_truncated_normal = _stateless_normal(
+    "stateless_truncated_normal",
+    "StatelessTruncatedNormal",
+    "stateless_truncated_normal",
+    "`truncated_normal` values that depend on nothing but `seed`, two integers.",
+)
+
+
+def stateless_multinomial(
+    logits: Any,
+    num_samples: Any,
+    seed: Any,
+    output_dtype: Any = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """`multinomial` with draws that depend on nothing but `seed`, two integers."""
+    with name_scope(name, "stateless_multinomial", [logits, seed]):
+        logits = convert_to_tensor(logits, name="logits")
+        return raw.StatelessMultinomial(logits, num_samples, seed, output_dtype=output_dtype)
+
+
+def stateless_categorical(
+    logits: Any,
+    num_samples: Any,
+    seed: Any,
+    dtype: Any = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """`categorical` with draws that depend on nothing but `seed`, two integers."""
+    with name_scope(name, "stateless_categorical", [logits, seed]):
+        logits = convert_to_tensor(logits, name="logits")
+        return raw.StatelessMultinomial(logits, num_samples, seed, output_dtype=dtype)

@@ -1,0 +1,96 @@
+"""tf.confusion_matrix, and bringing labels and predictions to one rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.tensor import Tensor
+from weft.ops.array import array
+from weft.ops.array.scatter import scatter_nd
+from weft.ops.control import check
+from weft.ops.control.cond import cond
+from weft.ops.math import math as math_ops
+
+
+def remove_squeezable_dimensions(
+    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Drops a last dimension of 1 from whichever has one too many.
+
+    `expected_rank_diff` is what predictions should have more than labels.
+    """
+    with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
+        labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
+        if labels.dims is not None and predictions.dims is not None:
+            extra = len(predictions.dims) - len(labels.dims) - expected_rank_diff
+            if extra == 1:
+                predictions = array.squeeze(predictions, [-1])
+            elif extra == -1:
+                labels = array.squeeze(labels, [-1])
+            return labels, predictions
+        extra_now = array.rank(predictions) - array.rank(labels) - expected_rank_diff
+        if _may_end_in_one(predictions):
+            predictions = squeeze_if(math_ops.equal(extra_now, 1), predictions)
+        if _may_end_in_one(labels):
+            labels = squeeze_if(math_ops.equal(extra_now, -1), labels)
+        return labels, predictions
+
+
+def _may_end_in_one(tensor: Tensor) -> bool:
+    return tensor.dims is None or (bool(tensor.dims) and tensor.dims[-1] in (None, 1))
+
+
+def squeeze_if(condition: Tensor, tensor: Tensor) -> Tensor:
+    """Without its last dimension when `condition` holds at run time."""
+    return cond(condition, lambda: array.squeeze(tensor, [-1]), lambda: tensor)
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    weights: Any = None,
+) -> Tensor:
+    """How often (or with what weight) each label, by row, got each prediction, by column."""
+    dtype = dtypes.as_dtype(dtype)
+    with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)) as scope:
+        labels, predictions = remove_squeezable_dimensions(
+            convert_to_tensor(labels, name="labels"),
+            convert_to_tensor(predictions, name="predictions"),
+        )
+        labels = _classes(labels, "`labels`")
+        predictions = _classes(predictions, "`predictions`")
+        if num_classes is None:
+            largest = math_ops.maximum(
+                math_ops.reduce_max(predictions), math_ops.reduce_max(labels)
+            )
+            num_classes = largest + 1
+        else:
+            count = math_ops.cast(num_classes, dtypes.int64)
+            labels = _below(labels, count, "`labels` out of bound")
+            predictions = _below(predictions, count, "`predictions` out of bound")
+        if weights is not None:
+            weights = convert_to_tensor(weights, name="weights")
+            predictions.shape.assert_is_compatible_with(weights.shape)
+            weights = math_ops.cast(weights, dtype)
+        shape = array.stack([num_classes, num_classes])
+        places = array.stack([labels, predictions], axis=1)
+        values = array.ones_like(predictions, dtype) if weights is None else weights
+        return scatter_nd(places, values, math_ops.cast(shape, dtypes.int64), name=scope)
+
+
+def _classes(tensor: Tensor, what: str) -> Tensor:
+    tensor = math_ops.cast(tensor, dtypes.int64)
+    not_negative = check.assert_non_negative(tensor, message=f"{what} contains negative values")
+    with control_dependencies([not_negative]):
+        return array.identity(tensor)
+
+
+def _below(tensor: Tensor, count: Tensor, message: str) -> Tensor:
+    with control_dependencies([check.assert_less(tensor, count, message=message)]):
+        return array.identity(tensor)

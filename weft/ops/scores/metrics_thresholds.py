@@ -1,0 +1,289 @@
+"""Metrics of predictions between 0 and 1 that count as true above a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import control_dependencies
+from weft.graph.tensor import Tensor
+from weft.ops.array import array
+from weft.ops.array.one_hot_search import where
+from weft.ops.control import check
+from weft.ops.kit.replicas import across_replicas
+from weft.ops.math import math as math_ops
+from weft.ops.scores.metrics_base import Metric, aligned, metric_variable, published
+from weft.ops.scores.weights import broadcast_weights
+from weft.ops.state.updates import assign_add
+from weft.ops.state.variable_scope import variable_scope
+
+# Short name -> variable, whether the label is true, whether the prediction is.
+_COUNTS = {
+    "tp": ("true_positives", True, True),
+    "fn": ("false_negatives", True, False),
+    "tn": ("true_negatives", False, False),
+    "fp": ("false_positives", False, True),
+}
+_EPSILON = 1e-7
+Counts = dict[str, Any]
+
+
+def _count(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any, includes: tuple[str, ...]
+) -> tuple[Counts, Counts]:
+    """The variables that count, one number for each threshold, and their updates."""
+    predictions, labels, weights = aligned(
+        math_ops.cast(_between_0_and_1(predictions), dtypes.float32),
+        math_ops.cast(labels, dtypes.bool),
+        weights,
+    )
+    steps = len(thresholds)
+    row = array.reshape(predictions, [1, -1])
+    limits = array.expand_dims(constant(thresholds, dtypes.float32), [1])
+    predicted = math_ops.greater(array.tile(row, [steps, 1]), limits)
+    labelled = array.tile(array.reshape(labels, [1, -1]), [steps, 1])
+    if weights is not None:
+        weights = broadcast_weights(math_ops.cast(weights, dtypes.float32), predictions)
+        weights = array.tile(array.reshape(weights, [1, -1]), [steps, 1])
+    values, updates = {}, {}
+    for key in includes:
+        name, label, prediction = _COUNTS[key]
+        values[key] = metric_variable([steps], dtypes.float32, name=name)
+        found = math_ops.logical_and(
+            labelled if label else math_ops.logical_not(labelled),
+            predicted if prediction else math_ops.logical_not(predicted),
+        )
+        found = math_ops.cast(found, dtypes.float32)
+        if weights is not None:
+            found = found * weights
+        updates[key] = assign_add(values[key], math_ops.reduce_sum(found, 1))
+    return values, updates
+
+
+def _between_0_and_1(predictions: Any) -> Tensor:
+    predictions = convert_to_tensor(predictions)
+    message = "predictions must be in [0, 1]"
+    low, high = (math_ops.cast(limit, predictions.dtype) for limit in (0.0, 1.0))
+    checks = [
+        check.assert_greater_equal(predictions, low, message=message),
+        check.assert_less_equal(predictions, high, message=message),
+    ]
+    with control_dependencies(checks):
+        return array.identity(predictions)
+
+
+def _at_thresholds(key: str, doc: str) -> Callable[..., Metric]:
+    """The metric that is one of the counts, of each threshold."""
+    counted = _COUNTS[key][0]
+
+    def count(
+        labels: Any,
+        predictions: Any,
+        thresholds: Any,
+        weights: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        with variable_scope(name, counted, (predictions, labels, weights)):
+            values, updates = _count(labels, predictions, thresholds, weights, (key,))
+            return across_replicas(array.identity, values[key]), updates[key]
+
+    return published(count, f"{counted}_at_thresholds", doc)
+
+
+true_positives_at_thresholds = _at_thresholds(
+    "tp", "How often a prediction was rightly above each threshold."
+)
+true_negatives_at_thresholds = _at_thresholds(
+    "tn", "How often a prediction was rightly not above each threshold."
+)
+false_positives_at_thresholds = _at_thresholds(
+    "fp", "How often a prediction was wrongly above each threshold."
+)
+false_negatives_at_thresholds = _at_thresholds(
+    "fn", "How often a prediction was wrongly not above each threshold."
+)
+
+
+def _part_at_thresholds(what: str, others: str, doc: str) -> Callable[..., Metric]:
+    """The metric that is the true positives over these and `others`, of each threshold."""
+    function = f"{what}_at_thresholds"
+
+    def ratio(counts: Counts, suffix: str) -> Tensor:
+        total = _EPSILON + counts["tp"] + counts[others]
+        return math_ops.div(counts["tp"], total, name=f"{what}_{suffix}")
+
+    def part(
+        labels: Any,
+        predictions: Any,
+        thresholds: Any,
+        weights: Any = None,
+        name: str | None = None,
+    ) -> Metric:
+        with variable_scope(name, function, (predictions, labels, weights)):
+            counts = _count(labels, predictions, thresholds, weights, ("tp", others))
+            return _value_and_update(ratio, counts)
+
+    return published(part, function, doc)
+
+
+def _value_and_update(
+    function: Callable[[Counts, str], Tensor], counts: tuple[Counts, Counts]
+) -> Metric:
+    values, updates = counts
+    value = across_replicas(
+        lambda *counted: function(dict(zip(values, counted, strict=True)), "value"),
+        *values.values(),
+    )
+    return value, function(updates, "update_op")
+
+
+precision_at_thresholds = _part_at_thresholds(
+    "precision", "fp", "Which part of the predictions above each threshold were right."
+)
+recall_at_thresholds = _part_at_thresholds(
+    "recall", "fn", "Which part of the true labels were found with each threshold."
+)
+
+
+# ---- areas under curves --------------------------------------------------------------------------
+
+
+def _even_thresholds(count: int) -> list[float]:
+    return [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
+
+
+@partial(published, before="curve")
+def auc(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    curve: str = "ROC",
+    name: str | None = None,
+    summation_method: str = "trapezoidal",
+    thresholds: Any = None,
+) -> Metric:
+    """The area under the ROC or PR curve, by a sum over thresholds."""
+    with variable_scope(name, "auc", (labels, predictions, weights)):
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        if summation_method not in (*_HEIGHTS, "careful_interpolation"):
+            raise ValueError(f"Invalid summation_method: {summation_method}")
+        inner = _even_thresholds(num_thresholds) if thresholds is None else sorted(thresholds)
+        # A little outside, so that 0 is above the first and 1 not above the last.
+        limits = [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
+        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        return _value_and_update(_area_function(curve, summation_method), counts)
+
+
+_HEIGHTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "trapezoidal": lambda left, right: (left + right) / 2.0,
+    "minoring": math_ops.minimum,
+    "majoring": math_ops.maximum,
+}
+
+
+def _area_function(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
+    if curve == "PR" and method == "careful_interpolation":
+        return _interpolated_pr_area
+    height = _HEIGHTS.get(method, _HEIGHTS["trapezoidal"])
+    epsilon = 1.0e-6
+
+    def area(counts: Counts, name: str) -> Tensor:
+        tp, fn, tn, fp = (counts[key] for key in ("tp", "fn", "tn", "fp"))
+        recall = math_ops.div(tp + epsilon, tp + fn + epsilon)
+        if curve == "ROC":
+            x, y = math_ops.div(fp, fp + tn + epsilon), recall
+        else:
+            x, y = recall, math_ops.div(tp + epsilon, tp + fp + epsilon)
+        return math_ops.reduce_sum(
+            math_ops.multiply(x[:-1] - x[1:], height(y[:-1], y[1:])), name=name
+        )
+
+    return area
+
+
+def _interpolated_pr_area(counts: Counts, name: str) -> Tensor:
+    """Between thresholds, true positives grow in proportion to all positives (Davis, Goadrich)."""
+    tp, fp, fn = (array.identity(counts[key]) for key in ("tp", "fp", "fn"))
+    gained = tp[:-1] - tp[1:]
+    positives = tp + fp
+    step = math_ops.maximum(positives[:-1] - positives[1:], 0)
+    slope = math_ops.div_no_nan(gained, step, name="prec_slope")
+    intercept = tp[1:] - math_ops.multiply(slope, positives[1:])
+    ratio = where(
+        math_ops.logical_and(positives[:-1] > 0, positives[1:] > 0),
+        math_ops.div_no_nan(
+            positives[:-1], math_ops.maximum(positives[1:], 0), name="recall_relative_ratio"
+        ),
+        array.ones_like(positives[1:]),
+    )
+    increments = math_ops.div_no_nan(
+        slope * (gained + intercept * math_ops.log(ratio)),
+        math_ops.maximum(tp[1:] + fn[1:], 0),
+        name="pr_auc_increment",
+    )
+    return math_ops.reduce_sum(increments, name="interpolate_pr_auc")
+
+
+# ---- one rate where another has a given value ----------------------------------------------------
+
+
+@published
+def specificity_at_sensitivity(
+    labels: Any,
+    predictions: Any,
+    sensitivity: float,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    name: str | None = None,
+) -> Metric:
+    """The true negative rate at the threshold where the true positive rate is nearest to this."""
+    if not 0 <= sensitivity <= 1:
+        raise ValueError("`sensitivity` must be in the range [0, 1].")
+
+    def specificity(counts: Counts, suffix: str) -> Tensor:
+        rates = math_ops.div(counts["tp"], counts["tp"] + counts["fn"] + _EPSILON)
+        distance = math_ops.abs(rates - sensitivity)
+        nearest = math_ops.equal(distance, math_ops.reduce_min(distance))
+        # Of several, the last.
+        order = math_ops.cumsum(math_ops.cast(nearest, dtypes.int64))
+        at = math_ops.cast(math_ops.argmax(order, 0), dtypes.int32)
+        return _rate(counts["tn"], counts["fp"], at, suffix)
+
+    with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
+        limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 - _EPSILON]
+        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        return _value_and_update(specificity, counts)
+
+
+@published
+def sensitivity_at_specificity(
+    labels: Any,
+    predictions: Any,
+    specificity: float,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    name: str | None = None,
+) -> Metric:
+    """The true positive rate at the threshold where the true negative rate is nearest to this."""
+    if not 0 <= specificity <= 1:
+        raise ValueError("`specificity` must be in the range [0, 1].")
+
+    def sensitivity(counts: Counts, suffix: str) -> Tensor:
+        rates = math_ops.div(counts["tn"], counts["tn"] + counts["fp"] + _EPSILON)
+        at = math_ops.cast(math_ops.argmin(math_ops.abs(rates - specificity), axis=0), dtypes.int32)
+        return _rate(counts["tp"], counts["fn"], at, suffix)
+
+    with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
+        limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 + _EPSILON]
+        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        return _value_and_update(sensitivity, counts)
+
+
+def _rate(right: Any, wrong: Any, at: Tensor, name: str) -> Tensor:
+    right, wrong = array.identity(right)[at], array.identity(wrong)[at]
+    return math_ops.div(right, right + wrong + _EPSILON, name)

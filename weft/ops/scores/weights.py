@@ -1,0 +1,86 @@
+"""Weights of losses and metrics: scalars, or of the values' rank with each size equal or 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import control_dependencies, name_scope
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.ops.array import array
+from weft.ops.control import control
+from weft.ops.control.cond import cond
+from weft.ops.math import math as math_ops
+
+_PROBLEM = "weights can not be broadcast to values."
+
+
+def assert_broadcastable(weights: Any, values: Any) -> Operation:
+    """An operation that fails unless `weights` fit `values`; ValueError if that is known now."""
+    with name_scope(None, "assert_broadcastable", (weights, values)) as scope:
+        with name_scope(None, "weights", (weights,)) as weights_scope:
+            weights = convert_to_tensor(weights, name=weights_scope)
+            weights_shape = array.shape(weights, name="shape")
+            weights_rank = array.rank(weights, name="rank")
+        with name_scope(None, "values", (values,)) as values_scope:
+            values = convert_to_tensor(values, name=values_scope)
+            values_shape = array.shape(values, name="shape")
+            values_rank = array.rank(values, name="rank")
+        if _fits(weights, values):
+            what = "scalar" if weights.dims == () else "dims"
+            return control.no_op(name=f"static_{what}_check_success")
+        is_scalar = math_ops.equal(0, weights_rank, name="is_scalar")
+        fits = cond(
+            is_scalar,
+            lambda: is_scalar,
+            lambda: cond(
+                math_ops.equal(values_rank, weights_rank),
+                lambda: _sizes_fit(weights_shape, values_shape),
+                lambda: math_ops.not_equal(values_rank, values_rank),
+            ),
+        )
+        data = [
+            _PROBLEM, "weights.shape=", weights.name, weights_shape, "values.shape=", values.name,
+            values_shape, "is_scalar=", is_scalar,
+        ]  # fmt: skip
+        return control.Assert(fits, data, name=scope)
+
+
+def _fits(weights: Tensor, values: Tensor) -> bool:
+    """What the static shapes say: True, or False for not yet known; ValueError for never."""
+    if weights.dims == ():
+        return True
+    if weights.dims is None or values.dims is None:
+        return False
+    shapes = f"values.shape={values.shape}. weights.shape={weights.shape}."
+    if len(weights.dims) != len(values.dims):
+        raise ValueError(
+            f"{_PROBLEM} values.rank={len(values.dims)}. weights.rank={len(weights.dims)}. {shapes}"
+        )
+    known = True
+    for i, (size, wanted) in enumerate(zip(weights.dims, values.dims, strict=True)):
+        if size == 1:
+            continue
+        if size is None or wanted is None:
+            known = False
+        elif size != wanted:
+            raise ValueError(f"{_PROBLEM} Mismatch at dim {i}. {shapes}")
+    return known
+
+
+def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
+    same = math_ops.equal(weights_shape, values_shape)
+    return math_ops.reduce_all(math_ops.logical_or(same, math_ops.equal(weights_shape, 1)))
+
+
+def broadcast_weights(weights: Any, values: Any) -> Tensor:
+    """`weights` as large as `values`."""
+    with name_scope(None, "broadcast_weights", (weights, values)) as scope:
+        values = convert_to_tensor(values, name="values")
+        weights = convert_to_tensor(weights, dtype=values.dtype.base_dtype, name="weights")
+        known = weights.shape.is_fully_defined() and values.shape.is_fully_defined()
+        if known and weights.shape.is_compatible_with(values.shape):
+            return weights
+        with control_dependencies((assert_broadcastable(weights, values),)):
+            return math_ops.multiply(weights, array.ones_like(values), name=scope)

@@ -1,0 +1,145 @@
+"""Sums of sparse tensors, and of a sparse and a dense one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.slices import SparseTensor, SparseTensorValue
+from weft.ops.kit.shared import invalid
+
+
+def _sum_shapes(c: ShapeContext) -> list[Dims]:
+    (rank,) = s.merge(c.dims(2), c.dims(5)) or (None,)
+    return [(None, rank), (None,), (rank,)]
+
+
+@op(
+    "SparseAdd",
+    inputs="a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T,"
+    "b_shape: int64, thresh: Treal",
+    outputs="sum_indices: int64, sum_values: T, sum_shape: int64",
+    attrs="T: numbertype, Treal: realnumbertype",
+    shape=_sum_shapes,
+    runs_on="host",
+)
+def sparse_add_(
+    xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
+    b_shape: Any, thresh: Any,
+) -> Any:  # fmt: skip
+    if not np.array_equal(a_shape, b_shape):
+        raise invalid(
+            "Operands' shapes do not match: got"
+            f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
+        )
+    places: dict[tuple[int, ...], Any] = {}
+    for indices, values in ((a_indices, a_values), (b_indices, b_values)):
+        for index, value in zip(map(tuple, indices.tolist()), values, strict=True):
+            places[index] = places[index] + value if index in places else value
+    kept = [index for index in sorted(places) if abs(places[index]) >= thresh]
+    indices = np.array(kept, np.int64).reshape(len(kept), len(a_shape))
+    found = np.array([places[index] for index in kept], a_values.dtype)
+    return [indices, found, np.array(a_shape)]
+
+
+@sparse_add_.gradient
+def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
+    a, b = raw.SparseAddGrad(grad, op.inputs[0], op.inputs[3], op.outputs[0])
+    a.set_shape(op.inputs[1].shape)
+    b.set_shape(op.inputs[4].shape)
+    return [None, a, None, None, b, None, None]
+
+
+@op(
+    "SparseAddGrad",
+    inputs="backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64",
+    outputs="a_val_grad: T, b_val_grad: T",
+    attrs="T: numbertype",
+    shape=lambda c: [(_rows(c.dims(1)),), (_rows(c.dims(2)),)],
+    runs_on="host",
+    differentiable=False,
+)
+def sparse_add_grad(
+    xp: Any, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any
+) -> Any:
+    found = dict(zip(map(tuple, sum_indices.tolist()), backprop_val_grad, strict=True))
+    zero = backprop_val_grad.dtype.type(0)
+
+    def of(indices: Any) -> Any:
+        values = [found.get(index, zero) for index in map(tuple, indices.tolist())]
+        return np.array(values, backprop_val_grad.dtype)
+
+    return [of(a_indices), of(b_indices)]
+
+
+def _rows(dims: Dims) -> int | None:
+    return None if dims is None else dims[0]
+
+
+@op(
+    "SparseTensorDenseAdd",
+    inputs="a_indices: Tindices, a_values: T, a_shape: Tindices, b: T",
+    outputs="output: T",
+    attrs="T: numbertype, Tindices: {int32, int64}",
+    shape=lambda c: c.dims(3),
+    static="a_shape",
+)
+def sparse_tensor_dense_add(xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any) -> Any:
+    if tuple(a_shape) != tuple(b.shape):
+        raise invalid(
+            "Dimension 0 does not equal (no broadcasting is supported): sparse side"
+            f" {s.show(tuple(a_shape))} vs dense side {s.show(tuple(b.shape))}"
+        )
+    where = tuple(a_indices[:, i] for i in range(a_indices.shape[1]))
+    if xp is not np:
+        return b.at[where].add(a_values)
+    if np.any(a_indices < 0) or np.any(a_indices >= np.asarray(a_shape)):
+        raise invalid("Sparse tensor has an invalid index; see the shape of its dense side.")
+    total = np.array(b)
+    np.add.at(total, where, a_values)
+    return total
+
+
+@sparse_tensor_dense_add.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    return [None, raw.GatherNd(grad, op.inputs[0]), None, grad]
+
+
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """`a + b`, at least one of them sparse; sparse if both are.
+
+    Of a sparse sum, elements smaller than `threshold` (formerly `thresh`) are left out.
+    """
+    if threshold is None:
+        threshold = 0 if thresh is None else thresh
+    elif thresh is not None:
+        raise ValueError("Cannot specify both 'thresh' and 'threshold'.")
+    kinds = (SparseTensor, SparseTensorValue)
+    if not isinstance(a, kinds) and not isinstance(b, kinds):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if isinstance(a, kinds) and isinstance(b, kinds):
+        return _sparse_sum(_sparse(a), _sparse(b), threshold)
+    sparse, dense = (a, b) if isinstance(a, kinds) else (b, a)
+    sparse = _sparse(sparse)
+    return raw.SparseTensorDenseAdd(sparse.indices, sparse.values, sparse.dense_shape, dense)
+
+
+def _sparse(value: Any) -> SparseTensor:
+    return SparseTensor.from_value(value)
+
+
+def _sparse_sum(a: SparseTensor, b: SparseTensor, threshold: Any) -> SparseTensor:
+    least = convert_to_tensor(threshold, a.values.dtype.real_dtype.base_dtype, name="threshold")
+    indices, values, shape = raw.SparseAdd(
+        a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, least
+    )
+    known = a.shape.merge_with(b.shape)
+    if known.is_fully_defined():
+        shape = known.as_list()
+    return SparseTensor(indices, values, shape)

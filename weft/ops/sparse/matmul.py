@@ -1,0 +1,120 @@
+"""Products of a sparse and a dense matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.graph import name_scope
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.slices import SparseTensor
+from weft.graph.tensor import Tensor
+from weft.ops.kit.shared import invalid
+
+
+def _product_dims(c: ShapeContext) -> Dims:
+    s.with_rank(c.dims(0), 2)
+    s.with_rank(c.dims(1), 1)
+    a = c.partial(2)
+    a = (None, None) if a is None else s.with_rank(a, 2)
+    b = s.with_rank(c.dims(3), 2)
+    rows, inner = a[::-1] if c.attr("adjoint_a") else a
+    other, columns = b[::-1] if c.attr("adjoint_b") else b
+    s.merge_dim(inner, other)
+    return (rows, columns)
+
+
+def _adjoint(xp: Any, x: Any) -> Any:
+    return xp.conj(x).T if np.dtype(x.dtype).kind == "c" else x.T
+
+
+@op(
+    "SparseTensorDenseMatMul",
+    inputs="a_indices: Tindices, a_values: T, a_shape: int64, b: T",
+    outputs="product: T",
+    attrs="T: type, Tindices: {int32, int64} = int64, adjoint_a: bool = false,"
+    " adjoint_b: bool = false",
+    shape=_product_dims,
+    static="a_shape",
+    flops=lambda dims, attrs: 2.0 * dims[1][0] * dims[3][0 if attrs["adjoint_b"] else 1],
+)
+def sparse_tensor_dense_mat_mul(
+    xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any, *, adjoint_a: bool,
+    adjoint_b: bool,
+) -> Any:  # fmt: skip
+    rows, columns = a_indices[:, 0], a_indices[:, 1]
+    height, inner = (int(d) for d in np.asarray(a_shape))
+    if adjoint_a:
+        rows, columns, height, inner = columns, rows, inner, height
+        a_values = xp.conj(a_values) if np.dtype(a_values.dtype).kind == "c" else a_values
+    if adjoint_b:
+        b = _adjoint(xp, b)
+    if b.shape[0] != inner:
+        raise invalid(
+            "Cannot multiply A and B because inner dimension does not match:"
+            f" {inner} vs. {b.shape[0]}.  Did you forget a transpose?  Dimensions of A:"
+            f" [{height}, {inner}).  Dimensions of B: {s.show(b.shape)}"
+        )
+    if xp is not np:
+        products = a_values[:, None] * b[columns]
+        return xp.zeros((height, b.shape[1]), b.dtype).at[rows].add(products)
+    _check_range(rows, height, columns, inner, adjoint_a)
+    return _summed(rows, a_values[:, None] * b[columns], (height, b.shape[1]))
+
+
+def _check_range(rows: Any, height: int, columns: Any, inner: int, adjoint: bool) -> None:
+    for name, index, limit in (("k", columns, inner), ("m", rows, height)):
+        for i in np.flatnonzero((index < 0) | (index >= limit))[:1]:
+            axis = int((name == "k") != adjoint)
+            raise invalid(f"{name} ({index[i]}) from index[{i},{axis}] out of bounds (>={limit})")
+
+
+def _summed(rows: Any, products: Any, shape: tuple[int, int]) -> Any:
+    """Products added into their rows; those of one row are brought together first."""
+    out = np.zeros(shape, products.dtype)
+    if len(rows):
+        order = np.argsort(rows, kind="stable")
+        ordered = rows[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        out[ordered[starts]] = np.add.reduceat(products[order], starts, axis=0)
+    return out
+
+
+@sparse_tensor_dense_mat_mul.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    from weft.ops.array import array
+    from weft.ops.array.gather import gather
+    from weft.ops.math import math
+
+    a_indices, a_values, a_shape, b = op.inputs
+    if a_values.dtype.base_dtype in (dtypes.complex64, dtypes.complex128):
+        raise NotImplementedError("SparseTensorDenseMatMul op does not support complex gradients.")
+    adjoint_a, adjoint_b = op.get_attr("adjoint_a"), op.get_attr("adjoint_b")
+    b_grad = raw.SparseTensorDenseMatMul(
+        a_indices, a_values, a_shape, grad, adjoint_a=not adjoint_a
+    )
+    if adjoint_b:
+        b_grad = array.transpose(b_grad)
+    rows, columns = a_indices[:, 0], a_indices[:, 1]
+    left = gather(grad, columns if adjoint_a else rows)
+    right = gather(array.transpose(b) if adjoint_b else b, rows if adjoint_a else columns)
+    return [None, math.reduce_sum(left * right, axis=1), None, b_grad]
+
+
+def sparse_tensor_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """The matrix product of the sparse `sp_a` and the dense `b`."""
+    sp_a = SparseTensor.from_value(sp_a)
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
+        b = convert_to_tensor(b, name="b")
+        return raw.SparseTensorDenseMatMul(
+            sp_a.indices, sp_a.values, sp_a.dense_shape, b, adjoint_a=adjoint_a,
+            adjoint_b=adjoint_b, name=scope,
+        )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Sparse coordinates into dense tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op, raw
+from weft.graph.tensor import Tensor
+from weft.ops.kit.shared import invalid
+
+
+def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
+    """TensorFlow wants coordinates inside the shape, each once, in row-major order."""
+    for i, row in enumerate(indices):
+        if any(not 0 <= c < d for c, d in zip(row, shape, strict=True)):
+            raise invalid(
+                f"indices[{i}] = {_listed(row)} is out of bounds: need 0 <= index <"
+                f" {_listed(shape)}"
+            )
+        if ordered and i:
+            before = tuple(indices[i - 1])
+            if tuple(row) <= before:
+                kind = "repeated" if tuple(row) == before else "out of order"
+                raise invalid(f"indices[{i}] = {_listed(row)} is {kind}")
+
+
+def _listed(numbers: Any) -> str:
+    return f"[{','.join(str(int(n)) for n in numbers)}]"
+
+
+def _dense_dims(c: s.ShapeContext) -> s.Dims:
+    s.with_rank(c.dims(1), 1)
+    return s.from_value(1)(c)
+
+
+def _check_values(indices: Any, values: Any, default: Any, rank: int) -> None:
+    if np.ndim(indices) > 2:
+        raise invalid(
+            "sparse_indices should be a scalar, vector, or matrix, got shape"
+            f" {s.show(indices.shape)}"
+        )
+    width = indices.shape[1] if np.ndim(indices) == 2 else 1
+    if width != rank:
+        raise invalid(f"output_shape has incorrect number of elements: {rank} should be: {width}")
+    count = indices.shape[0] if np.ndim(indices) else 1
+    if np.shape(values) not in ((), (count,)):
+        raise invalid(
+            f"sparse_values has incorrect shape {s.show(np.shape(values))}, should be [] or"
+            f" [{count}]"
+        )
+    if np.ndim(default):
+        raise invalid("default_value should be a scalar.")
+
+
+@op(
+    "SparseToDense",
+    inputs="sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T",
+    outputs="dense: T",
+    attrs="validate_indices: bool = true, T: type, Tindices: {int32, int64}",
+    shape=_dense_dims,
+    static="output_shape",
+)
+def sparse_to_dense_(
+    xp: Any,
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any,
+    *,
+    validate_indices: bool,
+) -> Any:
+    shape = tuple(int(d) for d in np.asarray(output_shape))
+    _check_values(sparse_indices, sparse_values, default_value, len(shape))
+    indices = xp.reshape(sparse_indices, (-1, max(1, len(shape))))
+    if xp is np:
+        check_coordinates(indices, shape, validate_indices)
+        dense = np.full(shape, default_value, dtype=np.asarray(sparse_values).dtype)
+        dense[tuple(indices.T)] = sparse_values
+        return dense
+    dense = xp.full(shape, default_value, dtype=sparse_values.dtype)
+    return dense.at[tuple(indices.T)].set(sparse_values)
+
+
+@sparse_to_dense_.gradient
+def _(op: Any, grad: Any) -> Any:
+    from weft.ops.math import math
+
+    values = raw.GatherNd(grad, op.inputs[0])
+    rest = math.subtract(math.reduce_sum(grad), math.reduce_sum(values))
+    if op.inputs[2].dims == ():
+        values = math.reduce_sum(values)
+    return None, None, values, rest
+
+
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A dense tensor of `output_shape` with `sparse_values` at `sparse_indices`."""
+    return sparse_to_dense_(
+        sparse_indices,
+        output_shape,
+        sparse_values,
+        default_value,
+        validate_indices=validate_indices,
+        name=name,
+    )

@@ -1,0 +1,1 @@
+"""Variables: their nodes, classes, scopes, initializers and optimizer updates."""

@@ -1,0 +1,130 @@
+"""The variables of a graph, by collection: initializing them, and finding those that are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.core import dtypes
+from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.graph import (
+    GraphKeys,
+    Tensor,
+    colocate_with,
+    control_dependencies,
+    device,
+    get_collection,
+    get_default_graph,
+    name_scope,
+)
+from weft.graph.op_def import raw
+from weft.ops.math import math
+from weft.ops.state.updates import is_variable_initialized
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """Variables shared across the machines of a cluster: the usual kind."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def all_variables() -> list[Any]:
+    """Deprecated spelling of `global_variables()`."""
+    return global_variables()
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """Variables private to a process, such as counters that are not saved."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Any]:
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """Variables that optimizers update by default."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Any]:
+    """Variables that an `ExponentialMovingAverage` follows."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def variables_initializer(var_list: Any, name: str = "init") -> Any:
+    """One operation that initializes every variable of `var_list`.
+
+    Those of eager execution have no initializer: they have their values already.
+    """
+    from weft.ops.control import control
+
+    found = [v.initializer for v in var_list or () if v.initializer is not None]
+    return control.group(*found, name=name) if found else control.no_op(name=name)
+
+
+def initialize_variables(var_list: Any, name: str = "init") -> Any:
+    """Deprecated spelling of `variables_initializer`."""
+    return variables_initializer(var_list, name=name)
+
+
+def global_variables_initializer() -> Any:
+    return variables_initializer(global_variables())
+
+
+def initialize_all_variables() -> Any:
+    """Deprecated spelling of `global_variables_initializer`."""
+    return global_variables_initializer()
+
+
+def local_variables_initializer() -> Any:
+    return variables_initializer(local_variables())
+
+
+def initialize_local_variables() -> Any:
+    """Deprecated spelling of `local_variables_initializer`."""
+    return local_variables_initializer()
+
+
+def _variables_or_all(var_list: Any) -> list[Any]:
+    """`var_list`, or else every variable the collections or, failing them, the graph know of."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+        if not var_list:
+            ops = get_default_graph().get_operations()
+            var_list = [op.outputs[0] for op in ops if op.type in ("Variable", "VariableV2")]
+    return list(var_list)
+
+
+def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
+    """Deprecated. A tensor that cannot be evaluated unless all of `var_list` are initialized."""
+    from weft.ops.array import array
+
+    var_list = _variables_or_all(var_list)
+    if not var_list:
+        return None
+    ranks = []
+    for variable in var_list:
+        with colocate_with(variable.op):
+            value = convert_to_tensor(variable)
+            # A rank is often known without the value, whose reading is the point here.
+            with control_dependencies([raw.Identity(value)]):
+                ranks.append(raw.Rank(value))
+    return ranks[0] if len(ranks) == 1 else array.stack(ranks)
+
+
+def report_uninitialized_variables(
+    var_list: Any = None, name: str = "report_uninitialized_variables"
+) -> Tensor:
+    """The names of those of `var_list` that hold no value, as a vector of strings."""
+    from weft.ops.array import array
+    from weft.ops.math import indexing
+
+    var_list = _variables_or_all(var_list)
+    with name_scope(name):
+        initialized = [is_variable_initialized(variable) for variable in var_list]
+        # The report is for the client: it should not wait on a busy accelerator.
+        with device("/cpu:0"):
+            if not var_list:
+                return constant([], dtype=dtypes.string)
+            missing = math.logical_not(array.stack(initialized))
+            names = constant([variable.op.name for variable in var_list])
+            return indexing.boolean_mask(names, missing)

@@ -1,0 +1,218 @@
+"""Reads serialized tf.train.Example messages without making objects of them.
+
+protobuf only splits an example into features, each still a string (weft/protos/example.py). The
+features that are asked for are then decoded for a whole batch at once: the packed numbers of all
+examples are joined and become one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.ops.kit.shared import invalid
+from weft.ops.kit.string_arrays import strings
+from weft.protos.example import Feature, ShallowExample, ShallowSequenceExample
+
+Fail = Callable[[int, str], NoReturn]  # the index of an example, and what is wrong with it
+
+_DTYPES = {0x0A: dtypes.string, 0x12: dtypes.float32, 0x1A: dtypes.int64}  # by tag
+_KINDS = {"float_list": dtypes.float32, "int64_list": dtypes.int64}
+_NAMES = {dtypes.float32: "float"}
+UNREADABLE = "Can't parse serialized Example."
+
+
+def type_name(dtype: DType) -> str:
+    return _NAMES.get(dtype, dtype.name)
+
+
+def split(serialized: Sequence[bytes], message: Any = ShallowExample) -> list[Any]:
+    """Each string as a message whose features are still strings."""
+    try:
+        return [message.FromString(each) for each in serialized]
+    except Exception:
+        for each in serialized:
+            _check_readable(each, message)
+        raise
+
+
+def _check_readable(serialized: bytes, message: Any) -> None:
+    from google.protobuf.message import DecodeError
+
+    try:
+        message.FromString(serialized)
+    except DecodeError:
+        text = serialized.decode(errors="replace")
+        raise invalid(f"Could not parse example input, value: '{text}'") from None
+
+
+def split_sequences(serialized: Sequence[bytes]) -> list[Any]:
+    return split(serialized, ShallowSequenceExample)
+
+
+# ---- one feature ---------------------------------------------------------------------------------
+
+
+def varint(number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first."""
+    groups = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
+    return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number that begins at `at`, and where it ends; IndexError if it does not end."""
+    number, shift = 0, 0
+    while True:
+        if shift > 63:
+            raise IndexError("a number of more than 64 bits")
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+
+
+def _prefix(size: int) -> bytes | None:
+    """The length that follows a field's tag, if the field is `size` bytes long with both."""
+    for width in range(1, 6):
+        length = size - 1 - width
+        if length >= 0 and len(varint(length)) == width:
+            return varint(length)
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _header(size: int) -> bytes | None:
+    """What follows the tag of a feature of `size` bytes up to its values, as it is usually written.
+
+    That is the length of the list, then a field 1 that takes the whole list.
+    """
+    outer = _prefix(size)
+    rest = size - 1 - len(outer or b"")
+    inner = _prefix(rest) if rest > 1 else None
+    return None if outer is None or inner is None else outer + b"\x0a" + inner
+
+
+def contents(feature: bytes) -> tuple[DType | None, Any]:
+    """The type of a feature's values, and they: strings as a list, numbers as packed bytes.
+
+    The type is None where the feature has no list.
+    """
+    header = _header(len(feature))
+    if header is not None and feature.startswith(header, 1):
+        found = _DTYPES.get(feature[0])
+        if found is not None:
+            body = feature[1 + len(header) :]
+            return found, [body] if found is dtypes.string else body
+    return _unusual(feature)
+
+
+def _unusual(feature: bytes) -> tuple[DType | None, Any]:
+    """As `contents`, for lists of any form: of several strings, empty, not packed, in pieces."""
+    if len(feature) == 2 and feature[1] == 0 and feature[0] in _DTYPES:
+        return _DTYPES[feature[0]], b""
+    message = Feature.FromString(feature)
+    kind = message.WhichOneof("kind")
+    if kind is None:
+        return None, b""
+    values = getattr(message, kind)
+    if kind == "bytes_list":
+        return dtypes.string, list(values.value)
+    data = values.SerializeToString()
+    return _KINDS[kind], data[1 + len(_prefix(len(data)) or b"") :]
+
+
+# ---- one feature of many examples ----------------------------------------------------------------
+
+
+def column(
+    features: Sequence[bytes | None],
+    dtype: DType,
+    fail: Fail,
+    mismatch: Callable[[DType], str],
+) -> tuple[Any, Any, list[int]]:
+    """All values in a flat array, how many each example has, and which examples have none.
+
+    `mismatch` says what is wrong with values of another type.
+    """
+    found: list[Any] = []
+    missing: list[int] = []
+    for i, feature in enumerate(features):
+        if not feature:
+            missing.append(i)
+            found.append(b"")
+            continue
+        try:
+            actual, values = contents(feature)
+        except Exception:
+            fail(i, UNREADABLE)
+        if actual is not dtype:
+            if actual is not None:
+                fail(i, mismatch(actual))
+            missing.append(i)
+            values = b""
+        found.append(values)
+    return (*_decoded(found, dtype, fail), missing)
+
+
+def single(
+    feature: bytes | None, dtype: DType, fail: Fail, mismatch: Callable[[DType], str]
+) -> Any:
+    """The values of one example's feature in a flat array; None where it has none."""
+    if not feature:
+        return None
+    try:
+        actual, values = contents(feature)
+    except Exception:
+        fail(0, UNREADABLE)
+    if actual is None:
+        return None
+    if actual is not dtype:
+        fail(0, mismatch(actual))
+    if dtype is dtypes.float32 and not len(values) % 4:
+        return np.frombuffer(values, "<f4")
+    if dtype is dtypes.int64 and values.isascii():
+        return np.array(list(values), np.int64) if len(values) < 64 else _octets(values)
+    return strings(values) if dtype is dtypes.string else _decoded([values], dtype, fail)[0]
+
+
+def _octets(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, np.uint8).astype(np.int64)
+
+
+def _decoded(found: list[Any], dtype: DType, fail: Fail) -> tuple[Any, Any]:
+    if dtype is dtypes.string:
+        flat = strings([each for values in found for each in values])
+        return flat, np.fromiter(map(len, found), np.int64, len(found))
+    sizes = np.fromiter(map(len, found), np.int64, len(found))
+    data = found[0] if len(found) == 1 else b"".join(found)
+    if dtype is dtypes.float32:
+        if np.any(sizes % 4):
+            fail(int(np.flatnonzero(sizes % 4)[0]), UNREADABLE)
+        return np.frombuffer(data, "<f4"), sizes // 4
+    return _varints(data, sizes, fail)
+
+
+def _varints(data: bytes, sizes: Any, fail: Fail) -> tuple[Any, Any]:
+    """Base-128 numbers, which may be any number of bytes long, and how many there are in each."""
+    if data.isascii():  # every number is below 128: a byte for each
+        return _octets(data), sizes
+    octets = np.frombuffer(data, np.uint8)
+    closes = octets < 0x80
+    ends = np.cumsum(sizes)
+    cut_off = (sizes > 0) & ~closes[ends - 1]
+    if np.any(cut_off):
+        fail(int(np.flatnonzero(cut_off)[0]), UNREADABLE)
+    last = np.flatnonzero(closes)
+    first = np.concatenate([[0], last[:-1] + 1])
+    position = np.arange(len(octets)) - np.repeat(first, last - first + 1)
+    parts = (octets & 0x7F).astype(np.uint64) << (7 * position).astype(np.uint64)
+    numbers = np.add.reduceat(parts, first).view(np.int64)
+    counted = np.concatenate([[0], np.cumsum(closes)])
+    return numbers, np.diff(counted[np.concatenate([[0], ends])])

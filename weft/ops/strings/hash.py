@@ -1,0 +1,106 @@
+"""Strings into numbered buckets by their hash, and fingerprints of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op, raw
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.kit.hashing import farm_hash, murmur_hash, sip_hash
+from weft.ops.kit.shared import as_array, deprecated_alias, invalid
+from weft.ops.kit.string_arrays import flat, string
+
+_HOST: dict[str, Any] = dict(shape=s.unchanged, runs_on="host", differentiable=False)
+
+
+def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
+    numbers = (hashes % np.uint64(num_buckets)).astype(np.int64)
+    return numbers.reshape(np.shape(as_array(like)))
+
+
+@op(
+    "StringToHashBucket", inputs="string_tensor: string", outputs="output: int64",
+    attrs="num_buckets: int >= 1", **_HOST,
+)  # fmt: skip
+def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> Any:
+    return _buckets(murmur_hash(flat(string_tensor)), num_buckets, string_tensor)
+
+
+@op(
+    "StringToHashBucketFast", inputs="input: string", outputs="output: int64",
+    attrs="num_buckets: int >= 1", **_HOST,
+)  # fmt: skip
+def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any:
+    return _buckets(farm_hash(flat(input)), num_buckets, input)
+
+
+@op(
+    "StringToHashBucketStrong", inputs="input: string", outputs="output: int64",
+    attrs="num_buckets: int >= 1, key: list(int)", **_HOST,
+)  # fmt: skip
+def string_to_hash_bucket_strong_(xp: Any, input: Any, *, num_buckets: int, key: list[int]) -> Any:
+    if len(key) != 2:
+        raise invalid("Key must have 2 elements")
+    return _buckets(sip_hash(flat(input), key), num_buckets, input)
+
+
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: Any = None, name: str | None = None, input: Any = None
+) -> Tensor:
+    """The bucket of each string; the hash may change between processes in TensorFlow."""
+    given = deprecated_alias("input", input, "string_tensor", string_tensor)
+    return raw.StringToHashBucket(given, num_buckets=num_buckets, name=name)
+
+
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """The bucket of each string, by a hash that never changes."""
+    return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
+
+
+def string_to_hash_bucket_strong(
+    input: Any, num_buckets: int, key: Any, name: str | None = None
+) -> Tensor:
+    """The bucket of each string, by a hash that depends on a secret `key`."""
+    return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=list(key), name=name)
+
+
+# ---- fingerprints --------------------------------------------------------------------------------
+
+
+def _fingerprint_dims(c: ShapeContext) -> Dims:
+    s.with_rank_at_least(c.dims(0), 1)
+    dims = c.dims(0)
+    return (None if dims is None else dims[0], 8)
+
+
+@op(
+    "Fingerprint",
+    inputs="data: T, method: string",
+    outputs="fingerprint: uint8",
+    attrs="T: type",
+    shape=_fingerprint_dims,
+    runs_on="host",
+    differentiable=False,
+)
+def fingerprint_(xp: Any, data: Any, method: Any) -> Any:
+    if string(method) != b"farmhash64":
+        raise invalid(f"Unsupported data fingerprint method: {string(method).decode()}")
+    if not data.ndim:
+        raise invalid("data must be at least 1D")
+    rows = data.reshape(len(data), -1)
+    if data.dtype == object:
+        hashes = farm_hash(rows.ravel().tolist()).reshape(rows.shape)
+        if data.ndim > 1:  # the fingerprint of the fingerprints
+            hashes = farm_hash([row.astype("<u8").tobytes() for row in hashes])
+    else:
+        hashes = farm_hash([row.tobytes() for row in rows])
+    return hashes.ravel().astype("<u8").view(np.uint8).reshape(len(data), 8)
+
+
+def fingerprint(data: Any, method: Any = "farmhash64", name: str | None = None) -> Tensor:
+    """A hash of 8 bytes for each row of `data`."""
+    return raw.Fingerprint(data, method, name=name)

@@ -1,0 +1,49 @@
+"""tf.strings.join."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
+from weft.ops.kit.string_arrays import scalar, string
+
+
+def _joined_dims(c: ShapeContext) -> Dims:
+    """That of the inputs that are not scalars, which must agree."""
+    if any(c.dims(i) is None for i in range(c.num_inputs)):
+        return None
+    result: Dims = ()
+    for i in range(c.num_inputs):
+        if c.dims(i) != ():
+            result = s.merge(result, c.dims(i)) if result else c.dims(i)
+    return result
+
+
+@op(
+    "StringJoin",
+    inputs="inputs: N * string",
+    outputs="output: string",
+    attrs='N: int >= 1, separator: string = ""',
+    shape=_joined_dims,
+    runs_on="host",
+    differentiable=False,
+)
+def string_join_op(xp: Any, inputs: list[Any], *, separator: str) -> np.ndarray:
+    if all(type(value) is bytes or not value.ndim for value in inputs):
+        return scalar(separator.encode().join(map(string, inputs)))
+    arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in inputs))
+    result = np.empty(arrays[0].shape, object)
+    flat = result.reshape(-1)
+    for i, parts in enumerate(zip(*(array.ravel() for array in arrays), strict=True)):
+        flat[i] = separator.encode().join(parts)
+    return result
+
+
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """Joins tensors of strings element by element; scalars go with every element."""
+    return string_join_op(inputs, separator=separator, name=name)

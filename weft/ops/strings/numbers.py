@@ -1,0 +1,175 @@
+"""Strings into numbers and numbers into strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.core.dtypes import DType
+from weft.graph import shape_fn as s
+from weft.graph.op_def import op, raw
+from weft.graph.tensor import Tensor
+from weft.ops.kit.shared import as_array, deprecated_alias, invalid
+from weft.ops.kit.string_arrays import flat, scalar, strings
+
+_INTEGER = re.compile(rb"\s*-?\d+\s*")
+_HEXADECIMAL = re.compile(rb"\s*([+-]?)0x([0-9a-f]+)\s*", re.IGNORECASE)
+_TYPE_NAMES = {"float32": "float", "float64": "double"}
+
+
+def type_name(dtype: DType) -> str:
+    return _TYPE_NAMES.get(dtype.name, dtype.name)
+
+
+def _integer(text: bytes, dtype: DType) -> Any:
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if dtype.min <= value <= dtype.max else None
+
+
+def _real(text: bytes) -> Any:
+    if found := _HEXADECIMAL.fullmatch(text):
+        return float(int(found[1] + found[2], 16))
+    try:
+        return float(text) if b"_" not in text else None
+    except ValueError:
+        return None
+
+
+def number(text: bytes, dtype: DType) -> Any:
+    """The number that `text` writes, or None."""
+    return _integer(text, dtype) if dtype.is_integer else _real(text)
+
+
+def numbers(texts: Sequence[bytes], dtype: DType) -> tuple[Any, int]:
+    """The numbers that the strings write, and -1; or None, and which string is not a number."""
+    values = _plain(texts, dtype)
+    if values is None:
+        values = [number(each, dtype) for each in texts]
+        for i, value in enumerate(values):
+            if value is None:
+                return None, i
+    with np.errstate(over="ignore"):
+        return np.array(values, np.float64 if dtype.is_floating else np.int64).astype(
+            dtype.np_storage
+        ), -1
+
+
+def _plain(texts: Sequence[bytes], dtype: DType) -> list[Any] | None:
+    """As Python reads them, where it agrees with TensorFlow about all of them."""
+    joined = b"".join(texts)
+    if b"_" in joined or (dtype.is_integer and b"+" in joined):
+        return None
+    try:
+        if dtype.is_floating:
+            return list(map(float, texts))
+        values = list(map(int, texts))
+    except ValueError:
+        return None
+    within = not values or (dtype.min <= min(values) and max(values) <= dtype.max)
+    return values if within else None
+
+
+@op(
+    "StringToNumber",
+    inputs="string_tensor: string",
+    outputs="output: out_type",
+    attrs="out_type: {float, double, int32, int64} = float",
+    shape=s.unchanged,
+    runs_on="host",
+    differentiable=False,
+)
+def string_to_number_(xp: Any, string_tensor: Any, *, out_type: DType) -> Any:
+    texts = flat(string_tensor)
+    values, wrong = numbers(texts, out_type)
+    if wrong >= 0:
+        text = texts[wrong].decode(errors="replace")
+        raise invalid(f"StringToNumberOp could not correctly convert string: {text}")
+    return values.reshape(np.shape(as_array(string_tensor)))
+
+
+def string_to_number(
+    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None,
+    input: Any = None,
+) -> Tensor:  # fmt: skip
+    """Each string as the number it writes."""
+    given = deprecated_alias("input", input, "string_tensor", string_tensor)
+    return raw.StringToNumber(given, out_type=out_type, name=name)
+
+
+# ---- numbers into strings ------------------------------------------------------------------------
+
+
+def _format(dtype: DType, precision: int, letter: str, width: int, fill: str) -> str:
+    """The C format for one number."""
+    if len(fill) > 1:
+        raise invalid("Fill string must be one or fewer characters")
+    if fill and fill not in " +-0#":
+        raise invalid(f'Fill argument not supported: "{fill}"')
+    return (
+        f"%{fill}{width if width > -1 else ''}{f'.{precision}' if precision > -1 else ''}{letter}"
+    )
+
+
+@op(
+    "AsString",
+    inputs="input: T",
+    outputs="output: string",
+    attrs="T: {int8, int16, int32, int64, complex64, complex128, float, double, bool},"
+    " precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1,"
+    ' fill: string = ""',
+    shape=s.unchanged,
+    runs_on="host",
+    differentiable=False,
+)
+def as_string_(
+    xp: Any, input: Any, *, T: DType, precision: int, scientific: bool, shortest: bool, width: int,
+    fill: str,
+) -> Any:  # fmt: skip
+    if T.is_integer or T == dtypes.bool:
+        for given, what in ((scientific or shortest, "scientific and shortest format"),
+                            (precision >= 0, "precision")):  # fmt: skip
+            if given:
+                raise invalid(f"{what} not supported for datatype {type_name(T)}")
+    if scientific and shortest:
+        raise invalid("Cannot select both scientific and shortest notation")
+    letter = "d" if T.is_integer else "g" if shortest else "e" if scientific else "f"
+    form = _format(T, precision, letter, width, fill)
+    if T == dtypes.bool:
+        texts = ["true" if value else "false" for value in np.ravel(input)]
+    elif T.is_complex:
+        texts = [f"({form % v.real},{form % v.imag})" for v in np.ravel(input).tolist()]
+    else:
+        texts = [form % value for value in np.ravel(input).tolist()]
+    return strings([text.encode() for text in texts], np.shape(input))
+
+
+@as_string_.prepared
+def _(c: Any) -> Any:
+    dtype, width, fill = c.attr("T"), c.attr("width"), c.attr("fill")
+    odd = c.attr("precision") >= 0 or c.attr("scientific") or c.attr("shortest") or len(fill) > 1
+    if c.dims(0) != () or not dtype.is_integer or odd or fill not in " +-0#":
+        return None
+    form = _format(dtype, -1, "d", width, fill)
+    return lambda value: scalar((form % int(value)).encode())
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Each number as a string."""
+    return raw.AsString(
+        input, precision=precision, scientific=scientific, shortest=shortest, width=width,
+        fill=fill, name=name,
+    )  # fmt: skip

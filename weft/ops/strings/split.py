@@ -1,0 +1,128 @@
+"""tf.string_split and tf.strings.split, as far as they make sparse tensors."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from weft.core import dtypes
+from weft.graph import shape_fn as s
+from weft.graph.convert import convert_to_tensor
+from weft.graph.op_def import op, raw
+from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.slices import SparseTensor
+from weft.ops.kit.shared import deprecated_alias, invalid, positions
+from weft.ops.kit.string_arrays import flat, string, strings
+
+_SPACE = b" \t\n\v\f\r"
+# Up to so many rows and values, numbers of values keep coming back.
+_FEW_ROWS, _FEW_VALUES = 4, 64
+
+
+def _shapes(c: ShapeContext) -> list[Dims]:
+    s.with_rank(c.dims(0), 1)
+    s.with_rank(c.dims(1), 0)
+    return [(None, 2), (None,), (2,)]
+
+
+def _sparse(rows: list[list[bytes]]) -> list[Any]:
+    """Rows of different lengths as the parts of a sparse matrix."""
+    counts = tuple(map(len, rows))
+    values = strings([each for row in rows for each in row])
+    few = len(rows) <= _FEW_ROWS and len(values) <= _FEW_VALUES
+    indices, shape = (_common_places if few else _places)(counts)
+    return [indices, values, shape]
+
+
+def _places(counts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the values in the sparse matrix, and its shape."""
+    indices = positions(np.array(counts, np.int64))
+    shape = np.array([len(counts), max(counts, default=0)], np.int64)
+    indices.flags.writeable = shape.flags.writeable = False  # they may be given out again
+    return indices, shape
+
+
+_common_places = functools.lru_cache(256)(_places)
+
+
+def _check(input: Any, name: str, separator: Any) -> None:
+    if type(input) is np.ndarray and input.ndim == 1 and not np.ndim(separator):
+        return
+    if np.ndim(input) != 1:
+        raise invalid(f"input must be a vector, got shape: {s.show(np.shape(input))}")
+    if np.ndim(separator):
+        raise invalid(f"{name} must be a scalar, got shape: {s.show(np.shape(separator))}")
+
+
+def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
+    """Split at each byte that is one of `delimiters`; into bytes if there are none."""
+    if not delimiters:
+        return [text[i : i + 1] for i in range(len(text))]
+    if len(delimiters) > 1:
+        first = delimiters[:1]
+        text = text.translate(bytes.maketrans(delimiters, first * len(delimiters)))
+    return text.split(delimiters[:1])
+
+
+@op(
+    "StringSplit",
+    inputs="input: string, delimiter: string",
+    outputs="indices: int64, values: string, shape: int64",
+    attrs="skip_empty: bool = true",
+    shape=_shapes,
+    runs_on="host",
+    differentiable=False,
+)
+def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> list[Any]:
+    _check(input, "delimiter", delimiter)
+    delimiters = string(delimiter)
+    rows = [_at_any(text, delimiters) for text in flat(input)]
+    return _sparse([list(filter(None, row)) for row in rows] if skip_empty else rows)
+
+
+@op(
+    "StringSplitV2",
+    inputs="input: string, sep: string",
+    outputs="indices: int64, values: string, shape: int64",
+    attrs="maxsplit: int = -1",
+    shape=_shapes,
+    runs_on="host",
+    differentiable=False,
+)
+def string_split_v2_(xp: Any, input: Any, sep: Any, *, maxsplit: int) -> list[Any]:
+    _check(input, "sep", sep)
+    separator = string(sep)
+    return _sparse([_split(text, separator, maxsplit) for text in flat(input)])
+
+
+def _split(text: bytes, separator: bytes, most: int) -> list[bytes]:
+    if separator:
+        return text.split(separator, most)
+    return text.split(None, most)
+
+
+def string_split(
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    name: str | None = None,
+) -> SparseTensor:
+    """Splits each string of a vector at any of the bytes of `sep`, by default at spaces."""
+    given = deprecated_alias("sep", sep, "delimiter", delimiter)
+    source = convert_to_tensor(source, dtypes.string)
+    given = convert_to_tensor(" " if given is None else given, dtypes.string)
+    return SparseTensor(*raw.StringSplit(source, given, skip_empty=skip_empty, name=name))
+
+
+def string_split_v2(
+    input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None
+) -> SparseTensor:
+    """Splits each string of a vector at the string `sep`, by default at white space."""
+    given = convert_to_tensor(input, dtypes.string, name="input")
+    if given.shape.ndims == 0:
+        given = raw.ExpandDims(given, 0)
+    sep = convert_to_tensor("" if sep is None else sep, dtypes.string)
+    return SparseTensor(*raw.StringSplitV2(given, sep, maxsplit=maxsplit, name=name))

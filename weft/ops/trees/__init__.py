@@ -1,0 +1,1 @@
+"""Boosted trees, random forests, k-means and linear models by dual ascent."""

@@ -1,0 +1,1 @@
+"""Loops and conditionals folded into structured nodes, and unfolded again."""

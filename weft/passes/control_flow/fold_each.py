@@ -1,0 +1,174 @@
+"""Loops and conditionals that have TensorFlow's form, in a graph where not all of them have it.
+
+Each is folded by itself if it fits. Those with something in them that waits (for a queue) become
+nodes that wait. Nothing is folded that would then start or end too late for others that wait: the
+executor runs it node by node.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Iterable
+
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.control_flow.fold import (
+    Context,
+    Misfit,
+    contexts_of,
+    copied,
+    fold_loop,
+    fold_predicate,
+    frames_of,
+    predicate_of,
+    replace_by,
+    waits,
+)
+
+
+def fold_what_fits(graph: ClientGraph) -> None:
+    """Folds loops, innermost first, then conditionals, from the inside out."""
+    _fold_loops(graph)
+    refused: set[Edge] = set()
+    while (predicate := _next_predicate(graph, refused)) is not None:
+        # Folding one takes several steps, of which any may find that it cannot be done.
+        copy = copied(graph)
+        twins = dict(zip(graph.nodes, copy.nodes, strict=True))
+        try:
+            _fold_conditional(copy, (twins[predicate[0]], predicate[1]))
+        except Misfit:
+            refused.add(predicate)
+        else:
+            back = {new: old for old, new in twins.items()}
+            refused = {(twins[n], i) for n, i in refused if twins[n] in back}
+            replace_by(graph, copy)
+
+
+def _fold_loops(graph: ClientGraph) -> None:
+    graph_copy = copied(graph)
+    try:
+        frames = frames_of(graph_copy)
+    except Misfit:
+        return
+    left: set[str] = set()  # loops with one inside that stays
+    for frame in frames:
+        assert frame.parent is not None
+        try:
+            if frame.name in left or not _stands_alone(graph_copy, set(frame.nodes), True):
+                raise Misfit(frame.name)
+            frame.parent.nodes.append(fold_loop(graph_copy, frame))
+        except Misfit:
+            left.add(frame.parent.name)
+    replace_by(graph, graph_copy)
+
+
+def _next_predicate(graph: ClientGraph, refused: set[Edge]) -> Edge | None:
+    contexts = contexts_of(graph)
+    switches = [
+        n
+        for n in graph.nodes
+        if n.definition.control_flow == "switch"
+        and predicate_of(n) not in refused
+        and predicate_of(n)[0].definition.control_flow != "loop_cond"
+    ]
+    deepest = max(switches, key=lambda s: len(contexts[s]), default=None)
+    return None if deepest is None else predicate_of(deepest)
+
+
+def _fold_conditional(graph: ClientGraph, predicate: Edge) -> None:
+    contexts: dict[Node, Context] = contexts_of(graph)
+    inside = {n for n in graph.nodes if any(p == predicate for p, _ in contexts[n])}
+    loops = ("enter", "exit", "next_iteration", "loop_cond")
+    if any(n.definition.control_flow in loops for n in inside):
+        raise Misfit("a loop that stays is in a branch")
+    before = sum(n.definition.control_flow == "switch" for n in graph.nodes)
+    switches = {n for n in graph.nodes if n.definition.control_flow == "switch"}
+    own = {n for n in switches if predicate_of(n) == predicate}
+    if any(waits(n) for n in inside):
+        alone = inside.isdisjoint(_from_branches_elsewhere(graph))  # folding looks at the rest
+    else:
+        alone = _stands_alone(graph, inside | own)
+    if not alone:
+        raise Misfit("a branch would start too late, or keep others waiting")
+    fold_predicate(graph, predicate, contexts)
+    if sum(n.definition.control_flow == "switch" for n in graph.nodes) >= before:
+        raise Misfit(f"a switch on {predicate[0].name} stays")
+
+
+def _stands_alone(graph: ClientGraph, inside: set[Node], may_wait: bool = False) -> bool:
+    """Whether nodes can run as one: nothing in them waits, nor is waited for by what they need.
+
+    As one node, they start when all their inputs are there, and give all their results at once.
+    That must not keep an operation waiting that another one, on which some of the inputs hang, may
+    wait for. `may_wait`: it will do if they wait themselves, for others than each other.
+    """
+    if any(waits(n) and not (may_wait and n.definition.transfer is None) for n in inside):
+        return False
+    if inside & _from_branches_elsewhere(graph):
+        return False  # what they use is there for one side only
+    if not any(waits(n) for n in graph.nodes):
+        return True
+    return not _starts_too_late(graph, inside) and not _ends_too_late(graph, inside)
+
+
+def _starts_too_late(graph: ClientGraph, inside: set[Node]) -> bool:
+    """Whether one of them that waits could begin before all that the others need is there."""
+    waiting = [n for n in inside if waits(n)]
+    if not waiting:
+        return False
+    awaited = _awaited(graph, in_first_iteration=True)
+    bits = _bits(graph)
+    own = _union(bits[n] for n in waiting)
+    needed = _union(awaited[n] for n in inside) & ~own
+    return any(awaited[n] & needed != needed for n in waiting)
+
+
+def _ends_too_late(graph: ClientGraph, inside: set[Node]) -> bool:
+    """Whether something after them that waits needs only some of their results."""
+    awaited = _awaited(graph)
+    needed = _union(awaited[n] for n in inside)
+    after = set(inside)
+    for node in graph.nodes:
+        if any(source in after for source in node.sources):
+            after.add(node)
+            late = waits(node) and node not in inside
+            if late and awaited[node] & needed != needed:
+                return True
+    return False
+
+
+def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
+    """What another device may have decided against, and whatever needs it."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        merges = node.definition.control_flow == "merge"
+        needs = not merges and not found.isdisjoint(node.sources)
+        if needs or "_may_be_dead" in node.attrs:
+            found.add(node)
+    return found
+
+
+def _awaited(graph: ClientGraph, in_first_iteration: bool = False) -> dict[Node, int]:
+    """Which waiting nodes each node comes after, itself among them, as a set of bits."""
+    awaited = _bits(graph)
+    changed = True
+    while changed:  # loops close: what comes later in the list may come before
+        changed = False
+        for node in graph.nodes:
+            before = node.sources
+            if in_first_iteration:
+                before = [s for s in before if s.definition.control_flow != "next_iteration"]
+            mask = awaited[node] | _union(awaited[source] for source in before)
+            changed = changed or mask != awaited[node]
+            awaited[node] = mask
+    return awaited
+
+
+def _bits(graph: ClientGraph) -> dict[Node, int]:
+    """A bit for each node that waits."""
+    waiting = [n for n in graph.nodes if waits(n)]
+    return dict.fromkeys(graph.nodes, 0) | {n: 1 << i for i, n in enumerate(waiting)}
+
+
+def _union(masks: Iterable[int]) -> int:
+    return functools.reduce(operator.or_, masks, 0)

@@ -1,0 +1,1 @@
+"""A partition cut into units: regions for XLA, and host nodes between them."""

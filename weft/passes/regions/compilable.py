@@ -1,0 +1,57 @@
+"""Which nodes XLA can take."""
+
+from __future__ import annotations
+
+from weft.core import dtypes, flags
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.control_flow.fold import subgraphs
+from weft.passes.resource_edges import is_cell, is_variable, resource_roots
+
+
+def compiles(node: Node, roots: dict[Edge, Edge]) -> bool:
+    kind = node.definition
+    if any(_host_only(d) for d in node.dtypes):
+        return False
+    if subgraphs(node):
+        if flags.CONTROL_FLOW.value != "whole":
+            return False
+        if any(is_cell(e) and e not in roots and not _in_program(e[0]) for e in node.inputs):
+            return False
+        return all(_graph_compiles(graph) for graph in subgraphs(node))
+    if kind.blocking or not (kind.traceable or kind.traced_kernel):
+        return False
+    for edge in node.inputs:
+        source, i = edge
+        if not is_cell(edge):
+            if _host_only(source.dtypes[i]):
+                return False
+        elif edge in roots:
+            if not is_variable(roots[edge][0]):
+                return False
+        elif not (kind.traced_kernel and _in_program(source)):
+            return False
+    return True
+
+
+def _in_program(source: Node) -> bool:
+    """Whether a node makes or hands on an object that can live inside a compiled program."""
+    return source.definition.traced_kernel is not None
+
+
+def _graph_compiles(graph: ClientGraph) -> bool:
+    roots = resource_roots(graph.nodes)
+    for node in graph.nodes:
+        if node.type == "_Arg":
+            roots[node, 0] = node, 0  # an array or stack from outside
+        elif node.type == "Const" or node.definition.is_handle:
+            if any(_host_only(d) for d in node.dtypes):
+                return False
+            if node.definition.is_handle and not is_variable(node):
+                return False
+        elif not compiles(node, roots):
+            return False
+    return True
+
+
+def _host_only(dtype: dtypes.DType) -> bool:
+    return dtype.base_dtype is dtypes.string

@@ -1,0 +1,131 @@
+"""A run of an executor by whoever has time for it, instead of a thread that waits.
+
+It runs up to where it has to wait, and is then a `Deferred` for those who want its outcome: a step
+over several devices, a loop, a conditional, or a request of another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from weft.core import errors
+from weft.core.deferred import Deferred, Ends, Sink
+from weft.runtime.executor import Executor, Stop, explained
+from weft.runtime.host.interpret import Observer
+from weft.runtime.limits import RunningSteps, among, until
+from weft.runtime.rendezvous import Rendezvous
+from weft.runtime.tasks import TaskGraph
+from weft.runtime.threads import Job
+
+Finish = Callable[[list[Any]], Any]
+
+
+class StepEnds(NamedTuple):
+    """Who looks on at a step, until when it must be over, and what it meets others by."""
+
+    observe: Observer | None = None
+    deadline: float | None = None
+    running: RunningSteps | None = None
+    rendezvous: Rendezvous | None = None
+
+    def only_running(self) -> bool:
+        """Whether a step can end only by itself, or with its session."""
+        return self.observe is None and self.deadline is None and self.rendezvous is None
+
+    def executor(self, tasks: TaskGraph, feeds: list[tuple[int, Any]]) -> Executor:
+        limits = self.deadline, self.running
+        return Executor(tasks, feeds, *limits, self.observe, self.rendezvous)
+
+
+NO_ENDS = StepEnds()
+
+
+def promised(executor: Executor, finish: Finish, at: Stop | None = None) -> Any:
+    """What `finish` makes of the slots of the run, or a promise of that."""
+    return _Run(executor, finish).start(at)
+
+
+class Drive:
+    """Something that may have to wait, taken to its end by whoever `start(job)` leaves it to.
+
+    `done(outputs, error)` is called once. What is to be done at the end of the step is in `ends`.
+    """
+
+    def __init__(
+        self, start: Callable[[Job], None], limits: StepEnds, ends: Ends, done: Sink
+    ) -> None:
+        self._start, self._limits, self._ends, self._done = start, limits, ends, done
+
+    def go(self, begin: Callable[[], Any]) -> None:
+        """Runs it on this thread, up to where it has to wait, or to its end."""
+        try:
+            with among(self._limits.running), until(self._limits.deadline):
+                found = begin()
+        except Exception as error:
+            self._done(None, error)
+            return
+        except BaseException as error:  # a keyboard interrupt goes on up
+            self._done(None, error)
+            raise
+        if isinstance(found, Deferred):
+            self._ends.add(found)
+            found.deliver_to(partial(self._kept, found))
+        else:
+            self._done(found, None)
+
+    def _kept(self, promise: Deferred, outputs: Any, error: BaseException | None) -> None:
+        def go_on() -> Any:
+            if error is not None:
+                raise error
+            return outputs if promise.then is None else promise.then(outputs)
+
+        self._start(lambda: self.go(go_on))
+
+
+class _Run:
+    def __init__(self, executor: Executor, finish: Finish) -> None:
+        self.executor, self.finish = executor, finish
+
+    def start(self, at: Stop | None) -> Any:
+        self.executor.enter()
+        return self._guarded(lambda: self.executor.begin_at(at))
+
+    def _go_on(self) -> Any:
+        return self._guarded(lambda: None)
+
+    def _guarded(self, begin: Callable[[], None]) -> Any:
+        executor, inbox = self.executor, self.executor.inbox
+        try:
+            begin()
+            while not executor.advance():
+                promise = self._promise()
+                if promise is not None:
+                    return promise
+            outputs = inbox.ends.kept(self.finish(executor.first.values))
+        except BaseException:
+            inbox.withdraw()
+            executor.leave()
+            raise
+        executor.leave()
+        return outputs
+
+    def _promise(self) -> Deferred | None:
+        """One that is kept as soon as the run can go on; None if it can."""
+        promise = Deferred(then=lambda _: self._go_on())
+        promise.on_cancel = lambda: self._cancel(promise)
+        ends = self.executor.inbox.ends
+        promise.at_end = ends.take()
+        if self.executor.inbox.sleep(lambda: promise.complete(())):
+            return promise
+        ends.add(promise)
+        return None
+
+    def _cancel(self, promise: Deferred) -> None:
+        event = self.executor.inbox.cancel()
+        error: BaseException = errors.CancelledError(None, None, "The step was cancelled")
+        if event is not None and isinstance(event.error, Exception):
+            error = explained(event.error, event.task, event.frame, event.iteration)
+        promise.fail(error)
+        self.executor.leave()

@@ -1,0 +1,137 @@
+"""Running `_While` and `_If` nodes: plans for their subgraphs, and a Python loop around them.
+
+Bodies are plans like any other, so what is hot in them gets compiled; a loop or conditional that is
+compiled whole never comes here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors
+from weft.passes.client_graph import ClientGraph, Node
+from weft.runtime.host.codegen_loop import Loop, straight_loop
+from weft.runtime.limits import limits
+from weft.runtime.resources import ResourceStore
+from weft.runtime.waiting_branch import WaitingBranch
+from weft.runtime.waiting_loop import WaitingLoop
+
+Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
+# Iterations after which a loop knows whether its body is too small to be worth compiling.
+_TRIAL = 4
+
+
+def runner(node: Node, store: ResourceStore) -> Call:
+    """`call(np, inputs) -> outputs` of a structured node."""
+    if node.type == "_While":
+        loop = _While(node, store)
+        return WaitingLoop(loop) if node.definition.blocking else loop
+    conditional = _If(node, store)
+    return WaitingBranch(conditional) if node.definition.blocking else conditional
+
+
+def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> Any:
+    from weft.runtime.planning import make_plan
+
+    return make_plan(graph, store, nested=True, may_wait=may_wait)
+
+
+class _While:
+    """Runs the condition, then the body, until the condition is false."""
+
+    def __init__(self, node: Node, store: ResourceStore) -> None:
+        self.node, self.store = node, store
+        self.variables = node.attrs["vars"]
+        self.tiny: Loop | None = None
+        self.generation = -1
+
+    @functools.cached_property
+    def condition(self) -> Any:
+        return _plan(self.node.attrs["cond"], self.store)
+
+    @functools.cached_property
+    def body(self) -> Any:
+        return _plan(self.node.attrs["body"], self.store, self.node.definition.blocking)
+
+    def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        state = list(inputs[: self.variables])
+        fixed = list(inputs[self.variables :])
+        count = [0]
+        try:
+            if self.generation != self.store.generation:
+                self.tiny, self.generation = None, self.store.generation  # it knows old handles
+            if self.tiny is None:
+                state = self._run(state, fixed, count)
+            else:
+                state = self._run_tiny(state, fixed, count)
+        except errors.OpError as error:
+            error._message += f" (iteration {count[0]} of loop '{self.node.name}')"
+            raise
+        # When the loop is compiled, this is what its length is guessed from.
+        attrs = self.node.attrs
+        attrs["longest"] = max(attrs.get("longest", 0), count[0])
+        return state
+
+    def _run(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
+        condition, body = self.condition, self.body
+        while condition.run(state + fixed)[0]:
+            state = body.run(state + fixed)
+            count[0] += 1
+            limits.check()
+            if count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
+                self.tiny = straight_loop(condition, body, self.variables, self.store)
+                return self._run_tiny(state, fixed, count)
+        return state
+
+    def _run_tiny(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
+        assert self.tiny is not None
+        final: list[Any] = self.tiny(state, fixed, count)
+        return final
+
+
+class _If:
+    """Runs one of two branches. What only the other branch makes comes out as None."""
+
+    def __init__(self, node: Node, store: ResourceStore) -> None:
+        self.node, self.store = node, store
+        self.joined = node.attrs["joined"]
+        self.sides = node.attrs["export_sides"]
+
+    @functools.cached_property
+    def branches(self) -> tuple[Any, Any]:
+        attrs = self.node.attrs
+        return _plan(attrs["else"], self.store), _plan(attrs["then"], self.store)
+
+    @functools.cached_property
+    def reads(self) -> tuple[list[int], list[int]]:
+        """Per branch, the results that are references where the conditional gives values."""
+        attrs = self.node.attrs
+        return self._references(attrs["else"]), self._references(attrs["then"])
+
+    def _references(self, graph: ClientGraph) -> list[int]:
+        # What is handed on to later conditionals is always a value.
+        wants = [d._is_ref_dtype for d in self.node.dtypes[: self.joined]]
+        wants += [False] * (len(graph.fetches) - self.joined)
+        return [
+            i
+            for i, ((source, output), wanted) in enumerate(zip(graph.fetches, wants, strict=True))
+            if source.dtypes[output]._is_ref_dtype and not wanted
+        ]
+
+    def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
+        side = int(bool(np.asarray(inputs[0])))
+        results: list[Any] = self.branches[side].run(inputs[1:])
+        return self.outputs(side, results, lambda reference: reference.read())
+
+    def outputs(self, side: int, results: list[Any], read: Callable[[Any], Any]) -> list[Any]:
+        """What the results of the branch `side` are to those who use the conditional."""
+        for i in self.reads[side]:
+            results[i] = read(results[i])
+        exported = iter(results[self.joined :])
+        return results[: self.joined] + [
+            next(exported) if side == own else None for own in self.sides
+        ]

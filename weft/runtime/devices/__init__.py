@@ -1,0 +1,1 @@
+"""The devices of this process and their memory."""

@@ -1,0 +1,1 @@
+"""Nodes run on the host: interpreted, or as generated Python code."""

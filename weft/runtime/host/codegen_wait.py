@@ -1,0 +1,62 @@
+"""A step that may have to wait, as one generated Python function that hopes it need not.
+
+Where an operation must wait after all, or a region meets more than it could run on the host, the
+function says at which unit it stopped; what was computed until then is in the slots of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from weft.core.deferred import Deferred
+from weft.runtime.host.codegen import node_of
+from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after
+from weft.runtime.host.interpret import located
+from weft.runtime.xla.region import Region
+
+# The unit that the step stopped at, and what it waits for if it waits; None at the end of the step.
+Stop = tuple[int, Deferred | None]
+WaitingStep = Callable[[list[Any]], Stop | None]
+
+
+def waiting_step(plan: Any) -> WaitingStep | None:
+    """The units of a plan in order; None if one of them is not small enough for the host."""
+    if not all(is_small(unit) for unit in plan.units if isinstance(unit, Region)):
+        return None
+    source = _written(plan)
+    inner, where = source.function("step"), source.where
+
+    def step(values: list[Any]) -> Stop | None:
+        try:
+            stop: Stop | None = inner(values)
+            return stop
+        except Exception as error:
+            node = node_of(error, where)
+            raise (located(error, node) if node is not None else error) from error
+
+    return step
+
+
+def _written(plan: Any) -> UnitLines:
+    source = UnitLines(plan.store, on_host=not plan.nested)
+    source.lines += ["def step(v):", "", "    with errstate(all='ignore'):", "        pass"]
+    settled = {slot for slot, value in enumerate(plan.template) if value is not None}
+    for slot in settled:
+        source.writer.names[source.writer.slot(slot)] = plan.template[slot]
+    for i, (unit, needed) in enumerate(zip(plan.units, needed_after(plan), strict=True)):
+        _add_unit(source, i, unit, needed)
+    source.add(1, source.stores(plan.fetch_slots))
+    loads = sorted(source.writer.loaded - settled)
+    source.lines[1] = "    " + ("; ".join(f"s{i} = v[{i}]" for i in loads) or "pass")
+    return source
+
+
+def _add_unit(source: UnitLines, i: int, unit: Any, needed: Collection[int]) -> None:
+    def leave(waited_for: str) -> str:
+        return f"{source.stores(needed)}; return {i}, {waited_for}"
+
+    if isinstance(unit, Region):
+        source.region(2, unit, unit.nodes, leave)
+    else:
+        source.nodes(2, unit.nodes, leave)

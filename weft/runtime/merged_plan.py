@@ -1,0 +1,143 @@
+"""A step over several devices on one thread, for steps so small that waking another costs more.
+
+The units of all partitions are put into one order in which each has its inputs; a transfer is then
+the move of a value from the slots of one partition to those of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.runtime.host.interpret import located
+from weft.runtime.tasks import Task
+from weft.runtime.waiting_plan import WaitingPlan
+from weft.runtime.xla.region import Region
+
+Values = list[list[Any]]  # the slots of every partition
+Place = tuple[int, Task]  # partition, task of its plan
+
+
+class InTurn:
+    """The partitions of one step, which have nothing to wait for but each other."""
+
+    def __init__(self, plans: Sequence[WaitingPlan]) -> None:
+        self.plans = plans
+        self._settle()
+
+    @classmethod
+    def of(cls, plans: Sequence[Any]) -> InTurn | None:
+        """None where the host has more to do, or to wait for, than transfers among `plans`."""
+        if not all(_only_transfers(plan) for plan in plans):
+            return None
+        return cls(plans) if _ends(plans, "send").keys() == _ends(plans, "recv").keys() else None
+
+    def _settle(self) -> None:
+        self.generations = [plan.generation for plan in self.plans]
+        self.regions = [u for plan in self.plans for u in plan.units if isinstance(u, Region)]
+        self.calls = _calls(self.plans)
+
+    def is_worth_it(self) -> bool:
+        """Whether every region has shown that it is small."""
+        return all(region.entries and region.is_tiny() for region in self.regions)
+
+    def run(self, feeds: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """The fetches of every partition, given the feeds of each."""
+        self._follow_stores()
+        values = [plan.template.copy() for plan in self.plans]
+        for plan, mine, given in zip(self.plans, values, feeds, strict=True):
+            for slot, value in zip(plan.feed_slots, given, strict=True):
+                mine[slot] = value
+        for call in self.calls:
+            call(values)
+        return [
+            [mine[i] for i in plan.fetch_slots]
+            for plan, mine in zip(self.plans, values, strict=True)
+        ]
+
+    def _follow_stores(self) -> None:
+        """Resolves handles again when something was removed from a store."""
+        for plan in self.plans:
+            if plan.generation != plan.store.generation:
+                plan._settle()
+        if self.generations != [plan.generation for plan in self.plans]:
+            self._settle()
+
+
+def _only_transfers(plan: Any) -> bool:
+    if not isinstance(plan, WaitingPlan):
+        return False
+    host = [unit.nodes[0] for unit in plan.layout.units if not unit.is_region]
+    return all(node.definition.transfer is not None for node in host)
+
+
+def _ends(plans: Sequence[WaitingPlan], kind: str) -> dict[str, Place]:
+    """The sends or the receives, by the key of the transfer."""
+    return {
+        task.transfer_key: (part, task)
+        for part, plan in enumerate(plans)
+        for task in plan.tasks.tasks
+        if task.kind == kind
+    }
+
+
+def _calls(plans: Sequence[WaitingPlan]) -> list[Callable[[Values], None]]:
+    sends = _ends(plans, "send")
+    calls = []
+    for part, task in _order(plans):
+        if task.kind == "plain":
+            calls.append(_computes(part, task))
+        elif task.kind == "recv":
+            calls.append(_moves(*sends[task.transfer_key], part, task))
+    return calls
+
+
+def _order(plans: Sequence[WaitingPlan]) -> list[Place]:
+    """All tasks, each after what it waits for: in its own partition, or through a transfer."""
+    receives = _ends(plans, "recv")
+    pending = [plan.tasks.pending.copy() for plan in plans]
+    for part, task in receives.values():
+        pending[part][task.index] += 1
+    ready: list[Place] = [
+        (part, task)
+        for part, plan in enumerate(plans)
+        for task in plan.tasks.tasks
+        if not pending[part][task.index]
+    ]
+    order: list[Place] = []
+    while ready:
+        part, task = ready.pop()
+        order.append((part, task))
+        users = [(part, user) for user in task.control_outs]
+        if task.kind == "send":
+            users.append(receives[task.transfer_key])
+        for home, user in users:
+            pending[home][user.index] -= 1
+            if not pending[home][user.index]:
+                ready.append((home, user))
+    return order
+
+
+def _computes(part: int, task: Task) -> Callable[[Values], None]:
+    def call(values: Values) -> None:
+        try:
+            task.run(values[part])
+        except Exception as error:
+            raise (error if task.node is None else located(error, task.node)) from error
+
+    return call
+
+
+def _moves(source: int, send: Task, part: int, recv: Task) -> Callable[[Values], None]:
+    from_slot, to_slot, arrive = send.in_slots[0], recv.out_slots[0], recv.arrive
+
+    def call(values: Values) -> None:
+        value = values[source][from_slot]
+        read = getattr(value, "read", None)
+        try:
+            value = value if read is None else read()
+        except Exception as error:
+            raise (error if send.node is None else located(error, send.node)) from error
+        values[part][to_slot] = arrive(value)
+
+    return call

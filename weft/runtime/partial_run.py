@@ -1,0 +1,134 @@
+"""partial_run: one step in several calls, each feeding and fetching a part of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from weft.core import errors
+from weft.graph.operation import Operation
+from weft.graph.tensor import Tensor
+from weft.passes.client_graph import ClientGraph, Node
+from weft.passes.control_flow.structured_nodes import nodes_inside
+from weft.passes.inline import inline
+from weft.passes.pipeline import Options, finish
+from weft.passes.prune import prune
+from weft.runtime.host.interpret import HostNode, located, run_nodes
+from weft.runtime.plan import Plan
+from weft.runtime.resources import ResourceStore
+from weft.runtime.task_graphs import node_runner
+
+
+class _PlanOverDevices(Plan):
+    """Runs on the host, node by node; what a node keeps is kept on the device it is placed on."""
+
+    def __init__(
+        self, graph: ClientGraph, stores: dict[str, ResourceStore], store: ResourceStore
+    ) -> None:
+        self.stores = stores
+        super().__init__(graph, store)
+
+    def store_of(self, node: Node) -> ResourceStore:
+        return self.stores.get(_home(node), self.store)
+
+
+def _home(node: Node) -> str:
+    """Where what a node uses is kept; of a loop or conditional, what is used inside of it."""
+    inside = {n.device: None for n in nodes_inside(node) if n.definition.is_handle}
+    if len(inside) > 1:
+        raise errors.UnimplementedError(
+            None, None, f"{node.name} uses what is on {' and '.join(inside)}: a step with that"
+            " cannot come in several calls",
+        )  # fmt: skip
+    return next(iter(inside), node.device)
+
+
+class PartialRun:
+    """A step whose nodes run when a call first needs them, each at most once."""
+
+    def __init__(
+        self,
+        runner: Any,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+    ) -> None:
+        from weft.runtime.step import to_user
+
+        self._to_user = to_user
+        graph = prune(feeds, fetches, targets)
+        inline(graph)
+        runner.place(graph)
+        # Unoptimized, so that every fetch and feed keeps its own node.
+        finish(graph, Options(False, False, False))
+        self.plan = _PlanOverDevices(graph, runner.stores, runner.store)
+        self.fetches = {t.name: edge for t, edge in zip(fetches, graph.fetches, strict=True)}
+        self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}
+        self.waiting = {t.name: edge for t, edge in zip(feeds, graph.feeds, strict=True)}
+        self.known = {t.name for t in [*fetches, *feeds]} | {op.name for op in targets}
+        self.values = self.plan.template.copy()
+        self.done: set[Node] = {*self.plan.layout.handles, *self.plan.layout.constants}
+        self.lock = threading.Lock()
+        for item in self.plan.nodes.values():
+            item.frees = ()
+
+    def advance(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        values: Sequence[Any],
+    ) -> list[Any]:
+        with self.lock:
+            for tensor, value in zip(feeds, values, strict=True):
+                edge = self._take(self.waiting, tensor.name, "fed")
+                self.values[self.plan.slots[edge]] = value
+                self.done.add(edge[0])
+            edges = [self._take(self.fetches, t.name, "fetched") for t in fetches]
+            wanted = [n for n, _ in edges]
+            wanted += [self._take(self.targets, op.name, "fetched") for op in targets]
+            self._run(self._needed(wanted))
+            return [self._to_user(self.values[self.plan.slots[edge]]) for edge in edges]
+
+    def _run(self, items: list[HostNode]) -> None:
+        """Runs nodes in order; one that must wait keeps this thread waiting."""
+        for item in items:
+            store = self.plan.store_of(item.node)
+            if not item.node.definition.blocking:
+                run_nodes([item], self.values, store)
+                continue
+            try:
+                deferred = node_runner(item, store)(self.values)
+                outputs = deferred.wait() if deferred is not None else ()
+            except Exception as error:
+                raise located(error, item.node) from error
+            for slot, value in zip(item.outs, outputs, strict=False):
+                self.values[slot] = value
+
+    def _take(self, table: dict[str, Any], name: str, done: str) -> Any:
+        if name not in table:
+            what = "feed" if done == "fed" else "fetch"
+            why = "was not specified in partial_run_setup."
+            if name in self.known:
+                why = f"has already been {done}."
+            raise errors.InvalidArgumentError(None, None, f"The {what} {name} {why}")
+        return table.pop(name)
+
+    def _needed(self, wanted: list[Node]) -> list[HostNode]:
+        need: set[Node] = set()
+        stack = list(wanted)
+        while stack:
+            node = stack.pop()
+            if node in need or node in self.done:
+                continue
+            if node.type == "_Arg":
+                raise errors.InvalidArgumentError(
+                    None, None, f"Computing the fetches needs {node.op.name!r}, which has not been"  # type: ignore[union-attr]
+                    " fed",
+                )  # fmt: skip
+            need.add(node)
+            stack.extend(n for n, _ in node.inputs)
+            stack.extend(node.controls)
+        self.done |= need
+        return [item for node, item in self.plan.nodes.items() if node in need]

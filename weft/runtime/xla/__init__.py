@@ -1,0 +1,1 @@
+"""Regions traced, lowered and compiled into XLA programs."""

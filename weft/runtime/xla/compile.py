@@ -1,0 +1,199 @@
+"""Region -> XLA executable; jax, and how it is set up."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors, flags
+from weft.graph.kernel_call import bind, flat_arg_names
+from weft.graph.op_def import OpDef
+from weft.passes.client_graph import Edge
+from weft.passes.control_flow.structured_nodes import has_loops
+from weft.passes.devices import describe
+from weft.passes.regions.units import Unit
+from weft.runtime.devices.memory import can_overwrite
+from weft.runtime.resources import Variable
+from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.traced_state import SWITCH_SIZE
+from weft.runtime.xla.tracer import Tracer
+
+_ASSEMBLER_ATTEMPTS = 3
+_lock = threading.Lock()
+_jax: Any = None
+
+
+def load() -> Any:
+    """The jax module, set up on first use: 64-bit types, compiled programs cached on disk."""
+    global _jax
+    if _jax is None:
+        with _lock:
+            if _jax is None:
+                import jax
+
+                config: Any = jax.config
+                config.update("jax_enable_x64", True)
+                directory = flags.cache_directory()
+                if directory is not None and config.jax_compilation_cache_dir is None:
+                    config.update("jax_compilation_cache_dir", directory)
+                    config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
+                    config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+                _jax = jax
+    return _jax
+
+
+@dataclass
+class Program:
+    """A compiled region.
+
+    `call(donated, kept, inputs, rngs, switch) -> (outputs, new values, rest)`; `rest` is
+    (generators of random nodes inside loops, states of arrays that leave, excess if room was
+    guessed, whether it was stopped if it can be).
+
+    On the host a program that only updates variables has one output, which says that it is done: a
+    step is over when it has been computed, and the new values may be donated to the next one by
+    then. An accelerator is not waited for.
+    """
+
+    call: Callable[..., Any]
+    rng_blocks: list[int]
+    reshapes: bool  # whether a variable's shape differs after the call
+    leaving: list[Any]  # arrays that leave; `to_host` makes them ones of the host
+    factor: int  # how many times the guessed room for loops there is; 0 where nothing was guessed
+    waits: bool  # whether the one output only says that it is done
+    watched: bool  # whether it looks at the switch
+
+    def stopped(self, results: Any) -> Any:
+        """Of what a call of a program gave that is watched: whether it was stopped, on device."""
+        return results[2][3]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a region is compiled for: arrays as (shape, dtype), None for an empty variable."""
+
+    cells: tuple[Any, ...]
+    inputs: tuple[Any, ...]
+    static: tuple[tuple[Edge, np.ndarray], ...]
+    factor: int = 1
+
+
+def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = None) -> Program:
+    """Traces the region's kernels into one XLA program.
+
+    `cells` are the variables of `unit.cells`, in order. Written ones are donated, so that an update
+    can reuse their memory. `device` is jax's, None for its default.
+    """
+    jax = load()
+    info = describe(f"/device:{device.platform if device is not None else 'cpu'}:0")
+    trace = Tracer(unit, cells, dict(spec.static), spec.factor, info)
+    trace.says_done = not unit.outputs and (device is None or device.platform == "cpu")
+    written = list(unit.cells.values())
+    sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
+    arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
+    donated = [a for a, w in zip(arrays, written, strict=True) if w]
+    kept = [a for a, w in zip(arrays, written, strict=True) if not w]
+    inputs = [_abstract(jax, i, sharding) for i in spec.inputs]
+    count = len(trace.random_nodes) + len(trace.inner_random)
+    rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
+    switch = _switch(jax, unit, device, sharding)
+    jitted = jax.jit(trace.run, donate_argnums=(0,))
+    with warnings.catch_warnings(), _precision(jax):
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        lowered = jitted.lower(donated, kept, inputs, rngs, switch)
+        if (trace.objects.guessed or trace.objects.watched) and donated:
+            # It may have to be called again with the same variables, or leave them as they were.
+            lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs, switch)
+        if device is None or device.platform == "cpu":
+            compute_once(lowered.compiler_ir())
+        try:
+            executable = _compiled(lowered)
+        except Exception as error:
+            raise translate(error) from error
+    factor = spec.factor if trace.objects.guessed else 0
+    return Program(
+        executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,
+        trace.objects.watched,
+    )  # fmt: skip
+
+
+def _compiled(lowered: Any) -> Any:
+    """XLA's assembler for GPUs is a program of its own, which now and then fails to start."""
+    for _ in range(_ASSEMBLER_ATTEMPTS):
+        try:
+            return lowered.compile()
+        except Exception as error:
+            if "Failed to launch ptxas" not in str(error):
+                raise
+            time.sleep(0.1)
+    return lowered.compile()
+
+
+def _precision(jax: Any) -> Any:
+    """Inside, products of 32-bit floats are traced with the precision that the flag asks for."""
+    wanted = None if flags.TENSOR_FLOAT_32 else "highest"
+    return nullcontext() if wanted is None else jax.default_matmul_precision(wanted)
+
+
+def _switch(jax: Any, unit: Unit, device: Any, sharding: Any) -> Any:
+    """By what the loops of a region can be stopped, if it has any and the device lets us."""
+    if not has_loops(unit.nodes) or not can_overwrite(device):
+        return None
+    return jax.ShapeDtypeStruct((SWITCH_SIZE,), np.int32, sharding=sharding)
+
+
+def _abstract(jax: Any, spec: Any, sharding: Any) -> Any:
+    return None if spec is None else jax.ShapeDtypeStruct(*spec, sharding=sharding)
+
+
+def single_op(definition: OpDef, attrs: dict[str, Any]) -> Callable[..., Sequence[np.ndarray]]:
+    """An op that only XLA can express, compiled by itself: `call(xp, inputs) -> NumPy arrays`."""
+    names = flat_arg_names(definition, attrs)
+    static = [i for i, name in enumerate(names) if name in definition.static]
+    programs: dict[Any, Any] = {}
+
+    def call(xp: Any, inputs: Sequence[Any]) -> Sequence[np.ndarray]:
+        jax = load()
+        fixed = {i: np.asarray(inputs[i]) for i in static}
+        key = tuple((i, v.shape, v.tobytes()) for i, v in fixed.items())
+        if key not in programs:
+            if len(programs) > 64:
+                programs.clear()
+            programs[key] = jax.jit(_one(definition, attrs, fixed))
+        moving = [None if i in fixed else v for i, v in enumerate(inputs)]
+        with _precision(jax):
+            return [np.asarray(v) for v in programs[key](moving)]
+
+    return call
+
+
+def _one(definition: OpDef, attrs: dict[str, Any], fixed: dict[int, np.ndarray]) -> Any:
+    def run(moving: list[Any]) -> Any:
+        import jax.numpy as jnp
+
+        inputs = [fixed.get(i, v) for i, v in enumerate(moving)]
+        return list(bind(definition, attrs)(jnp, inputs))
+
+    return run
+
+
+def translate(error: Exception) -> Exception:
+    """An XLA run-time error as TensorFlow's class for it."""
+    text = str(error)
+    for prefix, kind in (
+        ("RESOURCE_EXHAUSTED", errors.ResourceExhaustedError),
+        ("INVALID_ARGUMENT", errors.InvalidArgumentError),
+        ("UNIMPLEMENTED", errors.UnimplementedError),
+    ):
+        if text.startswith(prefix):
+            return kind(None, None, text)
+    if isinstance(error, errors.OpError):
+        return error
+    return errors.InternalError(None, None, text)

@@ -1,0 +1,118 @@
+"""How often a loop runs at most, where a counter tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.runtime.xla.traced_state import Objects
+
+# Iterations that a loop of unknown length is at first given room for, less one.
+_SHORTEST = 15
+
+
+@contextmanager
+def one_more_loop(objects: Objects, node: Node, bound: int | None) -> Iterator[None]:
+    """Inside, `objects` knows that the loop `node` is around."""
+    guess = 1 << max(_SHORTEST, node.attrs.get("longest", 0) - 1).bit_length()
+    objects.bounds.append(guess if bound is None else bound)
+    objects.guesses += bound is None
+    try:
+        yield
+    finally:
+        objects.bounds.pop()
+        objects.guesses -= bound is None
+
+
+def counter_limits(node: Node, inputs: list[Any], bound: int | None) -> dict[int, int]:
+    """Loop variables that count iterations from a known number on -> what they stay below."""
+    if bound is None:
+        return {}
+    starts = {i: _number(inputs[i]) for i in range(node.attrs["vars"]) if _steps(node, i) == 1}
+    return {i: start + bound for i, start in starts.items() if start is not None}
+
+
+def trip_bound(node: Node, inputs: list[Any], objects: Objects) -> int | None:
+    """How often the loop can run at most, if a counter that is compared with a number tells."""
+    condition: ClientGraph = node.attrs["cond"]
+    stack = [condition.fetches[0]]
+    while stack:
+        test = stack.pop()[0]
+        if test.type in ("LogicalAnd", "Identity"):
+            stack.extend(test.inputs)
+        elif test.type in ("Less", "LessEqual", "Greater", "GreaterEqual"):
+            bound = _bound(test, node, inputs, objects)
+            if bound is not None:
+                return bound
+    return None
+
+
+def _bound(test: Node, node: Node, inputs: list[Any], objects: Objects) -> int | None:
+    """The bound that `counter < number` means, or `counter > number` of one that counts down."""
+    counter = _variable(test.inputs[0], node)
+    up = test.type.startswith("Less")
+    end = _value(test.inputs[1], node.attrs["cond"], inputs, objects if up else None)
+    if counter is None or end is None:
+        return None
+    start = _number(inputs[counter])
+    if start is None and not up:
+        start = objects.most(inputs[counter])
+    if start is None or _steps(node, counter) != (1 if up else -1):
+        return None
+    distance = end - start if up else start - end
+    return max(0, distance + test.type.endswith("Equal"))
+
+
+def note_limit(objects: Objects, inputs: list[Any], output: Any) -> None:
+    """Notes that a minimum is at most what is known of one side, as with the lengths of an RNN."""
+    if _number(output) is None:
+        known = [n for n in (_most(value, objects) for value in inputs) if n is not None]
+        if known:
+            objects.limits[id(output)] = output, min(known) + 1
+
+
+def _value(
+    edge: Edge, graph: ClientGraph, inputs: list[Any], objects: Objects | None
+) -> int | None:
+    """What an edge of the condition is, or with `objects` is at most, if that is known."""
+    if edge[0].type == "Const":
+        return _number(edge[0].attrs["value"])
+    args = [arg for arg, _ in graph.feeds]
+    if edge[0] not in args:
+        return None
+    value = inputs[args.index(edge[0])]
+    return _number(value) if objects is None else _most(value, objects)
+
+
+def _most(value: Any, objects: Objects) -> int | None:
+    number = _number(value)
+    return objects.most(value) if number is None else number
+
+
+def _number(value: Any) -> int | None:
+    known = isinstance(value, (np.ndarray, np.generic)) and value.size == 1
+    return int(value.item()) if known and value.dtype.kind in "iu" else None
+
+
+def _variable(edge: Edge, node: Node) -> int | None:
+    """The loop variable that an edge of the condition is."""
+    args = [arg for arg, _ in node.attrs["cond"].feeds[: node.attrs["vars"]]]
+    return args.index(edge[0]) if edge[0] in args else None
+
+
+def _steps(node: Node, index: int) -> int:
+    """What the body adds to this loop variable each time: 1, -1, or 0 for anything else."""
+    body: ClientGraph = node.attrs["body"]
+    step, own = body.fetches[index][0], body.feeds[index][0]
+    if step.type not in ("Add", "AddV2", "Sub"):
+        return 0
+    (first, _), (second, _) = step.inputs
+    if step.type != "Sub" and second is own:
+        first, second = second, first
+    if first is not own or second.type != "Const" or _number(second.attrs["value"]) != 1:
+        return 0
+    return -1 if step.type == "Sub" else 1

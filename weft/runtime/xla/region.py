@@ -1,0 +1,364 @@
+"""A region at run time: interpreted while it is cold or tiny, compiled once it is hot.
+
+Programs are kept per signature: the shapes of what comes in, the values it is specialised on. The
+table is bounded, and a region that meets ever new signatures stays with the interpreter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import flags
+from weft.graph.shape_fn import known, size
+from weft.passes.client_graph import Edge, Node
+from weft.passes.control_flow.fold import subgraphs
+from weft.passes.control_flow.structured_nodes import has_loops
+from weft.passes.devices import DeviceInfo
+from weft.passes.place.cost import estimated_time
+from weft.passes.regions.units import Unit
+from weft.runtime.debug import report
+from weft.runtime.devices.huge_pages import use_huge_pages
+from weft.runtime.devices.memory import can_overwrite
+from weft.runtime.host.codegen import Step, straight_line
+from weft.runtime.host.interpret import HostNode, run_nodes, run_nodes_observed, take_rng
+from weft.runtime.host.program_call import DirectStep, call_site, direct_step
+from weft.runtime.limits import limits
+from weft.runtime.resources import ResourceStore, Variable
+from weft.runtime.xla.compile import Program, Spec, compile_region, load, translate
+from weft.runtime.xla.lower import CannotLower
+from weft.runtime.xla.stopping import call_stoppably, take_switch
+from weft.runtime.xla.tracer import inner_random
+
+MAX_PROGRAMS = 64
+FEW_SIGNATURES = 3  # so many are compiled without further ado
+NODE_COMPILED = 3e-3  # seconds that compiling takes, by node
+MAX_STATIC_ELEMENTS = 4096
+LARGE_VALUE = 1 << 16  # bytes
+HEAVY = 3e5  # microseconds: what compiling takes at least
+INTERPRETER = DeviceInfo("/device:CPU:0", flops=1e4, bytes=3e3)
+SLOW_HALVES = 4.0
+# What hands an array on as it is: NumPy does it without touching an element, a program copies.
+MOVES = frozenset({"Assign", "AssignVariableOp", "Identity", "NoOp", "ReadVariableOp"})
+# Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
+NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
+
+
+class _Entry:
+    """What is known about one signature."""
+
+    __slots__ = ("direct", "program", "runs", "spent", "step", "tiny")
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self.spent = 0.0  # seconds of interpreting
+        self.tiny = False
+        self.program: Program | None = None
+        self.step: Step | None = None  # calls the program
+        self.direct: DirectStep | None = None  # does so for a plan that is nothing else
+
+
+class Region:
+    """`run(values)` executes the unit over a step's slots."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        slots: dict[Edge, int],
+        nodes: list[HostNode],
+        cells: dict[Edge, Variable],
+        store: ResourceStore,
+    ) -> None:
+        self.unit, self.nodes, self.store = unit, nodes, store
+        self.cannot_compile: CannotLower | None = None
+        constants = [e for e in unit.inputs if e[0].type == "Const" and e not in unit.static]
+        moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
+        # The order of inputs is: what moves from step to step, then large constants.
+        self.static = [e for e in unit.inputs if e in unit.static]
+        self.unit.inputs = moving + constants + self.static
+        self.moving_slots = tuple(slots[e] for e in moving)
+        self.static_slots = tuple(slots[e] for e in self.static)
+        self.is_constant = not moving and not self.static  # only variables can differ
+        self.out_slots = tuple(slots[e] for e in unit.outputs)
+        self.leaving_slots = tuple(slots[e] for e in unit.leaving)
+        self.constants = [e[0].attrs["value"] for e in constants]
+        self.constants_on_device: list[Any] | None = None
+        self.cells = [cells[root] for root in unit.cells]
+        self.written = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if w]
+        self.kept = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if not w]
+        self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
+        self.inner_random = inner_random(unit.nodes)
+        self.needs_xla = any(n.definition.xla for n in unit.nodes)
+        self.has_loops = has_loops(unit.nodes)
+        device = store.device
+        self.can_be_stopped = self.has_loops and can_overwrite(device)
+        self.is_unstoppable = self.has_loops and not self.can_be_stopped
+        self.on_accelerator = device is not None and device.platform != "cpu"
+        self.only_moves = not self.on_accelerator and all(n.type in MOVES for n in unit.nodes)
+        self.entries: OrderedDict[Any, _Entry] = OrderedDict()
+        self.has_program = False
+        self._lock = threading.Lock()
+
+    # ---- choosing ----
+
+    def run(self, values: list[Any]) -> None:
+        try:
+            key = self._signature(values)
+        except AttributeError:
+            if all(values[i] is not None for i in self.moving_slots):
+                raise
+            # What a branch hands on to its gradient is not there if another was taken.
+            self._to_host(values)
+            run_nodes(self.nodes, values, self.store)
+            return
+        entry = self.entries.get(key)
+        if entry is None:
+            entry = self._new_entry(key)
+        step = entry.step
+        if limits.deadline is not None and self.is_unstoppable:
+            self._to_host(values)
+            run_nodes(self.nodes, values, self.store)
+        elif step is not None:
+            try:
+                step(values)
+            except Exception as error:
+                raise translate(error) from error
+        elif entry.tiny:
+            self._to_host(values)
+            self._tiny_step(values)
+        elif not self._is_hot(entry, values):
+            self._interpret(entry, values)
+        else:
+            self._run_hot(entry, values)
+
+    def can_be_direct(self, feed_slots: Sequence[int], fetch_slots: Sequence[int]) -> bool:
+        """Whether what a step feeds is all this needs, and what it fetches all comes from here."""
+        if self.static_slots or self.leaving_slots or self.has_loops:
+            return False
+        given, made = set(feed_slots), set(self.out_slots)
+        return set(self.moving_slots) <= given and set(fetch_slots) <= made
+
+    def direct(
+        self, values: list[Any], feed_slots: Sequence[int], fetch_slots: Sequence[int]
+    ) -> DirectStep | None:
+        """The whole step of a plan that is nothing but this region, for shapes as in `values`."""
+        key = self._signature(values)
+        entry = self.entries.get(key)
+        if entry is None or entry.step is None:
+            return None
+        assert entry.program is not None
+        if entry.direct is None and not (entry.program.factor or entry.program.reshapes):
+            entry.direct = direct_step(self, entry, key, feed_slots, fetch_slots)
+        return entry.direct
+
+    def is_tiny(self) -> bool:
+        return all(entry.tiny for entry in self.entries.values())
+
+    def _signature(self, values: list[Any]) -> Any:
+        epoch = self.store.shape_epoch if self.cells else 0
+        if self.is_constant:
+            return epoch
+        shapes = tuple([values[i].shape for i in self.moving_slots])
+        if not self.static_slots:
+            return epoch, shapes
+        fixed = [np.asarray(values[i]) for i in self.static_slots]
+        return epoch, shapes, tuple((v.shape, v.tobytes()) for v in fixed)
+
+    def _new_entry(self, key: Any) -> _Entry:
+        with self._lock:
+            entry = self.entries.setdefault(key, _Entry())
+            while len(self.entries) > MAX_PROGRAMS:
+                self.entries.popitem(last=False)
+            return entry
+
+    def _is_hot(self, entry: _Entry, values: list[Any]) -> bool:
+        """Compile a signature on its second run; where they keep changing, when that would pay."""
+        entry.runs += 1
+        if (
+            not flags.XLA
+            or self.only_moves
+            or self.cannot_compile
+            or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots)
+        ):
+            return False
+        few = len(self.entries) <= FEW_SIGNATURES
+        if self._is_heavy or (few and self.needs_xla):
+            return True
+        if few:
+            return entry.runs > 1
+        return entry.spent > NODE_COMPILED * len(self.unit.nodes)
+
+    @functools.cached_property
+    def _is_heavy(self) -> bool:
+        """Whether interpreting even once would take longer than compiling, as shapes have it."""
+        return sum(_interpreted_time(node) for node in self.unit.nodes) > HEAVY
+
+    # ---- interpreting ----
+
+    def _to_host(self, values: list[Any]) -> None:
+        for i in self.moving_slots:
+            if values[i] is not None and not isinstance(values[i], (np.ndarray, np.generic)):
+                values[i] = np.asarray(values[i])
+
+    def _interpret(self, entry: _Entry, values: list[Any]) -> None:
+        start = time.perf_counter()
+        self._run_interpreted(entry, values)
+        entry.spent += time.perf_counter() - start
+
+    def _run_interpreted(self, entry: _Entry, values: list[Any]) -> None:
+        self._to_host(values)
+        # Several variables change as one, as they do when a program changes them.
+        with self.store.lock if len(self.written) > 1 else contextlib.nullcontext():
+            if entry.runs != 1:
+                run_nodes(self.nodes, values, self.store)
+            else:
+                self._interpret_first(entry, values)
+
+    def _interpret_first(self, entry: _Entry, values: list[Any]) -> None:
+        cost = 0.0
+
+        def add_up(node: Node, inputs: Any, outputs: Any, start: float, end: float) -> None:
+            nonlocal cost
+            cost += NODE_COST + ELEMENT_COST * _work(node, inputs, outputs)
+
+        run_nodes_observed(self.nodes, values, self.store, add_up)
+        buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
+        entry.tiny = self.only_moves or (
+            cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
+        )
+
+    @functools.cached_property
+    def _tiny_step(self) -> Step:
+        outputs = self.out_slots + self.leaving_slots
+        return straight_line(self.nodes, outputs, self.store, hold_lock=bool(self.cells))
+
+    # ---- compiled ----
+
+    def _run_hot(self, entry: _Entry, values: list[Any]) -> None:
+        try:
+            self._compile(entry, values)
+        except CannotLower as error:
+            reason = str(error)
+            report.say(3, lambda: f"not compiled: {reason}")
+            self.cannot_compile = error
+            self._interpret(entry, values)
+        else:
+            self.run(values)
+            if not self.on_accelerator:
+                with self.store.lock:
+                    use_huge_pages(cell.value for cell in self.cells)
+
+    def _compile(self, entry: _Entry, values: list[Any], factor: int = 1) -> None:
+        """Gives the signature a program with room for `factor` times what loops seem to need."""
+        with self._lock:
+            if entry.program is None or 0 < entry.program.factor < factor:
+                timed = report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes")
+                with timed, limits.not_counted():
+                    entry.program = self._build(values, factor)
+                    entry.step = call_site(self, entry)
+                    self.has_program = True
+
+    def _build(self, values: list[Any], factor: int) -> Program:
+        if self.constants_on_device is None:
+            jax = load()
+            put = jax.device_put
+            self.constants_on_device = [put(v, self.store.device) for v in self.constants]
+        inputs = [values[i] for i in self.moving_slots] + self.constants
+        static = zip(self.static, self.static_slots, strict=True)
+        spec = Spec(
+            tuple(_spec(cell.value) for cell in self.cells),
+            tuple(_spec(v) for v in inputs),
+            tuple((edge, np.asarray(values[slot])) for edge, slot in static),
+            factor,
+        )
+        return compile_region(self.unit, self.cells, spec, self.store.device)
+
+    def rngs(self) -> np.ndarray:
+        """The states of the region's generators, a row each."""
+        return np.stack([take_rng(self.store, n) for n in self.random_nodes + self.inner_random])
+
+    def settled(self, cell: Variable) -> Any:
+        """The value of a variable that is only read; moved to the device once, not every step."""
+        value = cell.value
+        if self.on_accelerator or value.nbytes > LARGE_VALUE:
+            value = cell.value = load().device_put(value, self.store.device)
+        return value
+
+    def call_with_room(self, entry: _Entry, values: list[Any], *args: Any) -> Any:
+        """Calls the program, with more room again when that which it had did not suffice."""
+        while True:
+            program = entry.program
+            assert program is not None
+            if program.watched:
+                results = call_stoppably(program, args, self.store.device)
+            else:
+                results = program.call(*args, self.idle_switch)
+            if not program.factor or (needed := int(results[2][2])) <= program.factor:
+                return results
+            self._compile(entry, values, 1 << (needed - 1).bit_length())
+
+    @functools.cached_property
+    def idle_switch(self) -> Any:
+        """What programs get that could be stopped, and have no need of it."""
+        return take_switch(self.store.device) if self.can_be_stopped else None
+
+    def after(self, entry: _Entry, rest: Any) -> None:
+        """Notes what a call has changed besides the values of variables."""
+        assert entry.program is not None
+        if entry.program.reshapes:
+            self.store.shape_epoch += 1
+        for node, state in zip(self.inner_random, rest[0], strict=True):
+            self.store.rng[node.name] = np.asarray(state)
+        if self.random_nodes:
+            from weft.ops.kit.philox import advance
+
+            for node, blocks in zip(self.random_nodes, entry.program.rng_blocks, strict=True):
+                self.store.rng[node.name] = advance(self.store.rng[node.name], blocks)
+
+    def leave(self, entry: _Entry, rest: Any, values: list[Any]) -> None:
+        """Puts the arrays that leave the region into their slots, as ones of the host."""
+        assert entry.program is not None
+        arrays = zip(self.leaving_slots, entry.program.leaving, rest[1], strict=True)
+        for slot, array, state in arrays:
+            values[slot] = array.to_host(state)
+
+
+def _interpreted_time(node: Node) -> float:
+    """Microseconds a node takes on NumPy, which has no 16-bit arithmetic of its own."""
+    narrow = any(d.base_dtype.is_floating and d.size == 2 for d in node.dtypes)
+    return estimated_time(node, INTERPRETER) * (SLOW_HALVES if narrow else 1.0)
+
+
+def _spec(value: Any) -> Any:
+    return None if value is None else (value.shape, value.dtype)
+
+
+def _expected_work(node: Node) -> float:
+    """As below of a node in a branch, by what is known before it runs."""
+    if node.type in ("Const", "_Arg") or node.definition.is_handle:
+        return 0.0
+    if not all(map(known, node.dims)) or node.definition.flops is not None:
+        return 1e9
+    inner = _work(node, (), ()) if subgraphs(node) else 0.0
+    return NODE_COST / ELEMENT_COST + sum(size(dims) or 0 for dims in node.dims) + inner
+
+
+def _work(node: Node, inputs: Any, outputs: Any) -> float:
+    """Elements a NumPy kernel handles, multiplications of a matrix product counted in part."""
+    if node.type == "_While":
+        return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
+    if node.type == "_If":
+        return max(float(sum(map(_expected_work, g.nodes))) for g in subgraphs(node))
+    size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
+    if node.definition.flops is not None:
+        flops = node.definition.flops([np.shape(v) for v in inputs], node.attrs)
+        # A product is one call; an update of a variable is a call for each of its operations.
+        return size + (flops if node.definition.stateful else 0.05 * flops)
+    return size

@@ -1,0 +1,242 @@
+"""The nodes of a region run on tracers, once: what they do becomes a program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core import errors, flags
+from weft.graph.kernel_call import bind
+from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.control_flow.fold import subgraphs
+from weft.passes.devices import DeviceInfo
+from weft.passes.regions.group import schedule
+from weft.passes.regions.units import Unit
+from weft.passes.resource_edges import cell_key, is_cell
+from weft.runtime.host.interpret import _derefs, located
+from weft.runtime.resources import Variable
+from weft.runtime.xla.loop_bounds import note_limit
+from weft.runtime.xla.loop_matmuls import Parts
+from weft.runtime.xla.lower import CannotLower, lower
+from weft.runtime.xla.traced_state import Cell, Objects
+
+LARGE = 1 << 18  # elements
+
+
+class TracedCell:
+    """A variable inside a trace: `state` is what it holds at this point of the program."""
+
+    __slots__ = ("cell", "state")
+
+    def __init__(self, cell: Variable, state: Any) -> None:
+        self.cell, self.state = cell, state
+
+    @property
+    def initialized(self) -> bool:
+        return self.state is not None
+
+    def read(self) -> Any:
+        if self.state is None:
+            raise self.cell.uninitialized()
+        return self.state
+
+    def write(self, value: Any) -> None:
+        self.state = value
+
+    update = write
+
+
+class Tracer:
+    """Runs the region's nodes on tracers, once, to record the program."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        cells: list[Variable],
+        static: dict[Edge, np.ndarray],
+        factor: int,
+        device: DeviceInfo,
+    ) -> None:
+        self.unit, self.variables, self.static = unit, cells, static
+        self.factor, self.device = factor, device
+        self.dynamic = [edge for edge in unit.inputs if edge not in static]
+        self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
+        self.inner_random = inner_random(unit.nodes)
+        self.rng_blocks: list[int] = []
+        self.leaving: list[Any] = []
+        self.reshapes = False
+        self.says_done = False
+
+    def run(
+        self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: Any, switch: Any
+    ) -> tuple[list[Any], list[Any], Any]:
+        import jax.numpy as jnp
+
+        self.objects, self.parts = Objects(self.factor, switch, self.device), Parts()
+        cells = self._cells(donated, kept)
+        self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
+        before = [_shape_or_none(cell.state) for cell in cells.values()]
+        values: dict[Edge, Any] = dict(cells)
+        values.update(self.static)
+        values.update(zip(self.dynamic, inputs, strict=True))
+        # The states of all random nodes travel as one array, a row each.
+        rngs = [] if rngs is None else list(rngs)
+        self.states = dict(zip(self.random_nodes, rngs, strict=False))
+        inner = rngs[len(self.random_nodes) :]
+        self.inner_rngs = {
+            node.name: self.objects.add(Cell(rng))
+            for node, rng in zip(self.inner_random, inner, strict=True)
+        }
+        self.rng_blocks = []
+        for node in self.unit.nodes:
+            self._run_node(node, values)
+        self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
+        new = [cells[root].state for root, w in self.unit.cells.items() if w]
+        outputs = [_or_blank(values[edge], edge) for edge in self.unit.outputs]
+        self.leaving = [values[edge] for edge in self.unit.leaving]
+        rest = (
+            [cell.state for cell in self.inner_rngs.values()],
+            [array.state for array in self.leaving],
+            self.objects.excess.state if self.objects.guessed else None,
+            self.objects.stopped.state if self.objects.watched else None,
+        )
+        return [jnp.zeros((), bool)] if self.says_done else outputs, new, rest
+
+    def run_graph(self, graph: ClientGraph, args: Sequence[Any]) -> list[Any]:
+        """Traces the graph inside a loop or conditional."""
+        values: dict[Edge, Any] = dict(zip(graph.feeds, args, strict=True))
+        for node in schedule(graph):
+            if node.type != "_Arg":
+                self._run_node(node, values)
+        return [_deref(values[edge]) for edge in graph.fetches]
+
+    def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
+        take = {True: iter(donated), False: iter(kept)}
+        return {
+            root: self.objects.add(TracedCell(cell, next(take[written])))
+            for (root, written), cell in zip(self.unit.cells.items(), self.variables, strict=True)
+        }
+
+    def _run_node(self, node: Node, values: dict[Edge, Any]) -> None:
+        import jax
+
+        try:
+            inputs = [self._input(edge, values) for edge in node.inputs]
+            for i in _derefs(node):
+                inputs[i] = inputs[i].read()
+            outputs = self._call(node, inputs)
+        except CannotLower:
+            raise
+        except (NotImplementedError, jax.errors.JAXTypeError) as error:
+            raise CannotLower(node, str(error)) from error
+        except Exception as error:
+            raise located(error, node) from error
+        for i, value in enumerate(outputs):
+            values[node, i] = (
+                declared(node, i, value)
+                if hasattr(value, "dtype") and hasattr(value, "astype")
+                else value
+            )
+        if self.objects.bounds and not subgraphs(node):
+            self.objects.add_time(node, inputs, outputs)
+        if node.type == "Minimum":
+            note_limit(self.objects, inputs, values[node, 0])
+
+    def _input(self, edge: Edge, values: dict[Edge, Any]) -> Any:
+        if edge in values:
+            return values[edge]
+        node = edge[0]
+        if node.definition.is_handle:
+            return self.cells[cell_key(node)]
+        if is_cell(edge):  # from a node outside of the region that only hands a variable on
+            return self._input(next(e for e in node.inputs if is_cell(e)), values)
+        constant: Any = node.attrs["value"]
+        return constant
+
+    def _call(self, node: Node, inputs: list[Any]) -> Sequence[Any]:
+        import jax.numpy as jnp
+
+        definition = node.definition
+        if definition.name in ("_While", "_If"):
+            return lower(self, node, inputs)
+        if definition.is_handle:
+            return [self.cells[cell_key(node)]]
+        call = bind(definition, node.attrs, traced=True)
+        if definition.takes_rng:
+            return self._draw(node, call, inputs)
+        if definition.takes_ctx:
+            return call(jnp, inputs, self.objects)
+        concrete = all(isinstance(v, (np.ndarray, np.generic)) for v in inputs)
+        if concrete and inputs and not (definition.xla or definition.stateful or _is_large(node)):
+            with np.errstate(all="ignore"):
+                return call(np, inputs)
+        part = self.parts.part(node, inputs) if self.objects.bounds else None
+        if part is not None:
+            return [part]
+        outputs: Sequence[Any] = call(jnp, inputs)
+        if self.objects.bounds:
+            self.parts.note(node, inputs, outputs[0] if outputs else None)
+        return outputs
+
+    def _draw(self, node: Node, call: Any, inputs: list[Any]) -> Sequence[Any]:
+        """A random node: those of the region itself run once, those inside loops move on."""
+        import jax.numpy as jnp
+
+        from weft.ops.kit.philox import advanced
+
+        cell = None if node in self.states else self.inner_rngs[node.name]
+        state = self.states[node] if cell is None else cell.state
+        outputs: Sequence[Any] = call(jnp, inputs, state)
+        assert node.definition.random is not None
+        blocks = node.definition.random(np.shape(outputs[0]), node.attrs)
+        if cell is None:
+            self.rng_blocks.append(blocks)
+        else:
+            cell.state = advanced(jnp, state, blocks)
+        return outputs
+
+
+def inner_random(nodes: Sequence[Node]) -> list[Node]:
+    """The random nodes inside loops and conditionals, one of each name."""
+    found: dict[str, Node] = {}
+    stack = [inner for node in nodes for graph in subgraphs(node) for inner in graph.nodes]
+    while stack:
+        node = stack.pop()
+        if node.definition.takes_rng:
+            found[node.name] = node
+        stack += [inner for graph in subgraphs(node) for inner in graph.nodes]
+    return list(found.values())
+
+
+def _is_large(node: Node) -> bool:
+    """Whether what a node makes is better computed by the program than a constant in it."""
+    return any(dims is not None and math.prod(d or 0 for d in dims) > LARGE for dims in node.dims)
+
+
+def _deref(value: Any) -> Any:
+    return value.read() if isinstance(value, TracedCell) else value
+
+
+def _or_blank(value: Any, edge: Edge) -> Any:
+    """What stands for a result of a branch that was not taken leaves the program as a zero."""
+    node, i = edge
+    return np.zeros((), node.dtypes[i].base_dtype.np_storage) if value is None else value
+
+
+def _shape_or_none(value: Any) -> Any:
+    return None if value is None else np.shape(value)
+
+
+def declared(node: Node, i: int, value: Any) -> Any:
+    """`value` if it has the declared type; kernels that widen are mistakes of ours."""
+    wanted = node.dtypes[i].base_dtype.np_storage
+    if value.dtype != wanted:
+        if flags.CHECK:
+            raise errors.InternalError(
+                None, None, f"{node.type} {node.name!r} traced to {value.dtype}, declared {wanted}"
+            )
+        value = value.astype(wanted)
+    return value
