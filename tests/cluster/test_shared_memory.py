@@ -135,7 +135,7 @@ def test_a_place_that_is_none_ends_the_connection(channels: tuple[Channel, Chann
 
 NOTHING_IS_HELD = """
 import os, socket
-from weft.cluster.frames import RESPONSE, Channel
+from weft.cluster.transport.frames import RESPONSE, Channel
 
 def files():
     links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]

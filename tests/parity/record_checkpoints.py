@@ -2,7 +2,7 @@
 
     .venv-tf/bin/python -m tests.parity.record_checkpoints
 
-`tests/io/test_bundle.py` and `tests/train/test_saver.py` read them with weft, and compare what
+`tests/storage/test_bundle.py` and `tests/train/test_saver.py` read them with weft, and compare what
 weft writes byte for byte.
 """
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.io.test_bundle import write
 
 import weft as tf
 from tests.parity.checkpoints import every_dtype, large_index, many
 from tests.parity.test_graphdef import ROOT, TENSORFLOW
+from tests.storage.test_bundle import write
 from tests.train.test_saver import initialized, model, on_two_devices, partitioned
 
 

@@ -30,7 +30,7 @@ SAMPLES = [
         "SparseAccumulatorTakeGradient",
     )
 ]
-_READS = "reads or writes files, or holds state between runs: see tests/io and tests/ops"
+_READS = "reads or writes files, or holds state between runs: see tests/storage and tests/ops"
 _READERS = ("FixedLengthRecordReader", "IdentityReader", "TFRecordReader", "TextLineReader")
 _READS_BY = ("NumRecordsProduced", "NumWorkUnitsCompleted", "Read", "ReadUpTo", "Reset")
 SAMPLES += [

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor
@@ -43,7 +44,11 @@ def unbroadcast(x: Tensor, y: Tensor, grad: Any = None) -> tuple[Gradient, Gradi
 
 
 def _shape(x: Tensor) -> Tensor:
-    return constant(list(x.dims or ()), name="Shape") if s.known(x.dims) else raw.Shape(x)
+    return (
+        constant(list(x.dims or ()), dtypes.int32, name="Shape")
+        if s.known(x.dims)
+        else raw.Shape(x)
+    )
 
 
 def _sum_to(shape: Any, axes: Any, needed: bool) -> Gradient:
