@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.weft-installed
 PYTEST := $(BIN)/python -m pytest
+# As many processes as there are cores; samples that are compiled together stay together.
+PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record bench docs clean
@@ -25,9 +27,10 @@ demo: $(STAMP)  ## train a small classifier on the Iris data
 	@$(BIN)/python examples/iris.py
 
 test: lint  ## lint, check types, run the tests
-	@$(PYTEST) -q
+	@$(PYTEST) -q $(PARALLEL)
 
-check: test
+check: lint  ## lint, check types, run the tests that concern what was changed since the last commit
+	@WEFT_CHECK_CHANGE=1 $(PYTEST) -q $(PARALLEL) $$($(BIN)/python -m tests.affected)
 
 lint: $(STAMP)  ## ruff and mypy
 	@$(BIN)/ruff check --quiet .

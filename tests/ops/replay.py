@@ -206,24 +206,41 @@ def compilable(sample: Sample) -> bool:
     return not any(isinstance(v, np.ndarray) and v.dtype == object for v in given)
 
 
+@cache
+def _batches() -> dict[str, int]:
+    compiled = [sample for sample in all_samples() if sample.op in REGISTRY and compilable(sample)]
+    return {sample.key: i // BATCH for i, sample in enumerate(compiled)}
+
+
+def batch_of(sample: Sample) -> int | None:
+    """The number of the program that a sample is compiled in, if it is."""
+    return _batches().get(sample.key)
+
+
 class Compiler:
-    """Compiles samples in the background, many to a program: compiling is what costs."""
+    """Compiles samples in the background, many to a program: compiling is what costs.
 
-    def __init__(self) -> None:
+    `samples` are those that may be asked for. One of several processes that share the tests is
+    not `eager`: it compiles a batch when it is first asked for one of its samples.
+    """
+
+    def __init__(self, samples: Iterable[Sample], eager: bool) -> None:
         self.pool = ThreadPoolExecutor(max_workers=2, thread_name_prefix="compile-samples")
-        self.batches: dict[str, Future[dict[str, Any]]] = {}
+        self.batches: dict[Any, Future[dict[str, Any]]] = {}
+        self.members: dict[Any, list[Sample]] = {}
+        for sample in samples:
+            self.members.setdefault(batch_of(sample), []).append(sample)
+        for batch in self.members if eager else ():
+            self._submit(batch)
 
-    def submit(self, samples: Iterable[Sample]) -> None:
-        waiting = [sample for sample in samples if sample.key not in self.batches]
-        for start in range(0, len(waiting), BATCH):
-            batch = waiting[start : start + BATCH]
-            future = self.pool.submit(compile_batch, batch)
-            self.batches |= {sample.key: future for sample in batch}
+    def _submit(self, batch: Any) -> Future[dict[str, Any]]:
+        if batch not in self.batches:
+            self.batches[batch] = self.pool.submit(compile_batch, self.members[batch])
+        return self.batches[batch]
 
     def result(self, sample: Sample) -> tuple[list[Any], list[Any]]:
         """What the compiled kernel gives; raises what tracing it raised."""
-        self.submit([sample])
-        found = self.batches[sample.key].result()[sample.key]
+        found = self._submit(batch_of(sample)).result()[sample.key]
         if isinstance(found, Exception):
             raise found
         return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -253,6 +254,20 @@ def families() -> dict[str, tuple[Sample | Skip, ...]]:
     return {
         name: tuple(importlib.import_module(f"tests.ops.samples.{name}").SAMPLES) for name in names
     }
+
+
+@lru_cache(maxsize=1)
+def chosen_samples() -> tuple[Sample, ...]:
+    """All samples; under `make check` those whose operation is declared in a changed module."""
+    if "WEFT_CHECK_CHANGE" not in os.environ:
+        return all_samples()
+    from tests.affected import changed_files
+    from tests.test_layers import module_of
+    from weft.graph.op_def import REGISTRY
+
+    modules = {module_of(path) for path in changed_files("HEAD")}
+    declared = {name for name, op in REGISTRY.items() if op.kernel.__module__ in modules}
+    return tuple(sample for sample in all_samples() if sample.op in declared)
 
 
 @lru_cache(maxsize=1)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from tests.ops import replay
-from tests.ops.sample import SHAPE_MODES, Sample, all_samples
+from tests.ops.sample import SHAPE_MODES, Sample, chosen_samples
 from tests.parity import store
 from weft.core import dtypes, errors
 from weft.graph.op_def import REGISTRY
 
-SAMPLES = [sample for sample in all_samples() if sample.op in REGISTRY]
+SAMPLES = [sample for sample in chosen_samples() if sample.op in REGISTRY]
 
 # (relative, absolute) tolerance by dtype; integers, bools and strings are compared exactly.
 TOLERANCE = {
@@ -41,16 +41,25 @@ OTHER_SECOND_GRADIENT = {
     "SparseSoftmaxCrossEntropyWithLogits": "refused by TensorFlow 1.15",
 }
 
-every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.id)
+
+def _in_group(sample: Sample) -> Any:
+    """Samples that are compiled together are tested by one process."""
+    batch = replay.batch_of(sample)
+    marks = () if batch is None else pytest.mark.xdist_group(f"samples {batch}")
+    return pytest.param(sample, marks=marks)
+
+
+every_sample = pytest.mark.parametrize(
+    "sample", [_in_group(sample) for sample in SAMPLES], ids=lambda sample: sample.id
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiler(request: pytest.FixtureRequest) -> Iterator[replay.Compiler]:
     """Compiles what the selected tests will ask for, while the others run."""
-    compiler = replay.Compiler()
-    compiler.submit(
-        {i.callspec.params["sample"]: None for i in filter(asks, request.session.items)}
-    )
+    wanted = {i.callspec.params["sample"]: None for i in filter(asks, request.session.items)}
+    alone = not hasattr(request.config, "workerinput")
+    compiler = replay.Compiler(wanted, eager=alone)
     yield compiler
     compiler.close()
 

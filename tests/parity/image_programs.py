@@ -1,6 +1,6 @@
 """Small programs of tf.image, each a function of the library: TensorFlow's or weft's.
 
-`record_images.py` keeps what TensorFlow gives, in two steps; `tests/ops/test_image.py` compares.
+`record_images.py` keeps what TensorFlow gives, in two steps; `test_image.py` compares.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ class _Walk:
             self._zeros(op, i) if g is None and is_trainable(op.outputs[i].dtype) else g
             for i, g in enumerate(sums)
         ]
-        with name_scope(op.name + "_grad"):
+        with name_scope(op.name + "_grad"), self.graph._original_op(op):
             found = function(op, *out)
             found = list(found) if isinstance(found, (list, tuple)) else [found]
             if len(found) != len(op.inputs):

@@ -41,6 +41,7 @@ class _Scopes(threading.local):
         self.attrs: dict[str, Any] = {}
         self.gradients: dict[str, str] = {}
         self.container = ""
+        self.original: Operation | None = None
 
     @contextmanager
     def holding(self, **values: Any) -> Iterator[None]:
@@ -236,12 +237,15 @@ class ScopedGraph:
 
     @contextmanager
     def _original_op(self, op: Operation) -> Iterator[None]:
-        yield
+        """Operations made inside are derived from `op`: their errors name it, too."""
+        with self._scopes.holding(original=op):
+            yield
 
     # ---- applying ----
 
     def _apply_scopes(self, op: Operation) -> None:
         scopes = self._scopes
+        op._original_op = scopes.original
         if scopes.attrs:
             for key, value in scopes.attrs.items():
                 op.attrs.setdefault(key, value)

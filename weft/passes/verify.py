@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from weft.passes.client_graph import ClientGraph, Node
+from weft.passes.control_flow.structured_nodes import subgraphs
 
 
 def verify(stage: str, graph: ClientGraph) -> None:
     """AssertionError that names the stage and the node when a pass broke the graph."""
     inside = set(graph.nodes)
+    for node in graph.nodes:
+        for inner in subgraphs(node):
+            verify(f"{stage}, in {node.name}", inner)
     assert len(inside) == len(graph.nodes), f"{stage}: a node is listed twice"
     seen: set[Node] = set()
     for node in graph.nodes:

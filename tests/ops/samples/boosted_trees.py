@@ -1,6 +1,6 @@
 """Boosted trees: TensorFlow 2.10 and later have no kernels for them, so nothing can be recorded.
 
-tests/ops/test_boosted_trees.py computes what they should give.
+tests/ops/trees/test_boosted_trees.py computes what they should give.
 """
 
 from __future__ import annotations
@@ -22,4 +22,4 @@ _NAMES = [
     "IsBoostedTreesQuantileStreamResourceInitialized",
 ]
 
-SAMPLES = [skip(name, "checked in tests/ops/test_boosted_trees.py") for name in _NAMES]
+SAMPLES = [skip(name, "checked in tests/ops/trees/test_boosted_trees.py") for name in _NAMES]

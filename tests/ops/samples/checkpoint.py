@@ -1,10 +1,10 @@
-"""Names of shards, joined strings; what touches files is tested in tests/ops/test_checkpoint.py."""
+"""Names of shards, joined strings; what touches files is tested in test_checkpoint.py."""
 
 from __future__ import annotations
 
 from tests.ops.sample import Sample, i32, s, skip
 
-_FILES = "reads or writes files: see tests/ops/test_checkpoint.py"
+_FILES = "reads or writes files: see tests/ops/files/test_checkpoint.py"
 
 SAMPLES = [
     Sample("ShardedFilename", s("model"), i32(1), i32(12)),

@@ -1,6 +1,6 @@
 """Samples of conv.py, pooling.py, morphology.py and data_format.py.
 
-TensorFlow's CPU kernels want channels last; tests/ops/test_conv.py compares the other layouts with
+TensorFlow's CPU kernels want channels last; test_conv.py compares the other layouts with
 these. Values are small fractions, so that sums are exact in half precision, too.
 """
 
@@ -358,7 +358,9 @@ SKIPS: list[Skip] = [
         skip(op, "no longer runs in TensorFlow 2; shares its kernel with " + op + "V2")
         for op in ("Conv3DBackpropInput", "Conv3DBackpropFilter")
     ],
-    skip("MaxPoolGradGradWithArgmax", "TensorFlow has no CPU kernel; see tests/ops/test_conv.py"),
+    skip(
+        "MaxPoolGradGradWithArgmax", "TensorFlow has no CPU kernel; see tests/ops/nn/test_conv.py"
+    ),
 ]
 
 SAMPLES: list[Sample | Skip] = [*CONVOLUTIONS, *POOLING, *MORPHOLOGY, *FORMATS, *SKIPS]

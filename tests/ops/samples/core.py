@@ -30,8 +30,10 @@ SAMPLES = [
     Sample("Assert", b(True), [f32([1.0, 2.0]), s("fine")]),
     Sample("Assert", b(False), [f32([1.0, 2.0]), s("not fine")], summarize=1),
     Sample("Assert", b(False), [i32([[1, 2], [3, 4]])], summarize=-1),
-    skip("Print", "hands its input on and writes to the log: see tests/ops/test_control.py"),
-    skip("PrintV2", "has no result, only writes to the log: see tests/ops/test_control.py"),
+    skip(
+        "Print", "hands its input on and writes to the log: see tests/ops/control/test_control.py"
+    ),
+    skip("PrintV2", "has no result, only writes to the log: see tests/ops/control/test_control.py"),
     skip("EagerPyFunc", "calls a Python function of the process that built the graph"),
     skip("PyFunc", "calls a Python function of the process that built the graph"),
     skip("PyFuncStateless", "calls a Python function of the process that built the graph"),

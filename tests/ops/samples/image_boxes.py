@@ -12,7 +12,7 @@ SCORES = f32([0.9, 0.75, 0.6, 0.95, 0.5, 0.3, 0.2])
 SIZES = i32(3), i32(30), i32(0)
 OVERLAPS = np.tri(4, dtype=np.float32) * f32([0.2, 0.9, 0.4, 0.6])
 FRAMES = f32([[[0.1, 0.1, 0.8, 0.9], [-0.2, 0.4, 0.5, 1.4], [0.9, 0.9, 0.1, 0.1], [2, 2, 3, 3]]])
-OUTSIDE = "draws are compared in tests/ops/test_image.py"
+OUTSIDE = "draws are compared in tests/ops/image/test_image.py"
 
 # Two images, three boxes, two classes; the same boxes for all classes, and not.
 ONE_BOX = np.stack([BOXES[:3, None], BOXES[2:5, None]])

@@ -55,7 +55,7 @@ SAMPLES = [
     Sample("EncodeJpegVariableQuality", u8([1, 2], (1, 1, 2)), i32(3)),
     Sample("EncodePng", u8([1] * 5, (1, 1, 5))),
     Sample("EncodePng", u8([1], (1, 1, 1)), compression=10),
-    skip("EncodePng", "other bytes for the same pixels: tests/ops/test_image_codec.py"),
+    skip("EncodePng", "other bytes for the same pixels: tests/ops/image/test_image_codec.py"),
     *(
         Sample("EncodeJpeg", PHOTO, **attrs)
         for attrs in (

@@ -5,6 +5,6 @@ from tests.ops.sample import skip
 SAMPLES = [
     skip(
         "GenerateBoundingBoxProposals",
-        "TensorFlow has it on GPUs only; tests/ops/test_image_proposals.py",
+        "TensorFlow has it on GPUs only; tests/ops/image/test_image_proposals.py",
     ),
 ]

@@ -1,4 +1,4 @@
-"""The ops on lookup tables hold state: programs in tests/ops/test_lookup.py run them."""
+"""The ops on lookup tables hold state: programs in tests/ops/lookup/test_lookup.py run them."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ _NAMES = [
     "LookupTableRemoveV2",
 ]
 
-SAMPLES = [skip(name, "needs a table: tests/ops/test_lookup.py") for name in _NAMES]
+SAMPLES = [skip(name, "needs a table: tests/ops/lookup/test_lookup.py") for name in _NAMES]

@@ -3,6 +3,6 @@
 from tests.ops.sample import skip
 
 SAMPLES = [
-    skip(name, "TensorFlow has kernels for GPUs only; checked in tests/ops/test_nccl.py")
+    skip(name, "TensorFlow has kernels for GPUs only; checked in tests/ops/devices/test_nccl.py")
     for name in ("NcclAllReduce", "NcclReduce", "NcclBroadcast")
 ]

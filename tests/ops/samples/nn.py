@@ -172,11 +172,11 @@ BATCH_NORM: list[Sample | Skip] = [
     ],
     skip(
         "BatchNormWithGlobalNormalization",
-        "no longer runs in TensorFlow 2; checked in tests/ops/test_batch_norm.py",
+        "no longer runs in TensorFlow 2; checked in tests/ops/nn/test_batch_norm.py",
     ),
     skip(
         "BatchNormWithGlobalNormalizationGrad",
-        "no longer runs in TensorFlow 2; checked in tests/ops/test_batch_norm.py",
+        "no longer runs in TensorFlow 2; checked in tests/ops/nn/test_batch_norm.py",
     ),
     skip("TopK", "no longer runs in TensorFlow 2; shares its kernel with TopKV2"),
 ]

@@ -144,7 +144,7 @@ SAMPLES = [
     Sample("DecodeCSV", s('a"b,1'), [s([]), i32([])], use_quote_delim=False),
     Sample("DecodeCSV", s("1,x"), [i32([]), i32([])]),
     Sample("DecodeCSV", s("1,"), [i32([]), s(["last"])]),
-    skip("DecodeJSONExample", "the bytes differ; tests/ops/test_parsing.py reads the message"),
+    skip("DecodeJSONExample", "the bytes differ; test_parsing.py reads the message"),
     Sample("ParseTensor", s(_TENSOR), out_type="float32"),
     Sample("ParseTensor", s(_TENSOR), out_type="int32"),
     Sample("ParseTensor", s(b"\xff"), out_type="int32"),

@@ -35,6 +35,12 @@ SAMPLES = [
     Sample("FakeQuantWithMinMaxVarsPerChannel", X, LOW, HIGH),
     Sample("FakeQuantWithMinMaxVarsPerChannel", f32([1, 2, 3, -4]), LOW, HIGH, num_bits=4),
     Sample("FakeQuantWithMinMaxVarsPerChannelGradient", X + 1, X, LOW, HIGH, grad=False),
-    skip("QuantizeV2", "quantized outputs have no sample dtype; see tests/ops/test_quantize.py"),
-    skip("Dequantize", "quantized inputs have no sample dtype; see tests/ops/test_quantize.py"),
+    skip(
+        "QuantizeV2",
+        "quantized outputs have no sample dtype; see tests/ops/quantized/test_quantize.py",
+    ),
+    skip(
+        "Dequantize",
+        "quantized inputs have no sample dtype; see tests/ops/quantized/test_quantize.py",
+    ),
 ]

@@ -1,13 +1,13 @@
 """Samples of weft/ops/quantized/arithmetic.py and weft/ops/quantized/windows.py.
 
 Their inputs are of quantized types, which samples do not have: they are compared with what
-TensorFlow gives in tests/ops/test_quantized.py.
+TensorFlow gives in tests/ops/quantized/test_quantized.py.
 """
 
 from tests.ops.sample import skip
 
 SAMPLES = [
-    skip(name, "checked against recorded results in tests/ops/test_quantized.py")
+    skip(name, "checked against recorded results in tests/ops/quantized/test_quantized.py")
     for name in (
         "QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool"
         " QuantizedBatchNormWithGlobalNormalization"

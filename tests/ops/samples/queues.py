@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from tests.ops.sample import skip
 
-_WAITS = (
-    "holds state and may wait: see tests/runtime/test_queues.py and tests/ops/test_data_flow.py"
-)
+_WAITS = "holds state and may wait: see tests/runtime/test_queues.py and test_data_flow.py"
 
 _QUEUES = ("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue")
 _CALLS = ("Close", "Dequeue", "DequeueMany", "DequeueUpTo", "Enqueue", "EnqueueMany", "IsClosed")

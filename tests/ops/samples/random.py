@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.ops.sample import Sample, bf16, f16, f32, f64, i32, i64, skip
 
-DRAWS = "checked against recorded draws in tests/ops/test_random.py"
+DRAWS = "checked against recorded draws in tests/ops/random/test_random.py"
 
 STATEFUL = """
     RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal

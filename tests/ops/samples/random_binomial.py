@@ -3,5 +3,7 @@
 from tests.ops.sample import skip
 
 SAMPLES = [
-    skip("StatefulRandomBinomial", "its distribution is in tests/ops/test_random_binomial.py"),
+    skip(
+        "StatefulRandomBinomial", "its distribution is in tests/ops/random/test_random_binomial.py"
+    ),
 ]

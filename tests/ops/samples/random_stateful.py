@@ -3,7 +3,7 @@
 from tests.ops.sample import skip
 
 SAMPLES = [
-    skip(name, "checked against recorded draws in tests/ops/test_random_stateful.py")
+    skip(name, "checked against recorded draws in tests/ops/random/test_random_stateful.py")
     for name in (
         "StatefulUniform StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniformFullInt"
         " StatefulUniformInt RngSkip NonDeterministicInts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.ops.sample import skip
 
-_FILES = "reads or writes files: see tests/ops/test_readers.py"
+_FILES = "reads or writes files: see tests/ops/queues/test_readers.py"
 _MAP = "keeps tensors between steps: see tests/train/test_input.py"
 
 _READERS = ("FixedLengthRecord", "Identity", "TFRecord", "TextLine", "WholeFile")

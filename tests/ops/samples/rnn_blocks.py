@@ -36,7 +36,7 @@ GRU = (
 )  # fmt: skip
 
 CUDNN = [
-    skip(name, "TensorFlow has kernels for GPUs only; checked in tests/ops/test_cudnn_rnn.py")
+    skip(name, "TensorFlow has kernels for GPUs only; checked in tests/ops/nn/test_cudnn_rnn.py")
     for name in (
         "CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3"
         " CudnnRNNCanonicalToParams CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize"

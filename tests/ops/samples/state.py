@@ -21,12 +21,14 @@ from tests.ops.sample import (
 )
 
 SAMPLES = [
-    skip("Variable", "a variable by itself: tests/ops/test_variables.py"),
-    skip("VariableV2", "a variable by itself: tests/ops/test_variables.py"),
-    skip("TemporaryVariable", "a variable by itself: tests/ops/test_variables.py"),
-    skip("DestroyTemporaryVariable", "needs a TemporaryVariable: tests/ops/test_variables.py"),
-    skip("VarHandleOp", "a variable by itself: tests/ops/test_variables.py"),
-    skip("DestroyResourceOp", "leaves nothing to compare: tests/ops/test_variables.py"),
+    skip("Variable", "a variable by itself: tests/ops/state/test_variables.py"),
+    skip("VariableV2", "a variable by itself: tests/ops/state/test_variables.py"),
+    skip("TemporaryVariable", "a variable by itself: tests/ops/state/test_variables.py"),
+    skip(
+        "DestroyTemporaryVariable", "needs a TemporaryVariable: tests/ops/state/test_variables.py"
+    ),
+    skip("VarHandleOp", "a variable by itself: tests/ops/state/test_variables.py"),
+    skip("DestroyResourceOp", "leaves nothing to compare: tests/ops/state/test_variables.py"),
     Sample("IsVariableInitialized", f32([1, 2])),
     Sample("IsVariableInitialized", uninitialized("float32", (2,))),
     Sample("VarIsInitializedOp", f32([1, 2])),

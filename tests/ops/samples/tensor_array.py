@@ -5,6 +5,6 @@ from tests.ops.sample import skip
 SAMPLES = [
     skip(
         "TensorArrayGradWithShape",
-        "takes a handle made in the same step: see tests/ops/test_tensor_array.py",
+        "takes a handle made in the same step: see tests/ops/lists/test_tensor_array.py",
     ),
 ]

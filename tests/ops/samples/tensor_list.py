@@ -13,8 +13,8 @@ _OPTIONALS = "OptionalFromValue OptionalGetValue OptionalHasValue OptionalNone"
 
 SAMPLES = [
     *(
-        skip(op, "takes or makes a list: see tests/ops/test_tensor_list.py")
+        skip(op, "takes or makes a list: see tests/ops/lists/test_tensor_list.py")
         for op in _LISTS.split()
     ),
-    *(skip(op, "see tests/ops/test_tensor_list.py") for op in _OPTIONALS.split()),
+    *(skip(op, "see tests/ops/lists/test_tensor_list.py") for op in _OPTIONALS.split()),
 ]

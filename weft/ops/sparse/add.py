@@ -13,6 +13,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor, SparseTensorValue
 from weft.ops.kit.shared import invalid
+from weft.ops.sparse.math_nodes import groups_of_rows
 
 
 def _sum_shapes(c: ShapeContext) -> list[Dims]:
@@ -38,14 +39,14 @@ def sparse_add_(
             "Operands' shapes do not match: got"
             f" {s.show(tuple(a_shape))} and {s.show(tuple(b_shape))}"
         )
-    places: dict[tuple[int, ...], Any] = {}
-    for indices, values in ((a_indices, a_values), (b_indices, b_values)):
-        for index, value in zip(map(tuple, indices.tolist()), values, strict=True):
-            places[index] = places[index] + value if index in places else value
-    kept = [index for index in sorted(places) if abs(places[index]) >= thresh]
-    indices = np.array(kept, np.int64).reshape(len(kept), len(a_shape))
-    found = np.array([places[index] for index in kept], a_values.dtype)
-    return [indices, found, np.array(a_shape)]
+    indices = np.concatenate([a_indices, b_indices])
+    values = np.concatenate([a_values, b_values])
+    order, starts = groups_of_rows(indices)
+    sums = values[:0]
+    if len(starts):
+        sums = np.add.reduceat(values[order], starts, dtype=values.dtype)
+    kept = np.abs(sums) >= thresh
+    return [indices[order][starts][kept], sums[kept], np.array(a_shape)]
 
 
 @sparse_add_.gradient
@@ -68,14 +69,14 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
 def sparse_add_grad(
     xp: Any, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any
 ) -> Any:
-    found = dict(zip(map(tuple, sum_indices.tolist()), backprop_val_grad, strict=True))
-    zero = backprop_val_grad.dtype.type(0)
-
-    def of(indices: Any) -> Any:
-        values = [found.get(index, zero) for index in map(tuple, indices.tolist())]
-        return np.array(values, backprop_val_grad.dtype)
-
-    return [of(a_indices), of(b_indices)]
+    order, starts = groups_of_rows(np.concatenate([sum_indices, a_indices, b_indices]))
+    group = np.empty(len(order), np.int64)
+    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(order)]))
+    of_sum, of_a, of_b = np.split(group, np.cumsum([len(sum_indices), len(a_indices)]))
+    # An element that is in no sum, since it fell below the threshold, has no gradient.
+    gradient = np.zeros(len(starts), backprop_val_grad.dtype)
+    gradient[of_sum] = backprop_val_grad
+    return [gradient[of_a], gradient[of_b]]
 
 
 def _rows(dims: Dims) -> int | None:

@@ -18,12 +18,13 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.ops.kit.shared import invalid
 from weft.ops.math import casts
+from weft.ops.math.elementwise import truncated_quotient
 from weft.ops.sparse.shape_nodes import row_major
 
 _HOST: dict[str, Any] = dict(runs_on="host")
 
 
-def _groups(keys: Any) -> tuple[Any, Any]:
+def groups_of_rows(keys: Any) -> tuple[Any, Any]:
     """The order that brings equal rows of `keys` together, and where each group starts."""
     order = row_major(keys)
     ordered = keys[order]
@@ -58,7 +59,7 @@ def _reduced(
     removed = _axes(axes, len(shape))
     kept = [d for d in range(len(shape)) if d not in removed]
     keys = indices[:, kept]
-    order, starts = _groups(keys)
+    order, starts = groups_of_rows(keys)
     reduced = values[order][:0]
     if len(starts):
         reduced = function.reduceat(values[order], starts)
@@ -168,9 +169,7 @@ def _element_wise(name: str, function: Callable[[Any, Any], Any]) -> OpDef:
 def _divided(x: Any, y: Any) -> Any:
     if np.dtype(x.dtype).kind in "fc" or x.dtype.name == "bfloat16":
         return x / y
-    if np.any(y == 0):
-        raise invalid("Integer division by zero")
-    return np.trunc(x / y) if x.dtype.kind == "i" else x // y
+    return truncated_quotient(np, x, y)
 
 
 _add = _element_wise("SparseDenseCwiseAdd", np.add)
@@ -221,7 +220,7 @@ def sparse_softmax_(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> 
     _check_shape(sp_shape)
     if not len(sp_values):
         return sp_values
-    order, starts = _groups(sp_indices[:, :-1])
+    order, starts = groups_of_rows(sp_indices[:, :-1])
     counts = np.diff(np.r_[starts, len(order)])
     ordered = sp_values[order]
     powers = np.exp(ordered - np.repeat(np.maximum.reduceat(ordered, starts), counts))
@@ -274,7 +273,7 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
 def _merged(function: np.ufunc, a_indices: Any, a: Any, b_indices: Any, b: Any) -> list[Any]:
     """Every place that either has, an absent element counting as zero."""
     keys = np.concatenate([a_indices, b_indices])
-    order, starts = _groups(keys)
+    order, starts = groups_of_rows(keys)
     zero = np.zeros(1, a.dtype)
     left = np.concatenate([a, np.repeat(zero, len(b))])[order]
     right = np.concatenate([np.repeat(zero, len(a)), b])[order]

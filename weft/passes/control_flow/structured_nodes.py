@@ -31,7 +31,8 @@ class Misfit(Exception):
 
 def subgraphs(node: Node) -> list[ClientGraph]:
     """The graphs a structured node holds."""
-    return [node.attrs[key] for key in ("cond", "body", "then", "else") if key in node.attrs]
+    held = (node.attrs.get(key) for key in ("cond", "body", "then", "else"))
+    return [graph for graph in held if isinstance(graph, ClientGraph)]
 
 
 def nodes_inside(node: Node) -> list[Node]:

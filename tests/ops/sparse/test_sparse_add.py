@@ -40,3 +40,31 @@ def test_gradient() -> None:
     a = tf.SparseTensor([[0, 1], [1, 2]], values, [2, 3])
     total = tf.sparse.add(a, sparse([[0, 1], [1, 0]], [-1.0, 5.0]), threshold=0.5)
     assert evaluate(tf.gradients(total.values * 3.0, values))[0].tolist() == [0.0, 3.0]
+
+
+def test_many_elements() -> None:
+    """As the sum of the dense tensors, also where both have an element and where sums vanish."""
+    rng = np.random.default_rng(5)
+    flat = [np.sort(rng.choice(1000 * 400, 20000, replace=False)) for _ in "ab"]
+    values = [rng.integers(-2, 3, 20000).astype(np.int16) for _ in flat]
+    places = [np.stack([f // 400, f % 400], 1) for f in flat]
+    parts = [
+        tf.SparseTensor(p, tf.constant(v), [1000, 400]) for p, v in zip(places, values, strict=True)
+    ]
+    total = evaluate(tf.sparse.add(*parts, threshold=1))
+    dense = np.zeros(1000 * 400, np.int16)
+    for f, v in zip(flat, values, strict=True):
+        dense[f] += v
+    kept = np.flatnonzero(dense)
+    assert total.values.dtype == np.int16
+    np.testing.assert_array_equal(total.indices, np.stack([kept // 400, kept % 400], 1))
+    np.testing.assert_array_equal(total.values, dense[kept])
+
+
+def test_integers_are_divided_exactly() -> None:
+    a = tf.SparseTensor([[0], [2]], tf.constant([2**53 + 1, -7], tf.int64), [3])
+    quotient = tf.raw_ops.SparseDenseCwiseDiv(
+        sp_indices=a.indices, sp_values=a.values, sp_shape=a.dense_shape,
+        dense=tf.constant([1, 1, 2], tf.int64),
+    )  # fmt: skip
+    assert evaluate(quotient).tolist() == [2**53 + 1, -3]

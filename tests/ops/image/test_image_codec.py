@@ -10,7 +10,7 @@ import pytest
 import weft as tf
 from tests.parity.image_programs import bytes_of, picture
 
-FOLDER = Path(__file__).parent / "data" / "images"
+FOLDER = Path(__file__).parents[1] / "data" / "images"
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])

@@ -10,7 +10,7 @@ import pytest
 import weft as tf
 from tests.parity.image_programs import PROGRAMS, picture
 
-RECORDED = np.load(Path(__file__).parent / "data" / "images.npz")
+RECORDED = np.load(Path(__file__).parents[1] / "data" / "images.npz")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
