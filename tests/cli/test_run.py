@@ -109,6 +109,12 @@ def test_an_interrupt(tmp_path: Path) -> None:
     assert done.stderr.endswith("KeyboardInterrupt\n")
 
 
+def test_a_slip_is_met_with_a_name(tmp_path: Path) -> None:
+    script = write(tmp_path / "slip.py", "import tensorflow as tf\ntf.nn.sofmax([1.0])\n")
+    last = weft("run", script).stderr.splitlines()[-1]
+    assert last.endswith("tensorflow.nn.sofmax is not in weft yet. Did you mean: 'softmax'?")
+
+
 def test_a_missing_name(tmp_path: Path) -> None:
     script = write(tmp_path / "bad.py", "import tensorflow as tf\ntf.contrib.nothing.at_all()\n")
     done = weft("run", script)

@@ -242,15 +242,17 @@ def test_a_tensor_that_stays_on_the_server(target: str) -> None:
 
 
 def test_a_traced_step(target: str) -> None:
-    total = tf.reduce_sum(tf.Variable([1.0, 2.0]).initialized_value(), name="total")
+    fed = tf.placeholder(tf.float32)
+    total = tf.reduce_sum(tf.Variable([1.0, 2.0]).initialized_value() + fed, name="total")
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
     metadata = tf.RunMetadata()
     with tf.Session(target) as sess:
-        assert sess.run(total, options=options, run_metadata=metadata) == 3.0
+        assert sess.run(total, {fed: 0.0}, options=options, run_metadata=metadata) == 3.0
     device = metadata.step_stats.dev_stats[0]
     assert device.device == "/job:local/replica:0/task:0/device:CPU:0"
     assert "total" in [node.node_name for node in device.node_stats]
     assert len(metadata.partition_graphs) == 1
+    assert {node.device for node in metadata.partition_graphs[0].node} == {device.device}
 
 
 def test_functions_and_their_control_flow(target: str) -> None:

@@ -181,3 +181,47 @@ def test_a_loop_is_copied(elsewhere: bool) -> None:
         assert session.run(copied, {fed: 10}) == 55
         if not elsewhere:
             assert session.run([copied, total], {fed: 3, bound: 4}) == [6, 10]
+
+
+def test_swap_inputs_with_tensors():
+    """Tensors by themselves are passed through: the example of TensorFlow's graph editor."""
+    a, b = tf.constant(10.0, name="old_a"), tf.constant(20.0, name="old_b")
+    c = tf.add(a, b)
+    new_a, new_b = tf.constant(1.0, name="new_a"), tf.constant(2.0, name="new_b")
+    used = new_a * 3.0
+    first, second = ge.swap_inputs(c.op, [new_a, new_b])
+    with tf.Session() as session:
+        assert session.run([c, used]) == [3.0, 30.0]
+    assert first.inputs == [new_a, new_b]
+    assert second.inputs == second.outputs == [a, b]
+
+
+def test_views_are_changed_in_place():
+    a, b = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    one, two = ge.make_view(tf.negative(a).op), ge.make_view(tf.abs(b).op)
+    assert ge.swap_inputs(one, two) == (one, two)
+    assert (one.inputs, two.inputs) == ([b], [a])
+    ge.reroute_inputs(one, two)
+    assert (one.inputs, two.inputs) == ([b], [b])
+
+
+def test_reroute_ios_leads_outputs_and_inputs():
+    a, b = tf.constant(1.0), tf.constant(-2.0)
+    one, two = tf.negative(a), tf.abs(b)
+    user_of_two = two * 10.0
+    ge.reroute_ios(one.op, two.op)
+    with tf.Session() as session:
+        assert session.run([one, two, user_of_two]) == [-1.0, 1.0, -10.0]
+
+
+@pytest.mark.parametrize(
+    "first, second, message",
+    [
+        ([1.0, 2.0], [3.0], "ts0 and ts1 have different sizes: 2 != 1"),
+        ([1.0], [3], "Dtypes <dtype: 'float32'> and <dtype: 'int32'> are not compatible."),
+        ([[1.0, 2.0]], [[1.0]], r"Shapes \(2,\) and \(1,\) are not compatible."),
+    ],
+)
+def test_tensors_that_do_not_fit(first, second, message):
+    with pytest.raises(ValueError, match=message):
+        ge.swap_ts([tf.constant(x) for x in first], [tf.constant(x) for x in second])

@@ -102,7 +102,7 @@ def _dims_of(call: Operation, known: Sequence[Dims] | None) -> list[Dims] | None
 def _body_of_op(reference: FuncRef) -> Body:
     """A registered operation, taken as a function."""
     from weft.graph.apply import complete_attrs, output_types
-    from weft.graph.importer import input_types
+    from weft.graph.input_types import input_types
 
     definition, attrs = REGISTRY[reference.name], dict(reference.attrs)
     complete_attrs(definition, attrs)

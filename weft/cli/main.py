@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import os
 import platform
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,9 @@ from typing import Any
 
 from weft.cli import credentials, launch, saved_model
 from weft.cli.numbers import count, positive
+
+# As a shell reports a process that wrote to a pipe without a reader.
+_ENDED_BY_PIPE = 128 + 13
 
 _RUN_HELP = """\
 runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
@@ -114,23 +118,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     own, programs = split(list(sys.argv[1:] if argv is None else argv))
     arguments = parser().parse_args(own)
-    if arguments.version:
-        sys.stdout.write(version() + "\n")
-        return 0
     if arguments.command == "run":
         return _run(arguments, programs)
-    if arguments.command == "checkpoint":
-        from weft.cli import checkpoint
-
-        return checkpoint.run(arguments)
-    if arguments.command == "saved-model":
-        return saved_model.run(arguments)
     if arguments.command == "server":
         from weft.cli import server
 
         return server.run(arguments)
     if arguments.command == "launch":
         return launch.run(arguments)
+    return _print(arguments)
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    """A command that prints, for as long as somebody reads it: `weft saved-model show m | head`."""
+    try:
+        code = _show(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # What is still buffered must not fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _ENDED_BY_PIPE
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    if arguments.version:
+        sys.stdout.write(version() + "\n")
+        return 0
+    if arguments.command == "checkpoint":
+        from weft.cli import checkpoint
+
+        return checkpoint.run(arguments)
+    if arguments.command == "saved-model":
+        return saved_model.run(arguments)
     if arguments.command == "devices":
         from weft.cli import devices
 

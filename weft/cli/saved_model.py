@@ -64,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
             saved_model_run.run(arguments, tags, key, meta_graph(arguments.folder, tags))
     except errors.OpError as error:
         return _failed(error.message)
+    except BrokenPipeError:
+        raise  # nobody reads on, which is no mistake
     except (OSError, RuntimeError, ValueError) as error:
         return _failed(str(error))
     return 0

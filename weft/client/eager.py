@@ -18,6 +18,7 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
+from weft.core.errors import raise_from
 from weft.graph import stacks
 from weft.graph.graph import GraphKeys, infer_shapes
 from weft.graph.op_def import OpDef
@@ -112,7 +113,7 @@ class EagerExecution(EagerGraph):
         except errors.OpError as error:
             raise _marked(error, type(error), error.message, op) from None
         except (ValueError, TypeError, IndexError, ArithmeticError) as error:
-            raise _marked(error, errors.InvalidArgumentError, str(error), op) from error
+            raise_from(_marked(error, errors.InvalidArgumentError, str(error), op), error)
 
     def _settle(self, op: Operation, tensor: Tensor, value: Any) -> None:
         if isinstance(value, (np.ndarray, np.generic)):

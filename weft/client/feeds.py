@@ -39,6 +39,16 @@ def to_array(tensor: Tensor, value: Any) -> Any:
     return _convert(tensor, dtype, value)
 
 
+def as_given(tensor: Tensor, value: Any) -> Any:
+    """What fetching a fed tensor gives: the user's own array, which a scalar is made to be."""
+    if isinstance(value, TensorHandle):
+        value = value.eval()
+    dtype = tensor.dtype.base_dtype
+    if dtype in (dtypes.resource, dtypes.variant):
+        return value
+    return np.asarray(value, dtype=object if dtype is dtypes.string else dtype.np_storage)
+
+
 def _fits(dims: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
     if len(dims) != len(shape):
         return False

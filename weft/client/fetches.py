@@ -48,6 +48,9 @@ class Fetches:
         self.rebuild: Rebuild = self._analyse(fetches)
         self.handles = handle_positions(self.tensors)
 
+    def fetches_any(self, tensors: Sequence[Tensor]) -> bool:
+        return not self._positions.keys().isdisjoint(tensors)
+
     def _analyse(self, fetch: Any) -> Rebuild:
         if fetch is None:
             raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)}")

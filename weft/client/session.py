@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.client import process_config
-from weft.client.feeds import to_feed
+from weft.client.feeds import as_given, to_feed
 from weft.client.fetches import Fetches, feed_items, structure_key
 from weft.client.tensor_handle import with_handles
 from weft.core import errors
@@ -115,6 +115,8 @@ class BaseSession:
         )
         if handler.handles:
             results = with_handles(self, handler.tensors, handler.handles, results)
+        if keys and handler.fetches_any(keys):
+            results = _with_fed(results, handler.tensors, keys, feed_dict)
         return handler.rebuild(results)
 
     def _handler(self, fetches: Any) -> Fetches:
@@ -232,7 +234,8 @@ class BaseSession:
             )
         handler = Fetches(self._graph, fetches)
         keys, values = self._feeds(feed_dict or {})
-        return handler.rebuild(run.advance(handler.tensors, handler.targets, keys, values))
+        results = run.advance(handler.tensors, handler.targets, keys, values)
+        return handler.rebuild(_with_fed(results, handler.tensors, keys, feed_dict or {}))
 
 
 def _runner(graph: Graph, config: Any, target: str) -> Any:
@@ -247,6 +250,18 @@ def _runner(graph: Graph, config: Any, target: str) -> Any:
 def _expand_key(key: Any) -> list[tuple[Any, Any]]:
     components = getattr(key, "_composite_components", None)
     return [(c, None) for c in components()] if components is not None else [(key, None)]
+
+
+def _with_fed(
+    results: Sequence[Any], fetched: Sequence[Tensor], keys: Sequence[Tensor], feed_dict: Any
+) -> list[Any]:
+    """The results, with what is both fed and fetched as the array that was given."""
+    pairs = [pair for key, value in feed_dict.items() for pair in _feed_pairs(key, value)]
+    given = {tensor: value for tensor, (_, value) in zip(keys, pairs, strict=True)}
+    return [
+        as_given(tensor, given[tensor]) if tensor in given else result
+        for tensor, result in zip(fetched, results, strict=True)
+    ]
 
 
 def _feed_pairs(key: Any, value: Any) -> Sequence[Any]:

@@ -11,7 +11,7 @@ import os
 import traceback
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 OK = 0
 CANCELLED = 1
@@ -122,6 +122,13 @@ def _common_prefix(a: Sequence[Frame], b: Sequence[Frame]) -> int:
             break
         count += 1
     return count
+
+
+def raise_from(found: BaseException, cause: BaseException) -> NoReturn:
+    """Raises `found` with its cause, or alone if that is the same: no error causes itself."""
+    if found is cause:
+        raise found
+    raise found from cause
 
 
 def node_text(op: Any, name: str) -> str:

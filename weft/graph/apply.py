@@ -32,9 +32,10 @@ def apply_op(definition: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         )
     given = dict(zip(params, args, strict=False))
     for key, value in kwargs.items():
-        if key in given:
+        own = definition.own_names.get(key, key)
+        if own in given:
             raise TypeError(f"{definition.name}() got multiple values for argument '{key}'")
-        given[key] = value
+        given[own] = value
     op = add_node(definition, given, name)
     outputs = op.outputs
     if definition.single_output:

@@ -41,6 +41,8 @@ class Graph(ScopedGraph):
         self._functions: dict[str, Any] = {}
         self._finalized = False
         self._mutations = 0
+        # Operations one of whose inputs was replaced by a tensor of another dtype.
+        self._retyped: set[Operation] = set()
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._producer = PRODUCER_VERSION

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import device_name
-from weft.core.dtypes import DType
 from weft.core.errors import InvalidArgumentError, NotFoundError
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
@@ -15,6 +14,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.function import find, import_library
 from weft.graph.graph import PRODUCER_VERSION, Graph, name_scope
 from weft.graph.graph_def import attr_from_proto
+from weft.graph.input_types import input_types, mismatch, type_text
 from weft.graph.op_def import REGISTRY, OpDef, signature
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import merge
@@ -329,12 +329,13 @@ class _Importer:
         except (TypeError, KeyError) as error:
             raise ValueError(f"Node '{node.name}': {error}") from None
         except ValueError:
-            wanted = ", ".join(map(_type_text, input_types(definition, attrs)))
+            wanted = ", ".join(map(type_text, input_types(definition, attrs)))
             raise ValueError(
                 f"NodeDef expected inputs '{wanted}' do not match {len(inputs)} inputs specified;"
                 f" Op<{signature(definition)}>; NodeDef: {{{{node {node.name}}}}}"
             ) from None
-        self._check_types(definition, name, inputs, attrs)
+        if problem := mismatch(definition, name, inputs, attrs):
+            raise ValueError(problem)
         types = output_types(definition, attrs)
         op = self.graph.add_op(definition, tuple(inputs), types, attrs, name + "/")
         self.graph._names_in_use.setdefault(name.lower(), 1)
@@ -348,14 +349,6 @@ class _Importer:
             number += 1
             found = f"{name}_{number}"
         return found
-
-    def _check_types(self, definition: OpDef, name: str, inputs: list[Tensor], attrs: Any) -> None:
-        for i, wanted in enumerate(input_types(definition, attrs)):
-            if inputs[i].dtype.base_dtype != wanted.base_dtype:
-                raise ValueError(
-                    f"Input {i} of node {name} was passed {_type_text(inputs[i].dtype)} from"
-                    f" {inputs[i].name} incompatible with expected {_type_text(wanted)}."
-                )
 
     def _is_back_edge(self, node: Any, text: str) -> bool:
         source = self.nodes.get(_source(text))
@@ -415,26 +408,6 @@ def _names_and_scopes(graph: Graph) -> set[str]:
             found.add(scope)
             scope = scope.rpartition("/")[0]
     return found
-
-
-def input_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
-    """The dtype of each flat input."""
-    found: list[DType] = []
-    for arg in definition.input_args:
-        if arg.type_list_attr is not None:
-            found += attrs.get(arg.type_list_attr, ())
-            continue
-        kind = arg.type if arg.type is not None else attrs.get(arg.type_attr or "")
-        if kind is not None:
-            found += [kind] * (attrs.get(arg.number_attr, 0) if arg.number_attr else 1)
-    return found
-
-
-def _type_text(dtype: DType) -> str:
-    """The dtype as TensorFlow's C++ errors name it."""
-    name = dtype.base_dtype.name
-    name = {"float32": "float", "float64": "double", "float16": "half"}.get(name, name)
-    return f"{name}_ref" if dtype._is_ref_dtype else name
 
 
 def _text(value: str | bytes) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.errors import NotFoundError
+from weft.graph.api_names import API_NAMES
 from weft.graph.op_signature import (
     ArgDef,
     AttrDef,
@@ -90,6 +91,8 @@ class OpDef:
             if attr is not None
         }
         self.inferred_attrs = frozenset(inferred)
+        self.api_names = API_NAMES.get(self.name, {})
+        self.own_names = {shown: own for own, shown in self.api_names.items()}
         given = [a for a in self.attrs.values() if a.name not in inferred]
         self.params = [arg.name for arg in self.input_args]
         self.params += [a.name for a in given if not a.has_default]
@@ -166,7 +169,7 @@ class OpDef:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """What `help` and `inspect` show: inputs, then attributes, then `name`."""
+        """What `help` and `inspect` show: inputs, then attributes, then `name`, as callers say."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = []
         for name in [*self.params, "name"]:
@@ -174,7 +177,8 @@ class OpDef:
             default = None if name == "name" else inspect.Parameter.empty
             if attr is not None and attr.has_default and name not in self.inferred_attrs:
                 default = attr.default
-            parameters.append(inspect.Parameter(name, kind, default=default))
+            shown = self.api_names.get(name, name)
+            parameters.append(inspect.Parameter(shown, kind, default=default))
         return inspect.Signature(parameters)
 
     def __repr__(self) -> str:

@@ -142,6 +142,8 @@ class Operation:
         if old is not tensor:
             old._consumers.remove(self)
             tensor._consumers.append(self)
+            if old.dtype.base_dtype is not tensor.dtype.base_dtype:
+                self.graph._retyped.add(self)
         self.graph._note_mutation()
 
     def _get_control_flow_context(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core.errors import InvalidArgumentError
 from weft.graph import shape_fn as s
+from weft.graph.input_types import mismatch
 from weft.graph.op_def import OpDef, op
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -53,10 +54,18 @@ def prune(
 
 def as_node(op_: Operation) -> Node:
     """An operation by itself, without its inputs."""
+    if op_ in op_.graph._retyped:
+        _check_types(op_)
     return Node(
         op_.name, op_.definition, op_.attrs, [], [], [t.dtype for t in op_.outputs],
         [t.dims for t in op_.outputs], op_, op_._device,
     )  # fmt: skip
+
+
+def _check_types(op_: Operation) -> None:
+    """Rewiring, as of the back edges of loops, can lead to a node what it does not take."""
+    if problem := mismatch(op_.definition, op_.name, op_.inputs, op_.attrs):
+        raise InvalidArgumentError(None, None, problem)
 
 
 def _check_no_cycle(graph: ClientGraph) -> None:

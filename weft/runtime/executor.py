@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.core import dtypes, errors
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.passes.client_graph import Node
 from weft.runtime.frames import DEAD, Frame, Iteration
 from weft.runtime.host.interpret import Observer, located
@@ -174,7 +175,7 @@ class Executor(TokenFlow):
         try:
             deferred = task.run(iteration.values)
         except Exception as error:
-            raise explained(error, task, frame, iteration) from error
+            raise_from(explained(error, task, frame, iteration), error)
         if deferred is None:
             self._done(task, frame, iteration)
         else:

@@ -13,6 +13,7 @@ from typing import Any
 
 from weft.core import errors
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.runtime.host.interpret import located
 from weft.runtime.limits import limits
 from weft.runtime.loop_shape import LoopShape
@@ -124,7 +125,7 @@ class LoopFlow:
         try:
             found = self.shape.condition.start(trip.state + self.fixed, list)
         except errors.OpError as error:
-            raise self._in_iteration(error, trip) from error
+            raise_from(self._in_iteration(error, trip), error)
         if isinstance(found, Deferred):
             self.waiting.add(found, (trip, _CONDITION))
         else:
@@ -149,7 +150,7 @@ class LoopFlow:
         try:
             deferred = self.shape.body.run_unit(unit, trip.values)
         except errors.OpError as error:
-            raise self._in_iteration(error, trip) from error
+            raise_from(self._in_iteration(error, trip), error)
         if deferred is not None:
             self.waiting.add(deferred, (trip, unit))
         else:

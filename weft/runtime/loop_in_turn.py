@@ -11,6 +11,7 @@ from typing import Any
 
 from weft.core import errors
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.runtime.limits import limits
 from weft.runtime.loop_flow import in_iteration
 from weft.runtime.promise_set import WaitingFor
@@ -50,7 +51,7 @@ class LoopInTurn:
         except StopIteration as end:
             return self.waiting.ends.kept(end.value)
         except errors.OpError as error:
-            raise self._error(error, None) from error
+            raise_from(self._error(error, None), error)
 
     def _arrived(self) -> Any:
         """What the loop waits for, or a promise to go on when it is there."""

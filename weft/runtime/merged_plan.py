@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.core.errors import raise_from
 from weft.runtime.host.interpret import located
 from weft.runtime.tasks import Task
 from weft.runtime.waiting_plan import WaitingPlan
@@ -123,7 +124,7 @@ def _computes(part: int, task: Task) -> Callable[[Values], None]:
         try:
             task.run(values[part])
         except Exception as error:
-            raise (error if task.node is None else located(error, task.node)) from error
+            raise_from(error if task.node is None else located(error, task.node), error)
 
     return call
 
@@ -137,7 +138,7 @@ def _moves(source: int, send: Task, part: int, recv: Task) -> Callable[[Values],
         try:
             value = value if read is None else read()
         except Exception as error:
-            raise (error if send.node is None else located(error, send.node)) from error
+            raise_from(error if send.node is None else located(error, send.node), error)
         values[part][to_slot] = arrive(value)
 
     return call

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import errors
+from weft.core.errors import raise_from
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph, Node
@@ -102,7 +103,7 @@ class PartialRun:
                 deferred = node_runner(item, store)(self.values)
                 outputs = deferred.wait() if deferred is not None else ()
             except Exception as error:
-                raise located(error, item.node) from error
+                raise_from(located(error, item.node), error)
             for slot, value in zip(item.outs, outputs, strict=False):
                 self.values[slot] = value
 

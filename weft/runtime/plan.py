@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.structured_nodes import has_loops, nodes_inside
@@ -144,7 +145,7 @@ class Plan:
                 call = bind(node.definition, node.attrs)
                 cell = call(np, (), Context(self.store_of(node), node))[0]
             except Exception as error:
-                raise located(error, node) from error
+                raise_from(located(error, node), error)
             cells[node, 0] = cell
             if (node, 0) in self.slots:  # those inside loops have no slot of their own
                 self.template[self.slots[node, 0]] = cell
@@ -181,7 +182,7 @@ class Plan:
             try:
                 results = direct(feeds)
             except Exception as error:
-                raise translate(error) from error
+                raise_from(translate(error), error)
             if results is not None:
                 return results
         values = self._start(feeds)

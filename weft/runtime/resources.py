@@ -76,7 +76,9 @@ class Variable:
                 f" could mean that the variable was uninitialized. Not found: Resource"
                 f" {container}/{name} does not exist."
             )
-        return FailedPreconditionError(None, None, text)
+        found = FailedPreconditionError(None, None, text)
+        found.variable = name  # type: ignore[attr-defined]
+        return found
 
     def __repr__(self) -> str:
         return f"<Variable cell {self.name} {self.dtype.name} {self.dims}>"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import errors
+from weft.core.errors import raise_from
 from weft.runtime.host.codegen_loop import Loop, straight_loop
 from weft.runtime.loop_flow import LoopFlow, in_iteration
 from weft.runtime.loop_in_turn import LoopInTurn
@@ -80,7 +81,7 @@ class WaitingLoop:
         try:
             end = line(state, flow.fixed, count)
         except errors.OpError as error:
-            raise in_iteration(error, count[0], self.loop.node.name) from error
+            raise_from(in_iteration(error, count[0], self.loop.node.name), error)
         flow.begun = count[0]
         if isinstance(end, list):
             flow.result = end

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.passes.client_graph import Node
 from weft.runtime.continuation import NO_ENDS, Finish, StepEnds, promised
 from weft.runtime.executor import Executor
@@ -159,7 +160,7 @@ class WaitingPlan(Plan):
         try:
             return task.run(values)
         except Exception as error:
-            raise (error if task.node is None else located(error, task.node)) from error
+            raise_from(error if task.node is None else located(error, task.node), error)
 
     def _straighten(self) -> None:
         """After some runs that had nothing to wait for, makes one function of the units."""

@@ -59,3 +59,22 @@ def test_nodes_are_named_as_in_tensorflow():
     assert clipped[0].name == "clip_by_global_norm/clip_by_global_norm/_0:0"
     assert tf.clip_by_value(x, 0, 1).name == "clip_by_value:0"
     assert tf.clip_by_norm(x, 1.0).name == "clip_by_norm:0"
+
+
+@pytest.mark.parametrize(
+    "low, high, wanted",
+    [
+        (2.0, 0.5, [2, 2, 2, 2, np.nan]),
+        ([2.0] * 5, 0.5, [2, 2, 2, 2, np.nan]),
+        (2.0, [0.5] * 5, [2, 2, 2, 2, np.nan]),
+        (np.nan, 0.5, [-1, 0, 0.5, 0.5, np.nan]),
+        (0.0, np.nan, [0, 0, 1, 3, np.nan]),
+    ],
+)
+def test_limits_that_cross(low, high, wanted):
+    x = tf.placeholder(tf.float32)
+    clipped = tf.raw_ops.ClipByValue(t=x, clip_value_min=low, clip_value_max=high)
+    with tf.Session() as session:
+        for _ in range(3):
+            found = session.run(clipped, {x: [-1, 0, 1, 3, np.nan]})
+            np.testing.assert_array_equal(found, np.array(wanted, np.float32))

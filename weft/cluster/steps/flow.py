@@ -12,6 +12,7 @@ from typing import Any
 from weft.cluster.transport.remote_rendezvous import Inbox, RemoteRendezvous
 from weft.core import errors
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.runtime.continuation import Finish
 from weft.runtime.host.interpret import located
 from weft.runtime.inbox import Mailbox
@@ -134,14 +135,14 @@ class _Step:
         try:
             value = value if read is None else read()
         except Exception as error:
-            raise located(error, task.node) from error  # type: ignore[arg-type]
+            raise_from(located(error, task.node), error)  # type: ignore[arg-type]
         self.rendezvous.send(self.flow.keys[task.index], value)
 
     def _compute(self, task: Task) -> None:
         try:
             task.run(self.values)
         except Exception as error:
-            raise (error if task.node is None else located(error, task.node)) from error
+            raise_from(error if task.node is None else located(error, task.node), error)
 
     def _received(self) -> list[Task]:
         """Takes what has come; gives the receives that are done by that."""

@@ -33,7 +33,6 @@ def _check(src_format: str, dst_format: str) -> None:
     outputs="y: T",
     attrs=_ATTRS,
     shape=s.unchanged,
-    differentiable=False,
 )
 def data_format_dim_map_(xp: Any, x: Array, *, src_format: str, dst_format: str) -> Array:
     _check(src_format, dst_format)
@@ -55,7 +54,6 @@ def _permuted(c: s.ShapeContext) -> s.Dims:
     outputs="y: T",
     attrs=_ATTRS,
     shape=_permuted,
-    differentiable=False,
 )
 def data_format_vec_permute_(xp: Any, x: Array, *, src_format: str, dst_format: str) -> Array:
     _check(src_format, dst_format)

@@ -73,7 +73,6 @@ def _found(c: ShapeContext) -> Dims:
     " bfloat16, uint16, complex128, half, uint32, uint64, bool} = bool",
     shape=_found,
     runs_on="host",
-    differentiable=False,
 )
 def where_(xp: Any, input: Any) -> Any:
     if not 1 <= input.ndim <= 8:
@@ -109,7 +108,6 @@ def _search(xp: Any, sorted_inputs: Any, values: Any, side: Any, out_type: DType
     outputs="output: out_type",
     attrs="T: type, out_type: {int32, int64} = int32",
     shape=_bounds_shape,
-    differentiable=False,
 )
 def lower_bound_(xp: Any, sorted_inputs: Any, values: Any, *, out_type: DType) -> Any:
     return _search(xp, sorted_inputs, values, "left", out_type)
@@ -121,7 +119,6 @@ def lower_bound_(xp: Any, sorted_inputs: Any, values: Any, *, out_type: DType) -
     outputs="output: out_type",
     attrs="T: type, out_type: {int32, int64} = int32",
     shape=_bounds_shape,
-    differentiable=False,
 )
 def upper_bound_(xp: Any, sorted_inputs: Any, values: Any, *, out_type: DType) -> Any:
     return _search(xp, sorted_inputs, values, "right", out_type)
@@ -269,7 +266,6 @@ def _unraveled(c: ShapeContext) -> Dims:
     attrs="Tidx: {int32, int64} = int32",
     shape=_unraveled,
     static="dims",
-    differentiable=False,
 )
 def unravel_index_(xp: Any, indices: Any, dims: Any) -> Any:
     if indices.ndim > 1:

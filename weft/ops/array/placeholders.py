@@ -191,7 +191,6 @@ def _not_fed(ctx: Any, dtype: DType, shape: Dims) -> errors.InvalidArgumentError
     outputs="output: dtype",
     attrs="dtype: type, shape: shape = unknown",
     shape=s.from_attr("shape"),
-    differentiable=False,
 )
 def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     raise _not_fed(ctx, dtype, shape)
@@ -202,7 +201,6 @@ def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     outputs="output: dtype",
     attrs="dtype: type, shape: shape",
     shape=s.from_attr("shape"),
-    differentiable=False,
     deprecated=True,
 )
 def placeholder_v2_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:

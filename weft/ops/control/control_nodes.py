@@ -34,7 +34,12 @@ def _entered(c: ShapeContext) -> Dims:
 
 
 def _both(c: ShapeContext) -> list[Dims]:
+    s.with_rank(c.dims(1), 0)
     return [c.dims(0), c.dims(0)]
+
+
+def _predicate(c: ShapeContext) -> Dims:
+    return s.with_rank(c.dims(0), 0)
 
 
 _ENTER = "T: type, frame_name: string, is_constant: bool = false, parallel_iterations: int = 10"
@@ -63,6 +68,6 @@ for _prefix, _type in (("", "T"), ("Ref", "ref(T)")):
     )  # fmt: skip
 
 loop_cond = _node(
-    "loop_cond", "LoopCond", inputs="input: bool", outputs="output: bool", shape=s.scalar,
+    "loop_cond", "LoopCond", inputs="input: bool", outputs="output: bool", shape=_predicate,
     differentiable=False,
 )  # fmt: skip

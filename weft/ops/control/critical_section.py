@@ -28,7 +28,7 @@ CRITICAL_SECTIONS = "critical_sections"
 CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
 
 
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 @op(

@@ -29,7 +29,7 @@ def _check_urls(debug_urls: list[Any]) -> None:
 
 
 @op("DebugIdentity", inputs="input: T", outputs="output: T", attrs=_WATCHED % "",
-    shape=s.unchanged, runs_on="host", differentiable=False,
+    shape=s.unchanged, runs_on="host",
     allows_uninitialized=True)  # fmt: skip
 def debug_identity_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
     _check_urls(debug_urls)
@@ -37,7 +37,7 @@ def debug_identity_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
 
 
 @op("DebugNanCount", inputs="input: T", outputs="output: int64", attrs=_WATCHED % "",
-    shape=lambda c: (1,), runs_on="host", differentiable=False,
+    shape=lambda c: (1,), runs_on="host",
     allows_uninitialized=True)  # fmt: skip
 def debug_nan_count_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
     _check_urls(debug_urls)
@@ -52,7 +52,7 @@ def _summary_shape(c: ShapeContext) -> Dims:
 @op("DebugNumericSummary", inputs="input: T", outputs="output: double",
     attrs=_WATCHED % " lower_bound: float = -inf, upper_bound: float = inf,"
     " mute_if_healthy: bool = false,",
-    shape=_summary_shape, runs_on="host", differentiable=False,
+    shape=_summary_shape, runs_on="host",
     allows_uninitialized=True)  # fmt: skip
 def debug_numeric_summary_(
     xp: Any, input: Any, *, T: DType, debug_urls: list[Any], lower_bound: float,
@@ -83,12 +83,12 @@ debug_gradient_identity_.gradient(lambda op, grad: grad)
 
 
 @op("Copy", inputs="input: T", outputs="output: T", attrs=_COPIED, shape=s.unchanged,
-    differentiable=False, allows_uninitialized=True)  # fmt: skip
+    allows_uninitialized=True)  # fmt: skip
 def copy_(xp: Any, input: Any) -> Any:
     return input
 
 
 @op("CopyHost", inputs="input: T", outputs="output: T", attrs=_COPIED, shape=s.unchanged,
-    runs_on="host", differentiable=False, allows_uninitialized=True)  # fmt: skip
+    runs_on="host", allows_uninitialized=True)  # fmt: skip
 def copy_host_(xp: Any, input: Any) -> Any:
     return input

@@ -23,7 +23,7 @@ _FACT = b"A graph is a program that nobody has run yet."
 
 @op(
     "Abort", attrs='error_msg: string = "", exit_without_error: bool = false', shape=s.none,
-    runs_on="host", differentiable=False,
+    runs_on="host",
 )  # fmt: skip
 def abort_(xp: Any, *, error_msg: str, exit_without_error: bool) -> None:
     """Ends the process at once."""
@@ -39,15 +39,14 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-@op("Fact", outputs="fact: string", shape=s.scalar, runs_on="host",
-    differentiable=False)  # fmt: skip
+@op("Fact", outputs="fact: string", shape=s.scalar, runs_on="host")
 def fact_(xp: Any) -> Any:
     return np.array(_FACT, object)
 
 
 @op(
     "HostConst", outputs="output: dtype", attrs="value: tensor, dtype: type",
-    shape=lambda c: np.shape(c.attr("value")), runs_on="host", differentiable=False,
+    shape=lambda c: np.shape(c.attr("value")), runs_on="host",
 )  # fmt: skip
 def host_const_(xp: Any, *, value: Any) -> Any:
     return value
@@ -59,7 +58,7 @@ def host_const_(xp: Any, *, value: Any) -> Any:
 @op(
     "ImmutableConst", outputs="tensor: dtype",
     attrs="dtype: type, shape: shape, memory_region_name: string", shape=s.from_attr("shape"),
-    runs_on="host", differentiable=False,
+    runs_on="host",
 )  # fmt: skip
 def immutable_const_(xp: Any, *, dtype: DType, shape: Dims, memory_region_name: str) -> Any:
     """A tensor that is the content of a file, which is read as it is used."""

@@ -45,7 +45,7 @@ def dataset_op(
     def declare(kernel: Callable[..., Any]) -> OpDef:
         common: dict[str, Any] = dict(
             inputs=inputs, outputs=f"{output}: variant", attrs=attrs, stateful=stateful,
-            shape=_checked, runs_on="host", differentiable=False,
+            shape=_checked, runs_on="host",
         )  # fmt: skip
         if not waits and "func" not in attrs:
             QUICK.update({name, f"Experimental{name}"})

@@ -21,7 +21,7 @@ from weft.ops.dataset.values import cell, for_kernels
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 _ANY_STRUCTURE = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []"
 _serial = itertools.count()
 

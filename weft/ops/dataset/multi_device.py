@@ -20,7 +20,7 @@ from weft.ops.dataset.values import cell, for_kernels
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 _HANDLE = "multi_device_iterator: resource"
 _serial = itertools.count()
 
@@ -223,7 +223,7 @@ def _mapped_shape(c: ShapeContext) -> list[Dims]:
     outputs="output: list(output_types)",
     attrs=f"Targuments: list(type) >= 1, Tcaptured: list(type) >= 0 = [], {STRUCTURE}, f: func,"
     " max_intra_op_parallelism: int = 1",
-    shape=_mapped_shape, runs_on="host", differentiable=False,
+    shape=_mapped_shape, runs_on="host",
 )  # fmt: skip
 def map_defun(
     xp: Any, ctx: Any, arguments: list[Any], captured_inputs: list[Any], *, f: Any,

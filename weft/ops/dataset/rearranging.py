@@ -208,7 +208,7 @@ def _pool_op(name: str) -> None:
         name, outputs="handle: resource", shape=s.scalar,
         attrs="num_threads: int, max_intra_op_parallelism: int = 1, display_name: string,"
         ' container: string = "", shared_name: string = ""',
-        stateful=True, runs_on="host", differentiable=False,
+        stateful=True, runs_on="host",
     )  # fmt: skip
     def pool(xp: Any, ctx: Any, *, container: str, shared_name: str) -> ThreadPool:
         found, _ = find_or_make(ctx, "thread pool", container, shared_name, ThreadPool)

@@ -19,7 +19,7 @@ from weft.ops.kit.shared import invalid
 
 # A dataset of so few elements is reduced at once; with more, one may want to stop halfway.
 _FEW = 1000
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def in_scope(waits: bool, work: Callable[[Scope], Sequence[Any]]) -> Any:
@@ -51,7 +51,7 @@ def in_scope(waits: bool, work: Callable[[Scope], Sequence[Any]]) -> Any:
     outputs="components: list(output_types)",
     attrs=f"f: func, Tstate: list(type) >= 1, {CAPTURED_TYPES}, {STRUCTURE},"
     " use_inter_op_parallelism: bool = true",
-    shape=output_shapes, blocking=True, **_COMMON,
+    shape=output_shapes, blocking=True, differentiable=False, **_COMMON,
 )  # fmt: skip
 def reduce_dataset(
     xp: Any, ctx: Any, input_dataset: Dataset, initial_state: list[Any],
@@ -125,7 +125,7 @@ _to_records_op("ExperimentalDatasetToTFRecord")
 def _cardinality_op(name: str) -> None:
     @op(
         name, inputs="input_dataset: variant", outputs="cardinality: int64", shape=s.scalar,
-        runs_on="host", differentiable=False,
+        runs_on="host",
     )  # fmt: skip
     def cardinality(xp: Any, input_dataset: Dataset) -> Any:
         return np.int64(input_dataset.cardinality())
@@ -138,7 +138,7 @@ _cardinality_op("ExperimentalDatasetCardinality")
 def _identity_op(name: str) -> None:
     @op(
         name, inputs="input_handle: variant", outputs="output_handle: variant", shape=s.scalar,
-        runs_on="host", differentiable=False,
+        runs_on="host",
     )  # fmt: skip
     def wrap(xp: Any, input_handle: Any) -> Any:
         return input_handle

@@ -17,7 +17,7 @@ from weft.ops.dataset.shuffle import SeedGenerator, Shuffle
 from weft.ops.dataset.sources import chosen_seeds
 from weft.ops.kit.shared import invalid
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 _HANDLES: dict[str, Any] = dict(
     outputs="handle: resource, deleter: variant", shape=lambda c: [(), ()], **_COMMON
 )

@@ -17,7 +17,7 @@ from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import cell
 from weft.ops.kit.resource_names import find_or_make
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 class Aggregator:

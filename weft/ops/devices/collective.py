@@ -23,7 +23,7 @@ from weft.ops.kit.shared import invalid
 _TYPES = "T: {float, half, double, int32, int64}"
 _GROUP = "group_size: int, group_key: int, instance_key: int"
 _HINT = 'communication_hint: string = "auto"'
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", blocking=True, differentiable=False)
+_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", blocking=True)
 
 Value = Any
 Combine = Callable[[list[Value]], Value]

@@ -8,10 +8,17 @@ from typing import Any
 
 from weft.core.errors import UnimplementedError
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op
+from weft.graph.graph import device
+from weft.graph.op_def import op, raw
+from weft.graph.operation import Operation
 
 _TYPES = "{half, float, double, int32, int64}"
 _REDUCTION = 'reduction: {"min", "max", "prod", "sum"}'
+
+
+def _check_sum(node: Operation) -> None:
+    if node.get_attr("reduction") != b"sum":
+        raise LookupError(f"No gradient defined for {node.type} except sum.")
 
 
 def _check_alone(num_devices: int) -> None:
@@ -23,21 +30,46 @@ def _check_alone(num_devices: int) -> None:
 
 @op("NcclAllReduce", inputs="input: T", outputs="data: T",
     attrs=f"{_REDUCTION}, T: {_TYPES}, num_devices: int, shared_name: string",
-    shape=s.unchanged, stateful=True, differentiable=False)  # fmt: skip
+    shape=s.unchanged, stateful=True)  # fmt: skip
 def nccl_all_reduce_(xp: Any, input: Any, *, num_devices: int) -> Any:
     _check_alone(num_devices)
     return input
 
 
+@nccl_all_reduce_.gradient
+def _(node: Operation, grad: Any) -> Any:
+    _check_sum(node)
+    shared = node.get_attr("shared_name").decode() + "_grad"
+    with device(node.device):
+        return raw.NcclAllReduce(
+            grad, "sum", num_devices=node.get_attr("num_devices"), shared_name=shared
+        )
+
+
 @op("NcclReduce", inputs="input: num_devices * T", outputs="data: T",
     attrs=f"{_REDUCTION}, T: {_TYPES}, num_devices: int >= 1",
-    shape=s.unchanged, stateful=True, differentiable=False)  # fmt: skip
+    shape=s.unchanged, stateful=True)  # fmt: skip
 def nccl_reduce_(xp: Any, input: list[Any], *, reduction: str) -> Any:
     ways = {"min": xp.minimum, "max": xp.maximum, "prod": xp.multiply, "sum": xp.add}
     return reduce(ways[reduction], input)
 
 
+@nccl_reduce_.gradient
+def _(node: Operation, grad: Any) -> list[Any]:
+    _check_sum(node)
+    with device(node.device):
+        return [raw.NcclBroadcast(grad, shape=grad.shape)] * len(node.inputs)
+
+
 @op("NcclBroadcast", inputs="input: T", outputs="output: T", attrs=f"T: {_TYPES}, shape: shape",
-    shape=s.unchanged, stateful=True, differentiable=False)  # fmt: skip
+    shape=s.unchanged, stateful=True)  # fmt: skip
 def nccl_broadcast_(xp: Any, input: Any) -> Any:
     return input
+
+
+@nccl_broadcast_.gradient
+def _(node: Operation, grad: Any) -> Any:
+    """What the copies' gradients add up to: the sum takes the place of their accumulation."""
+    parts = list(grad.op.inputs) if grad.op.type == "AddN" else [grad]
+    with device(node.device):
+        return raw.NcclReduce(parts, "sum")

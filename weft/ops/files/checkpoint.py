@@ -27,7 +27,7 @@ from weft.storage.tensor_slice import TensorSlice, full_slice, parse_shape_and_s
 
 Array = Any
 Reader = BundleReader | SliceFileReader
-_FILES: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_FILES: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
@@ -325,7 +325,6 @@ def _scalars(c: ShapeContext) -> Dims:
     outputs="filename: string",
     shape=_scalars,
     runs_on="host",
-    differentiable=False,
 )
 def sharded_filename(xp: Any, basename: Array, shard: Array, num_shards: Array) -> Array:
     (name,) = _strings(basename)
@@ -338,7 +337,6 @@ def sharded_filename(xp: Any, basename: Array, shard: Array, num_shards: Array) 
     outputs="filename: string",
     shape=_scalars,
     runs_on="host",
-    differentiable=False,
 )
 def sharded_filespec(xp: Any, basename: Array, num_shards: Array) -> Array:
     (name,) = _strings(basename)

@@ -37,7 +37,6 @@ _GIVE_BACK = 1 << 27
     stateful=True,
     runs_on="host",
     allows_uninitialized=True,
-    differentiable=False,
 )
 def restore_variables(
     xp: Any,

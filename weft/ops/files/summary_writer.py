@@ -21,7 +21,7 @@ from weft.ops.files.summary import (
 from weft.ops.kit.resource_names import named_or_node
 from weft.storage.event_file_writer import EventFileWriter
 
-_HOST: dict[str, Any] = dict(shape=s.none, stateful=True, runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(shape=s.none, stateful=True, runs_on="host")
 
 
 class Writer:

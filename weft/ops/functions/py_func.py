@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.core import dtypes, errors, nest
 from weft.core.dtypes import DType
+from weft.core.errors import raise_from
 from weft.graph import shape_fn as s
 from weft.graph.constant import to_array
 from weft.graph.convert import convert_to_tensor
@@ -107,7 +108,7 @@ def _call_with_arrays(input: list[Any], token: str, types: list[DType]) -> list[
     try:
         result = holder.function(*[_for_python(v) for v in input])
     except Exception as error:
-        raise _translated(error) from error
+        raise_from(_translated(error), error)
     if result is None:
         result = []
     results = list(result) if isinstance(result, (list, tuple)) and len(types) != 1 else [result]
@@ -173,7 +174,7 @@ _TYPES = "Tin: list(type) >= 0, Tout: list(type) >= 0"
 
 @op(
     "PyFunc", inputs=_INPUTS, outputs=_OUTPUTS, attrs=f"token: string, {_TYPES}", shape=s.unknown,
-    stateful=True, runs_on="host",
+    stateful=True, runs_on="host", differentiable=False,
 )  # fmt: skip
 def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     return _call_with_arrays(input, token, Tout)
@@ -181,7 +182,7 @@ def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> A
 
 @op(
     "PyFuncStateless", inputs=_INPUTS, outputs=_OUTPUTS, attrs=f"token: string, {_TYPES}",
-    shape=s.unknown, runs_on="host",
+    shape=s.unknown, runs_on="host", differentiable=False,
 )  # fmt: skip
 def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     return _call_with_arrays(input, token, Tout)
@@ -200,7 +201,7 @@ def eager_py_func_op(xp: Any, ctx: Any, input: list[Any], *, token: str, Tout: l
     try:
         call = holder.call(ctx, input, Tout)
     except Exception as error:
-        raise _translated(error) from error
+        raise_from(_translated(error), error)
     _check_count(token, len(call.outputs), len(Tout))
     if holder.recorded:
         holder.calls.append(call)

@@ -106,7 +106,7 @@ def _decoded_shape(c: ShapeContext) -> list[Dims]:
 @op(
     "DecodeWav", inputs="contents: string", outputs="audio: float, sample_rate: int32",
     attrs="desired_channels: int = -1, desired_samples: int = -1",
-    shape=_decoded_shape, runs_on="host", differentiable=False,
+    shape=_decoded_shape, runs_on="host",
 )  # fmt: skip
 def decode_wav_(xp: Any, contents: Any, *, desired_channels: int, desired_samples: int) -> Any:
     if np.ndim(contents):
@@ -129,7 +129,7 @@ def _encoded_shape(c: ShapeContext) -> Dims:
 
 @op(
     "EncodeWav", inputs="audio: float, sample_rate: int32", outputs="contents: string", attrs="",
-    shape=_encoded_shape, runs_on="host", differentiable=False,
+    shape=_encoded_shape, runs_on="host",
 )  # fmt: skip
 def encode_wav_(xp: Any, audio: Any, sample_rate: Any) -> Any:
     if audio.ndim != 2:
@@ -177,7 +177,7 @@ def _spectrogram_shape(c: ShapeContext) -> Dims:
 @op(
     "AudioSpectrogram", inputs="input: float", outputs="spectrogram: float",
     attrs="window_size: int, stride: int, magnitude_squared: bool = false",
-    shape=_spectrogram_shape, differentiable=False,
+    shape=_spectrogram_shape,
 )  # fmt: skip
 def audio_spectrogram_(
     xp: Any, input: Any, *, window_size: int, stride: int, magnitude_squared: bool
@@ -228,7 +228,7 @@ def _mfcc_shape(c: ShapeContext) -> Dims:
     "Mfcc", inputs="spectrogram: float, sample_rate: int32", outputs="output: float",
     attrs="upper_frequency_limit: float = 4000, lower_frequency_limit: float = 20,"
     " filterbank_channel_count: int = 40, dct_coefficient_count: int = 13",
-    shape=_mfcc_shape, static="sample_rate", differentiable=False,
+    shape=_mfcc_shape, static="sample_rate",
 )  # fmt: skip
 def mfcc_(
     xp: Any, spectrogram: Any, sample_rate: Any, *, upper_frequency_limit: float,

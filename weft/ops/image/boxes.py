@@ -89,7 +89,7 @@ def draw_bounding_boxes_(xp: Any, images: Any, boxes: Any) -> Any:
 
 @op(
     "DrawBoundingBoxesV2", inputs="images: T, boxes: float, colors: float", outputs="output: T",
-    attrs="T: {float, half} = float", shape=_drawing_shape, runs_on="host", differentiable=False,
+    attrs="T: {float, half} = float", shape=_drawing_shape, runs_on="host",
 )  # fmt: skip
 def draw_bounding_boxes_v2_(xp: Any, images: Any, boxes: Any, colors: Any) -> Any:
     _check_drawing(images, boxes)

@@ -52,7 +52,7 @@ def _shape(first: int) -> Any:
 
 @op(
     "FusedPadConv2D", inputs="input: T, paddings: int32, filter: T", outputs="output: T",
-    attrs=_ATTRS % "", shape=_shape(1), static="paddings", xla=True, differentiable=False,
+    attrs=_ATTRS % "", shape=_shape(1), static="paddings", xla=True,
 )  # fmt: skip
 def fused_pad_conv2d_(
     xp: Any, input: Any, paddings: Any, filter: Any, *, mode: str, strides: list[int], padding: str
@@ -63,7 +63,7 @@ def fused_pad_conv2d_(
 @op(
     "FusedResizeAndPadConv2D", inputs="input: T, size: int32, paddings: int32, filter: T",
     outputs="output: T", attrs=_ATTRS % ", resize_align_corners: bool = false", shape=_shape(2),
-    static="size, paddings", xla=True, differentiable=False,
+    static="size, paddings", xla=True,
 )  # fmt: skip
 def fused_resize_and_pad_conv2d_(
     xp: Any, input: Any, size: Any, paddings: Any, filter: Any, *, resize_align_corners: bool,

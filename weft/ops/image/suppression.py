@@ -31,7 +31,7 @@ from weft.ops.image.box_overlap import (
 from weft.ops.kit.shared import invalid
 
 LOWEST = float("-inf")
-_ON_HOST: dict[str, Any] = {"runs_on": "host", "differentiable": False}
+_ON_HOST: dict[str, Any] = {"runs_on": "host"}
 _TYPES = "T: {half, float} = float"
 _BOTH_TYPES = f"{_TYPES}, T_threshold: {{half, float}} = float"
 
@@ -80,7 +80,7 @@ def _overlaps(c: ShapeContext) -> Dims:
 @op(
     "NonMaxSuppression", inputs="boxes: float, scores: float, max_output_size: int32",
     outputs="selected_indices: int32", attrs="iou_threshold: float = 0.5",
-    shape=_boxes_and_scores, **_ON_HOST,
+    shape=_boxes_and_scores, differentiable=False, **_ON_HOST,
 )  # fmt: skip
 def non_max_suppression_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, *, iou_threshold: float
@@ -93,7 +93,7 @@ def non_max_suppression_(
     "NonMaxSuppressionV2",
     inputs="boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold",
     outputs="selected_indices: int32", attrs=_BOTH_TYPES,
-    shape=_boxes_and_scores, **_ON_HOST,
+    shape=_boxes_and_scores, differentiable=False, **_ON_HOST,
 )  # fmt: skip
 def non_max_suppression_v2_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any
@@ -171,7 +171,7 @@ def non_max_suppression_v5_(
     inputs="overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float,"
     " score_threshold: float",
     outputs="selected_indices: int32", attrs="",
-    shape=_overlaps, **_ON_HOST,
+    shape=_overlaps, differentiable=False, **_ON_HOST,
 )  # fmt: skip
 def non_max_suppression_with_overlaps_(
     xp: Any, overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any,

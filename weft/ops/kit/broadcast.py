@@ -114,7 +114,6 @@ def _broadcast_args_shape(c: s.ShapeContext) -> s.Dims:
     attrs="T: {int32, int64} = int32",
     shape=_broadcast_args_shape,
     static="s0, s1",
-    differentiable=False,
 )
 def broadcast_args(xp: Any, s0: np.ndarray, s1: np.ndarray) -> Array:
     try:

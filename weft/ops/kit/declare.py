@@ -144,7 +144,8 @@ def public(
         return definition(*args, **kwargs)
 
     known = inspect.signature(definition).parameters
-    listed = [known[parameter] for parameter in (*names, "name")]
+    shown = [definition.api_names.get(parameter, parameter) for parameter in (*names, "name")]
+    listed = [known[parameter] for parameter in shown]
     function.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(1).f_globals["__name__"]

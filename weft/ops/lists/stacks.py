@@ -50,7 +50,7 @@ _ATTRS = 'elem_type: type, stack_name: string = ""'
 
 @op(
     "StackV2", inputs="max_size: int32", outputs="handle: resource", attrs=_ATTRS,
-    shape=lambda c: (2,), stateful=True, runs_on="host", differentiable=False,
+    shape=lambda c: (2,), stateful=True, runs_on="host",
 )  # fmt: skip
 def stack_v2(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Stack:
     return Stack(stack_name or ctx.node.name, int(max_size))
@@ -59,7 +59,7 @@ def stack_v2(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Stack:
 @op(
     "StackPushV2", inputs="handle: resource, elem: T", outputs="output: T",
     attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1), stateful=True,
-    runs_on="host", differentiable=False,
+    runs_on="host",
 )  # fmt: skip
 def stack_push_v2(xp: Any, handle: Stack, elem: Any) -> Any:
     handle.push(elem)
@@ -68,7 +68,7 @@ def stack_push_v2(xp: Any, handle: Stack, elem: Any) -> Any:
 
 @op(
     "StackPopV2", inputs="handle: resource", outputs="elem: elem_type", attrs="elem_type: type",
-    shape=s.unknown, stateful=True, runs_on="host", differentiable=False,
+    shape=s.unknown, stateful=True, runs_on="host",
 )  # fmt: skip
 def stack_pop_v2(xp: Any, handle: Stack) -> Any:
     return handle.pop()
@@ -76,7 +76,6 @@ def stack_pop_v2(xp: Any, handle: Stack) -> Any:
 
 @op(
     "StackCloseV2", inputs="handle: resource", shape=s.none, stateful=True, runs_on="host",
-    differentiable=False,
 )  # fmt: skip
 def stack_close_v2(xp: Any, handle: Stack) -> None:
     handle.close()

@@ -156,7 +156,7 @@ _SHAPE = "element_dtype: type, shape_type: {int32, int64}"
 
 @op(
     "EmptyTensorList", inputs="element_shape: shape_type, max_num_elements: int32",
-    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host", differentiable=False,
+    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
 )  # fmt: skip
 def empty_tensor_list(
     xp: Any, element_shape: Any, max_num_elements: Any, *, element_dtype: DType
@@ -166,7 +166,7 @@ def empty_tensor_list(
 
 @op(
     "TensorListReserve", inputs="element_shape: shape_type, num_elements: int32",
-    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host", differentiable=False,
+    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
 )  # fmt: skip
 def tensor_list_reserve(
     xp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType

@@ -99,6 +99,14 @@ for _name in ("TensorListScatter", "TensorListScatterV2"):
     register_gradient(_name, _scattered)
 
 
+@_gradient("TensorListScatterIntoExistingList")
+def _(op: Operation, dlist: Any) -> list[Any]:
+    _, tensor, indices = op.inputs
+    rows = raw.TensorListGather(dlist, indices, _rows(tensor), tensor.dtype.base_dtype)
+    rest = raw.TensorListScatterIntoExistingList(dlist, raw.ZerosLike(tensor), indices)
+    return [rest, rows, None]
+
+
 def _concatenated(op: Operation, grad: Any, _lengths: Any) -> list[Any]:
     split = raw.TensorListSplit(grad, -1, op.outputs[1])
     return [split, *[None] * (len(op.inputs) - 1)]

@@ -10,14 +10,14 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op
+from weft.graph.op_def import op, register_gradient
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import string
 from weft.ops.lookup.table_objects import DenseTable, MutableTable, StaticTable, Table, text_pairs
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 _SHARED = (
     'container: string = "", shared_name: string = "", use_node_name_sharing: bool = false,'
     " key_dtype: type, value_dtype: type"
@@ -51,7 +51,7 @@ def _maker(name: str, attrs: str, make: Callable[[str, Any], Table]) -> None:
     for version, handle, shape in (("", "ref(string)", _pair), ("V2", "resource", s.scalar)):
         op(
             name + version, outputs=f"table_handle: {handle}", attrs=attrs,
-            shape=shape, stateful=True, **_HOST,
+            shape=shape, stateful=True, differentiable=False, **_HOST,
         )(kernel)  # fmt: skip
 
 
@@ -80,7 +80,8 @@ def _dense(ctx: Any, empty: Any, deleted: Any) -> Table:
 
 @op(
     "MutableDenseHashTableV2", inputs="empty_key: key_dtype, deleted_key: key_dtype",
-    outputs="table_handle: resource", attrs=_DENSE, shape=s.scalar, stateful=True, **_HOST,
+    outputs="table_handle: resource", attrs=_DENSE, shape=s.scalar, stateful=True,
+    differentiable=False, **_HOST,
 )  # fmt: skip
 def mutable_dense_hash_table_v2(xp: Any, ctx: Any, empty_key: Any, deleted_key: Any) -> Table:
     return _dense(ctx, empty_key, deleted_key)
@@ -228,3 +229,12 @@ def _(
         raise invalid(f"Table {table_handle.name} is not initializable")
     name = os.fsdecode(string(filename))
     table_handle.fill(text_pairs(table_handle, name, key_index, value_index, vocab_size, delimiter))
+
+
+# Those that export, import and remove have no gradient at all.
+_CUT = (
+    "LookupTableFind LookupTableInsert LookupTableSize InitializeTable InitializeTableFromTextFile"
+)
+for _name in _CUT.split():
+    for _version in ("", "V2"):
+        register_gradient(_name + _version, None)

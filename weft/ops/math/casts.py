@@ -104,7 +104,6 @@ def _bitcast_shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: type",
     attrs=f"T: {_BITCASTABLE}, type: {_BITCASTABLE}",
     shape=_bitcast_shape,
-    differentiable=False,
 )
 def bitcast_op(xp: Any, input: Array, *, type: DType) -> Array:
     target = type.np_storage

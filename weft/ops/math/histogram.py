@@ -26,7 +26,6 @@ Array = Any
     outputs="output: int32",
     attrs="T: {int32, int64, float, double}, boundaries: list(float)",
     shape=s.unchanged,
-    differentiable=False,
 )
 def bucketize_op(xp: Any, input: Array, *, boundaries: list[float]) -> Array:
     bins = xp.searchsorted(_edges(boundaries), _comparable(input), side="right")
@@ -73,7 +72,6 @@ def _one_per_bin(c: s.ShapeContext) -> s.Dims:
     attrs="T: {int32, int64, float, double}, dtype: {int32, int64} = int32",
     shape=_one_per_bin,
     static="nbins",
-    differentiable=False,
 )
 def histogram_fixed_width_op(
     xp: Any, values: Array, value_range: Array, nbins: np.ndarray, *, dtype: DType
@@ -110,7 +108,6 @@ def _packed_shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: uint8",
     attrs="T: {bool, half, float, double, int8, int16, int32, int64}",
     shape=_packed_shape,
-    differentiable=False,
 )
 def compare_and_bitpack(xp: Any, input: Array, threshold: Array) -> Array:
     if not input.ndim or input.shape[-1] % 8:
@@ -137,7 +134,6 @@ def _bincount_shape(c: s.ShapeContext) -> s.Dims:
     attrs="T: {int32, int64, float, double}",
     shape=_bincount_shape,
     static="size",
-    differentiable=False,
 )
 def bincount_op(xp: Any, arr: Array, size: np.ndarray, weights: Array) -> Array:
     count, values = int(size), arr.reshape(-1)

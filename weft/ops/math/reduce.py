@@ -34,6 +34,11 @@ def wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.itemsize == 2 and not is_integer(x) else x
 
 
+def widest(x: Array) -> Array:
+    """Integers in 64 bits, where the sum of many small ones does not wrap around."""
+    return x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
+
+
 def reduced_axes(rank: int, axes: np.ndarray) -> tuple[int, ...]:
     """Reduction indices as non-negative numbers; an axis may be named more than once."""
     found: dict[int, None] = {}
@@ -100,7 +105,8 @@ def _product(xp: Any, x: Array, **along: Any) -> Array:
 
 def _mean(xp: Any, x: Array, *, axis: tuple[int, ...], keepdims: bool) -> Array:
     count = int(np.prod([x.shape[i] for i in axis], dtype=np.int64))
-    total = xp.sum(wide(x), axis=axis, keepdims=keepdims, dtype=wide(x).dtype)
+    wider = widest(x) if is_integer(x) else wide(x)
+    total = xp.sum(wider, axis=axis, keepdims=keepdims, dtype=wider.dtype)
     if not is_integer(x):
         return (total / literal(total, count)).astype(x.dtype)
     # Rounds toward zero; the mean of nothing is 0.
@@ -125,8 +131,10 @@ def _edge(dtype: np.dtype, low: bool) -> Any:
 
 
 def _norm(xp: Any, x: Array, **along: Any) -> Array:
-    precise = x.astype(np.float64) if is_integer(x) else wide(x)
+    precise = wide(x)
     squares = xp.sum(precise * xp.conj(precise), **along, dtype=precise.dtype)
+    if is_integer(x):  # what wrapped around below zero has no root
+        squares = xp.maximum(squares, literal(squares, 0)).astype(np.float64)
     return xp.sqrt(squares).astype(x.dtype)
 
 

@@ -136,7 +136,6 @@ def _is_in_top(xp: Any, predictions: Array, targets: Array, k: Any) -> Array:
     outputs="precision: bool",
     attrs="k: int, T: {int32, int64} = int32",
     shape=_in_top,
-    differentiable=False,
 )
 def in_top_k_(xp: Any, predictions: Array, targets: Array, *, k: int) -> Array:
     return _is_in_top(xp, predictions, targets, k)
@@ -148,7 +147,6 @@ def in_top_k_(xp: Any, predictions: Array, targets: Array, *, k: int) -> Array:
     outputs="precision: bool",
     attrs="T: {int32, int64} = int32",
     shape=_in_top,
-    differentiable=False,
 )
 def in_top_k_v2_(xp: Any, predictions: Array, targets: Array, k: Array) -> Array:
     if k.ndim:

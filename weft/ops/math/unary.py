@@ -214,9 +214,9 @@ unary(
     lambda xp, x: x if is_integer(x) else xp.round(x),  # halves go to the even neighbour
     gradient=no_gradient,
 )
-unary("IsNan", FLOATS, lambda xp, x: xp.isnan(x), out="bool", differentiable=False)
-unary("IsInf", FLOATS, lambda xp, x: xp.isinf(x), out="bool", differentiable=False)
-unary("IsFinite", FLOATS, lambda xp, x: xp.isfinite(x), out="bool", differentiable=False)
+unary("IsNan", FLOATS, lambda xp, x: xp.isnan(x), out="bool")
+unary("IsInf", FLOATS, lambda xp, x: xp.isinf(x), out="bool")
+unary("IsFinite", FLOATS, lambda xp, x: xp.isfinite(x), out="bool")
 unary("LogicalNot", "", lambda xp, x: xp.logical_not(x), out="bool", differentiable=False)
 unary("Invert", INTS, lambda xp, x: ~x, differentiable=False)
 unary(

@@ -131,9 +131,8 @@ def clip_by_value_op(xp: Any, t: Array, clip_value_min: Array, clip_value_max: A
             message = "clip_value_min and clip_value_max must be either of the same shape as input,"
             raise invalid(f"{message} or a scalar.")
     # The lower limit wins where the limits cross.
-    return xp.where(
-        t < clip_value_min, clip_value_min, xp.where(t > clip_value_max, clip_value_max, t)
-    )
+    lowered = xp.where(clip_value_max < t, clip_value_max, t)
+    return xp.where(lowered < clip_value_min, clip_value_min, lowered)
 
 
 @clip_by_value_op.gradient

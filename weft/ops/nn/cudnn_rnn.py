@@ -124,7 +124,7 @@ def _backward_op(name: str, reserved: str = "", lengths: str = "") -> OpDef:
         f" reserve_space: T{reserved}",
         outputs="input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T",
         attrs=f"{_T}, {_KIND}{more}", shape=lambda c: [c.dims(i) for i in range(4)],
-        stateful=True, xla=True, differentiable=False,
+        stateful=True, xla=True,
     )(taking_attrs(compute, [*_NAMES, *(_V3_NAMES if lengths else ())]))  # fmt: skip
 
 
@@ -161,7 +161,7 @@ for _version, _definition in (("", cudnn_rnn_), ("V2", cudnn_rnn_v2_), ("V3", cu
 # ---- weights -------------------------------------------------------------------------------------
 
 _SIZES = "num_layers: int32, num_units: int32, input_size: int32"
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _described(ctx: Any, num_layers: Any, num_units: Any, input_size: Any) -> Layers:

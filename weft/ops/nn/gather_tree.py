@@ -30,7 +30,6 @@ def _shape(c: s.ShapeContext) -> s.Dims:
     attrs="T: {int32}",
     shape=_shape,
     runs_on="host",
-    differentiable=False,
 )
 def gather_tree_(
     xp: Any, step_ids: Array, parent_ids: Array, max_sequence_lengths: Array, end_token: Array

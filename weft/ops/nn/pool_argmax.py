@@ -18,8 +18,8 @@ from weft.ops.nn.windows import taps
 Array = Any
 _ARGMAX_ATTRS = (
     "ksize: list(int) >= 4, strides: list(int) >= 4, "
-    'padding: {"SAME", "VALID"}, include_batch_in_index: bool = false, '
-    "Targmax: {int32, int64}%s, T: realnumbertype"
+    'Targmax: {int32, int64}%s, padding: {"SAME", "VALID"}, '
+    "include_batch_in_index: bool = false, T: realnumbertype"
 )
 
 

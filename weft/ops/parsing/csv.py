@@ -111,7 +111,6 @@ def _shapes(c: ShapeContext) -> list[Dims]:
     " select_cols: list(int) = []",
     shape=_shapes,
     runs_on="host",
-    differentiable=False,
 )
 def decode_csv_(
     xp: Any, records: Any, record_defaults: list[Any], *, OUT_TYPE: list[DType], field_delim: str,

@@ -222,7 +222,6 @@ def _text(values: list[Any]) -> list[str]:
     f" Tdense: list({_TYPES}) >= 0, dense_shapes: list(shape) >= 0",
     shape=_batch_shapes,
     runs_on="host",
-    differentiable=False,
 )
 def parse_example_(
     xp: Any, serialized: Any, names: Any, sparse_keys: Any, dense_keys: Any, dense_defaults: Any,
@@ -272,7 +271,6 @@ def _single_shapes(c: ShapeContext) -> list[Dims]:
     " dense_shapes: list(shape) >= 0",
     shape=_single_shapes,
     runs_on="host",
-    differentiable=False,
 )
 def parse_single_example_(
     xp: Any, serialized: Any, dense_defaults: Any, *, sparse_keys: Any, dense_keys: Any,

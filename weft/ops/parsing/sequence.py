@@ -210,7 +210,6 @@ _OUTPUTS = (
     attrs=_COUNTS,
     shape=_single_shapes,
     runs_on="host",
-    differentiable=False,
 )
 def parse_single_sequence_example_(
     xp: Any, serialized: Any, feature_list_dense_missing_assumed_empty: Any,
@@ -271,7 +270,6 @@ def _columns(sparse: list[tuple[Any, Any, Any]]) -> list[Any]:
     + _COUNTS,
     shape=lambda c: _shapes(c, s.with_rank(c.dims(0), 1), True),
     runs_on="host",
-    differentiable=False,
 )
 def parse_sequence_example_(
     xp: Any, serialized: Any, debug_name: Any, context_dense_defaults: Any,

@@ -16,7 +16,7 @@ from weft.ops.kit.shared import invalid
 from weft.ops.quantized.levels import QUANTIZED, ends, f32, quantized, real, with_range
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _cut(a: Any, b: Any) -> Any:

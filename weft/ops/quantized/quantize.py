@@ -143,7 +143,6 @@ def _range_of(T: DType) -> tuple[int, int]:
     attrs='T: quantizedtype, mode: {"MIN_COMBINED", "MIN_FIRST", "SCALED"} = "MIN_COMBINED",'
     ' round_mode: {"HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN"} = "HALF_AWAY_FROM_ZERO"',
     shape=lambda c: [scalar_range(c), (), ()],
-    differentiable=False,
 )
 def quantize_v2_(
     xp: Any,
@@ -206,7 +205,6 @@ def _scaled_levels(
     outputs="output: float",
     attrs='T: quantizedtype, mode: {"MIN_COMBINED", "MIN_FIRST", "SCALED"} = "MIN_COMBINED"',
     shape=scalar_range,
-    differentiable=False,
 )
 def dequantize_(
     xp: Any,

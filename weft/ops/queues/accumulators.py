@@ -24,7 +24,7 @@ _ATTRS = (
     'dtype: numbertype, shape: shape, container: string = "", shared_name: string = "",'
     ' reduction_type: {"MEAN", "SUM"} = "MEAN"'
 )
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _scalar_step(c: ShapeContext) -> Any:

@@ -127,7 +127,7 @@ def _each(values: Any) -> list[Any]:
     return rows(values) if values.ndim else [packed(values)]
 
 
-_HOST: dict[str, Any] = dict(runs_on="host", stateful=True, differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host", stateful=True)
 _HANDLE = "handle: ref(string)"
 
 

@@ -175,7 +175,7 @@ class _Caller:
     attrs="f: func, num_batch_threads: int, max_batch_size: int, batch_timeout_micros: int,"
     f" {_SIZES % ''}, {_SHARED}, batching_queue: string = \"\","
     " Tin: list(type) >= 1, Tcaptured: list(type) >= 0, Tout: list(type) >= 1",
-    shape=s.unknown, differentiable=False, **_HOST,
+    shape=s.unknown, **_HOST,
 )  # fmt: skip
 def batch_function_(
     xp: Any, ctx: Any, in_tensors: list[Any], captured_tensors: list[Any], *, f: Any,

@@ -13,7 +13,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
-from weft.graph.op_def import OpDef, op
+from weft.graph.op_def import OpDef, op, register_gradient
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
@@ -29,9 +29,7 @@ def handle_op(name: str, attrs: str) -> Callable[[Callable[..., Any]], OpDef]:
     """Declares `nameV2`, which makes a resource, and `name`, which makes a reference."""
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
-        common: dict[str, Any] = dict(
-            attrs=attrs, stateful=True, runs_on="host", differentiable=False
-        )
+        common: dict[str, Any] = dict(attrs=attrs, stateful=True, runs_on="host")
         op(name, outputs="handle: ref(string)", shape=lambda c: (2,), **common)(kernel)
         return op(f"{name}V2", outputs="handle: resource", shape=s.scalar, **common)(kernel)
 
@@ -47,7 +45,7 @@ def access_op(
     def declare(kernel: Callable[..., Any]) -> OpDef:
         common: dict[str, Any] = dict(
             outputs=outputs, attrs=attrs, shape=shape, stateful=True, runs_on="host",
-            blocking=blocking, differentiable=False,
+            blocking=blocking,
         )  # fmt: skip
         op(name, inputs=f"handle: ref(string){inputs}", **common)(kernel)
         return op(f"{name}V2", inputs=f"handle: resource{inputs}", **common)(kernel)
@@ -119,7 +117,7 @@ def priority_queue(
 
 @op(
     "FakeQueue", inputs="resource: resource", outputs="handle: ref(string)",
-    shape=lambda c: (2,), stateful=True, runs_on="host", differentiable=False,
+    shape=lambda c: (2,), stateful=True, runs_on="host",
 )  # fmt: skip
 def fake_queue(xp: Any, resource: Queue) -> Queue:
     return resource
@@ -226,3 +224,8 @@ def queue_size(xp: Any, ctx: Any, handle: Queue) -> Any:
 @access_op("QueueIsClosed", outputs="is_closed: bool", blocking=False, shape=s.scalar)
 def queue_is_closed(xp: Any, ctx: Any, handle: Queue) -> Any:
     return np.array(handle.closed)
+
+
+# Those that take a resource, and QueueIsClosed, have no gradient at all.
+for _name in ("Enqueue", "EnqueueMany", "Dequeue", "DequeueMany", "DequeueUpTo", "Close", "Size"):
+    register_gradient(f"Queue{_name}", None)

@@ -31,7 +31,7 @@ from weft.storage import file_io
 from weft.storage.tf_record import TFRecordOptions
 
 _SHARED = 'container: string = "", shared_name: string = ""'
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _reader_op(name: str, attrs: str = _SHARED, more: str = "") -> Callable[..., OpDef]:
@@ -48,7 +48,9 @@ def _reader_op(name: str, attrs: str = _SHARED, more: str = "") -> Callable[...,
             return reader
 
         old, new = "reader_handle: ref(string)", "reader_handle: resource"
-        op(name, outputs=old, attrs=attrs, shape=lambda c: (2,), **_HOST)(kernel)
+        op(name, outputs=old, attrs=attrs, shape=lambda c: (2,), differentiable=False, **_HOST)(
+            kernel
+        )
         return op(f"{name}V2", outputs=new, attrs=attrs + more, shape=s.scalar, **_HOST)(kernel)
 
     return declare
@@ -89,7 +91,12 @@ def _(name: str, attrs: dict[str, Any]) -> Reader:
 
 
 @op(
-    "LMDBReader", outputs="reader_handle: ref(string)", attrs=_SHARED, shape=lambda c: (2,), **_HOST
+    "LMDBReader",
+    outputs="reader_handle: ref(string)",
+    attrs=_SHARED,
+    shape=lambda c: (2,),
+    differentiable=False,
+    **_HOST,
 )
 def lmdb_reader(xp: Any, ctx: Any, *, container: str, shared_name: str) -> Reader:
     reader, _ = find_or_make(
@@ -113,7 +120,8 @@ def _access(
             queue = f", queue_handle: {handle}" if takes_queue else ""
             made = op(
                 name + version, inputs=f"reader_handle: {handle}{queue}{inputs}", outputs=outputs,
-                shape=shape, blocking=takes_queue, **_HOST,
+                shape=shape, blocking=takes_queue,
+                differentiable=None if version else False, **_HOST,
             )(kernel)  # fmt: skip
         assert made is not None
         return made
@@ -194,7 +202,7 @@ def _scalars(c: ShapeContext) -> Any:
 
 @op(
     "ReadFile", inputs="filename: string", outputs="contents: string", shape=_scalars,
-    runs_on="host", differentiable=False,
+    runs_on="host",
 )  # fmt: skip
 def read_file(xp: Any, ctx: Any, filename: Any) -> Any:
     """The content of the file `filename`."""
@@ -209,7 +217,7 @@ def _matching_shape(c: ShapeContext) -> Any:
 
 @op(
     "MatchingFiles", inputs="pattern: string", outputs="filenames: string", shape=_matching_shape,
-    runs_on="host", differentiable=False,
+    runs_on="host",
 )  # fmt: skip
 def matching_files(xp: Any, ctx: Any, pattern: Any) -> Any:
     """The names of the files that match any of the shell patterns, sorted."""

@@ -93,7 +93,7 @@ class RecordYielder:
     attrs="file_pattern: string, file_random_seed: int = 301, file_shuffle_shift_ratio: float = 0,"
     " file_buffer_size: int = 10000, file_parallelism: int = 16, batch_size: int = 32,"
     ' compression_type: string = ""',
-    shape=lambda c: (c.attr("batch_size"),), stateful=True, runs_on="host", differentiable=False,
+    shape=lambda c: (c.attr("batch_size"),), stateful=True, runs_on="host",
 )  # fmt: skip
 def record_input(xp: Any, ctx: Any, *, batch_size: int) -> Any:
     attrs = ctx.node.attrs

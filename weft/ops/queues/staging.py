@@ -21,7 +21,7 @@ _LIMITS = "capacity: int >= 0 = 0, memory_limit: int >= 0 = 0, "
 _SHARED = ', container: string = "", shared_name: string = ""'
 _SOME = f"{_LIMITS}dtypes: list(type) >= 1{_SHARED}"
 _ANY = f"{_LIMITS}dtypes: list(type){_SHARED}"
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _area(ctx: Any) -> StagingList:

@@ -45,7 +45,7 @@ class SparseTensorsMap:
             return [self.entries.pop(handle) for handle in handles]
 
 
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 _INPUTS = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 _SHARED = 'container: string = "", shared_name: string = ""'
 

@@ -252,7 +252,6 @@ def _row_of(splits: list[np.ndarray], values: np.ndarray, row: int) -> RaggedVar
     attrs="RAGGED_RANK: int >= 1, Tvalues: type, Tsplits: {int32, int64}, batched_input: bool",
     shape=lambda c: (None,) if c.attr("batched_input") else (),
     runs_on="host",
-    differentiable=False,
 )
 def ragged_tensor_to_variant_(
     xp: Any, rt_nested_splits: Any, rt_dense_values: Any, *, batched_input: bool
@@ -274,7 +273,6 @@ def ragged_tensor_to_variant_(
     " Tsplits: {int32, int64}",
     shape=lambda c: [*[(None,)] * (c.num_outputs - 1), None],
     runs_on="host",
-    differentiable=False,
 )
 def ragged_tensor_from_variant_(
     xp: Any, encoded_ragged: Any, *, input_ragged_rank: int, output_ragged_rank: int,

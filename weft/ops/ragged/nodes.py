@@ -97,7 +97,6 @@ def _range_sizes(starts: Any, limits: Any, deltas: Any) -> np.ndarray:
     attrs=f"T: {{bfloat16, float, double, int32, int64}} = int32, {_SPLITS}",
     shape=_range_dims,
     runs_on="host",
-    differentiable=False,
 )
 def ragged_range_(xp: Any, starts: Any, limits: Any, deltas: Any, *, Tsplits: Any) -> list[Any]:
     named = {"starts": starts, "limits": limits, "deltas": deltas}

@@ -38,7 +38,7 @@ def _shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: dtype",
     attrs="S: indextype, T: {half, float, double, int32, int64} = double,"
     " dtype: {half, float, double, int32, int64} = int64",
-    shape=_shape, runs_on="host", stateful=True, differentiable=False,
+    shape=_shape, runs_on="host", stateful=True,
 )  # fmt: skip
 def stateful_random_binomial_(
     xp: Any, resource: Any, algorithm: Any, shape: ndarray, counts: Any, probs: Any, *,

@@ -116,7 +116,6 @@ def stateless_multinomial_(
     attrs="T: realnumbertype, Tseed: indextype = int64, output_dtype: indextype = int64",
     shape=lambda c: (s.with_rank(c.dims(1), 2)[0], 1, 1),
     runs_on="host",
-    differentiable=False,
 )
 def stateless_categories_(xp: Any, logits: Array, seeds: Array, *, output_dtype: DType) -> Array:
     """`StatelessMultinomial` of one draw of one row, with many seeds: what datasets choose by."""

@@ -43,7 +43,6 @@ class Column(NamedTuple):
     " out_type: {int64, string}, internal_type: {int64, string}",
     shape=lambda c: [(None, 2), (None,), (2,)],
     runs_on="host",
-    differentiable=False,
 )
 def sparse_cross_(
     xp: Any, indices: list[Array], values: list[Array], shapes: list[Array],

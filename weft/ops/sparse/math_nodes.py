@@ -111,7 +111,7 @@ def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
     outputs = "output_indices: int64, output_values: T, output_shape: int64"
     made_sparse = op(
         f"{name}Sparse", inputs=inputs, outputs=outputs, attrs=attrs,
-        shape=lambda c: [(None, None), (None,), (None,)], differentiable=False, **_HOST,
+        shape=lambda c: [(None, None), (None,), (None,)], **_HOST,
     )  # fmt: skip
     made_sparse(sparse)
     return made(dense)
@@ -266,8 +266,12 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
         inputs="a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T,"
         " b_shape: int64",
         outputs="output_indices: int64, output_values: T", attrs=f"T: {types}",
-        shape=_pair_dims, differentiable=False, **_HOST,
+        shape=_pair_dims, **_HOST,
     )(kernel)  # fmt: skip
+
+
+def _no_gradient_yet(op: Any, *grads: Any) -> Any:
+    raise NotImplementedError(f"Gradient for {op.type} is currently not implemented yet.")
 
 
 def _merged(function: np.ufunc, a_indices: Any, a: Any, b_indices: Any, b: Any) -> list[Any]:
@@ -284,8 +288,8 @@ def _merged(function: np.ufunc, a_indices: Any, a: Any, b_indices: Any, b: Any) 
     return [keys[order][starts], function(left, right)]
 
 
-_choice("SparseSparseMaximum", "realnumbertype", np.maximum)
-_choice("SparseSparseMinimum", "numbertype", np.minimum)
+_choice("SparseSparseMaximum", "realnumbertype", np.maximum).gradient(_no_gradient_yet)
+_choice("SparseSparseMinimum", "numbertype", np.minimum).gradient(_no_gradient_yet)
 
 
 # ---- operators -----------------------------------------------------------------------------------

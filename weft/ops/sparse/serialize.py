@@ -17,7 +17,7 @@ from weft.ops.kit.shared import invalid
 from weft.ops.queues.tensors_map import joined_entries
 from weft.ops.strings.serialized_tensors import as_content, from_content
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 _INPUTS = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 _OUTPUTS = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64"
 

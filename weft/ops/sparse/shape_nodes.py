@@ -96,8 +96,7 @@ def _target_shape(old: Any, new: Any) -> list[int]:
 
 @op(
     "SparseReshape", inputs="input_indices: int64, input_shape: int64, new_shape: int64",
-    outputs="output_indices: int64, output_shape: int64", shape=_reshape_dims,
-    differentiable=False, **_HOST,
+    outputs="output_indices: int64, output_shape: int64", shape=_reshape_dims, **_HOST,
 )  # fmt: skip
 def sparse_reshape_(xp: Any, input_indices: Any, input_shape: Any, new_shape: Any) -> list[Any]:
     target = _target_shape(input_shape, new_shape)
@@ -137,6 +136,7 @@ def _concat_dims(c: ShapeContext) -> list[Dims]:
     outputs="output_indices: int64, output_values: T, output_shape: int64",
     attrs="concat_dim: int, N: int >= 2, T: type",
     shape=_concat_dims,
+    differentiable=False,
     **_HOST,
 )
 def sparse_concat_(
@@ -199,7 +199,6 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
     outputs="val_grad: T",
     attrs="T: numbertype",
     shape=lambda c: (s.with_rank(c.dims(1), 2)[0],),
-    differentiable=False,
     **_HOST,
 )
 def sparse_slice_grad_(
@@ -226,7 +225,6 @@ def _split_dims(c: ShapeContext) -> list[Dims]:
     " output_shape: num_split * int64",
     attrs="num_split: int >= 1, T: type",
     shape=_split_dims,
-    differentiable=False,
     **_HOST,
 )
 def sparse_split_(
@@ -354,7 +352,6 @@ def _(op: Operation, _indices: Any, grad: Any, _empty: Any, _map: Any) -> list[A
     outputs="d_values: T, d_default_value: T",
     attrs="T: type",
     shape=lambda c: [s.with_rank(c.dims(0), 1), ()],
-    differentiable=False,
     **_HOST,
 )
 def sparse_fill_empty_rows_grad_(xp: Any, reverse_index_map: Any, grad_values: Any) -> list[Any]:

@@ -174,7 +174,10 @@ def _declare(
         attrs=f"T: {types}, Tindices: indextype, use_locking: bool = {locking}",
         shape=rule,
         stateful=True,
-        differentiable=False,
+        # TensorFlow says it of these alone.
+        differentiable=False
+        if family == "ScatterNd" or how in ("Add", "Sub", "Mul", "Div")
+        else None,
     )(on_ref)
     op(
         f"Resource{family}{how}",

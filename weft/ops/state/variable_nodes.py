@@ -165,12 +165,13 @@ _INITIALIZED: dict[str, Any] = {
     "shape": s.scalar,
     **READS,
     "allows_uninitialized": True,
-    "differentiable": False,
 }
 op("IsVariableInitialized", inputs="ref: ref(dtype)", attrs="dtype: type", **_INITIALIZED)(
     _initialized
 )
-op("VarIsInitializedOp", inputs="resource: resource", **_INITIALIZED)(_initialized)
+op("VarIsInitializedOp", inputs="resource: resource", differentiable=False, **_INITIALIZED)(
+    _initialized
+)
 
 
 @op(

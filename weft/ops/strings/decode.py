@@ -129,7 +129,6 @@ def _width(c: ShapeContext) -> int | None:
     attrs='compression_type: string = ""',
     shape=s.unchanged,
     runs_on="host",
-    differentiable=False,
 )
 def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndarray:
     if compression_type not in ("", "ZLIB", "GZIP"):

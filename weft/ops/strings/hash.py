@@ -84,7 +84,6 @@ def _fingerprint_dims(c: ShapeContext) -> Dims:
     attrs="T: type",
     shape=_fingerprint_dims,
     runs_on="host",
-    differentiable=False,
 )
 def fingerprint_(xp: Any, data: Any, method: Any) -> Any:
     if string(method) != b"farmhash64":

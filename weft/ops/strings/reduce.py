@@ -18,7 +18,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
 from weft.ops.kit.string_arrays import flat, strings
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _axes(given: Any, rank: int) -> list[int]:
@@ -52,6 +52,7 @@ def _joined_dims(c: ShapeContext) -> Dims:
     outputs="output: string",
     attrs='keep_dims: bool = false, separator: string = ""',
     shape=_joined_dims,
+    differentiable=False,
     **_HOST,
 )
 def reduce_join_(

@@ -17,7 +17,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import flat, mapped, string
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 # What is special in RE2's syntax: an escaped character, a class of Unicode, a bracket.
@@ -156,7 +156,8 @@ def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np
 
 @op(
     "RegexReplace", inputs="input: string, pattern: string, rewrite: string",
-    outputs="output: string", attrs="replace_global: bool = true", shape=_match_dims, **_HOST,
+    outputs="output: string", attrs="replace_global: bool = true", shape=_match_dims,
+    differentiable=False, **_HOST,
 )  # fmt: skip
 def regex_replace_(xp: Any, input: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Any:
     wanted, replacement = _checked(pattern, "Pattern"), _checked(rewrite, "Rewrite")

@@ -18,7 +18,7 @@ from weft.ops.kit.string_arrays import mapped, string, strings
 from weft.ops.queues.queue_values import show_types
 from weft.ops.strings.example_wire import read_varint, varint
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def as_content(array: Any, dtype: DType) -> Any:
@@ -52,7 +52,7 @@ def from_content(message: Any) -> np.ndarray:
 
 @op(
     "SerializeTensor", inputs="tensor: T", outputs="serialized: string", attrs="T: type",
-    shape=s.scalar, **_HOST,
+    shape=s.scalar, differentiable=False, **_HOST,
 )  # fmt: skip
 def serialize_tensor_(xp: Any, tensor: Any, *, T: DType) -> Any:
     array = as_array(tensor)
@@ -67,7 +67,7 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
 
 @op(
     "ParseTensor", inputs="serialized: string", outputs="output: out_type", attrs="out_type: type",
-    shape=s.unknown, **_HOST,
+    shape=s.unknown, differentiable=False, **_HOST,
 )  # fmt: skip
 def parse_tensor_(xp: Any, serialized: Any, *, out_type: DType) -> Any:
     from google.protobuf.message import DecodeError

@@ -89,7 +89,6 @@ def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> l
     attrs="maxsplit: int = -1",
     shape=_shapes,
     runs_on="host",
-    differentiable=False,
 )
 def string_split_v2_(xp: Any, input: Any, sep: Any, *, maxsplit: int) -> list[Any]:
     _check(input, "sep", sep)

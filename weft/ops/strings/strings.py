@@ -16,7 +16,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import flat, mapped, scalar, string, strings
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 _UNIT = 'unit: {"BYTE", "UTF8_CHAR"} = "BYTE"'
 _SPACE = b" \t\n\v\f\r"
 

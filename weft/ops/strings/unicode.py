@@ -15,7 +15,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import flat, mapped, strings
 
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 _ERRORS = 'errors: {"strict", "replace", "ignore"} = "replace", replacement_char: int = 65533'
 _SPLITS = "Tsplits: {int32, int64} = int64"
 _OUTPUTS = 'output_encoding: {"UTF-8", "UTF-16-BE", "UTF-32-BE"}'

@@ -16,7 +16,7 @@ from weft.ops.trees.ensemble_objects import DEFAULT_RIGHT as _RIGHT
 from weft.ops.trees.gains import gains_are_equal, is_larger, weights_and_gains
 
 Array = np.ndarray
-_STATE: dict[str, Any] = dict(runs_on="host", differentiable=False, stateful=True)
+_STATE: dict[str, Any] = dict(runs_on="host", stateful=True)
 _HANDLE = "tree_ensemble_handle: resource"
 
 

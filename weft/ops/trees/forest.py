@@ -14,7 +14,7 @@ from weft.ops.kit.resource_names import named_or_node
 from weft.ops.trees.forest_objects import Tree, TreeParams
 
 Array = np.ndarray
-_STATE: dict[str, Any] = dict(runs_on="host", differentiable=False, stateful=True)
+_STATE: dict[str, Any] = dict(runs_on="host", stateful=True)
 _HANDLE = "tree_handle: resource"
 
 
@@ -50,7 +50,14 @@ def create_tree(xp: Any, tree_handle: Tree, tree_config: Any, *, params: str) ->
         tree_handle.create(TreeParams.parse(params), np.asarray(tree_config).item())
 
 
-@op("TreeSerialize", inputs=_HANDLE, outputs="tree_config: string", shape=s.scalar, **_STATE)
+@op(
+    "TreeSerialize",
+    inputs=_HANDLE,
+    outputs="tree_config: string",
+    shape=s.scalar,
+    differentiable=False,
+    **_STATE,
+)
 def tree_serialize(xp: Any, tree_handle: Tree) -> Array:
     with _made(tree_handle).lock:
         return np.array(tree_handle.dumps(), object)
@@ -58,7 +65,7 @@ def tree_serialize(xp: Any, tree_handle: Tree) -> Array:
 
 @op(
     "TreeDeserialize", inputs=f"{_HANDLE}, tree_config: string", attrs="params: string",
-    shape=s.none, **_STATE,
+    shape=s.none, differentiable=False, **_STATE,
 )  # fmt: skip
 def tree_deserialize(xp: Any, tree_handle: Tree, tree_config: Any, *, params: str) -> None:
     with tree_handle.lock:
@@ -66,14 +73,21 @@ def tree_deserialize(xp: Any, tree_handle: Tree, tree_config: Any, *, params: st
         tree_handle.load(np.asarray(tree_config).item())
 
 
-@op("TreeSize", inputs=_HANDLE, outputs="tree_size: int32", shape=s.scalar, **_STATE)
+@op(
+    "TreeSize",
+    inputs=_HANDLE,
+    outputs="tree_size: int32",
+    shape=s.scalar,
+    differentiable=False,
+    **_STATE,
+)
 def tree_size(xp: Any, tree_handle: Tree) -> Array:
     return np.array(len(_made(tree_handle).feature), np.int32)
 
 
 @op(
     "FeatureUsageCounts", inputs=_HANDLE, outputs="feature_counts: int32", attrs="params: string",
-    shape=lambda c: (None,), **_STATE,
+    shape=lambda c: (None,), differentiable=False, **_STATE,
 )  # fmt: skip
 def feature_usage_counts(xp: Any, tree_handle: Tree) -> Array:
     with _made(tree_handle).lock:
@@ -89,7 +103,7 @@ def _predicted(c: ShapeContext) -> list[Dims]:
 @op(
     "TreePredictionsV4", inputs=f"{_HANDLE}, input_data: float",
     outputs="predictions: float, tree_paths: string", attrs="params: string", shape=_predicted,
-    **_STATE,
+    differentiable=False, **_STATE,
 )  # fmt: skip
 def tree_predictions(xp: Any, tree_handle: Tree, input_data: Array) -> Any:
     with _made(tree_handle).lock:
@@ -100,7 +114,7 @@ def tree_predictions(xp: Any, tree_handle: Tree, input_data: Array) -> Any:
 
 @op(
     "GrowTreeV4", inputs=f"{_HANDLE}, input_data: float, input_labels: float, input_weights: float",
-    attrs="random_seed: int = 0, params: string", shape=s.none, **_STATE,
+    attrs="random_seed: int = 0, params: string", shape=s.none, differentiable=False, **_STATE,
 )  # fmt: skip
 def grow_tree(
     xp: Any, tree_handle: Tree, input_data: Array, input_labels: Array, input_weights: Array, *,

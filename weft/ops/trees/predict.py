@@ -15,7 +15,7 @@ from weft.ops.trees.ensemble_objects import Ensemble, node_values, split_of
 from weft.protos.boosted_trees import DebugOutput
 
 Array = np.ndarray
-_STATE: dict[str, Any] = dict(runs_on="host", differentiable=False, stateful=True)
+_STATE: dict[str, Any] = dict(runs_on="host", stateful=True)
 _ATTRS = "num_bucketized_features: int >= 1, logits_dimension: int"
 _FEATURES = "bucketized_features: num_bucketized_features * int32"
 

@@ -17,7 +17,7 @@ from weft.ops.trees import quantile_stream
 from weft.ops.trees.quantile_stream import Stream
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 _STATE: dict[str, Any] = dict(_HOST, stateful=True)
 _HANDLE = "quantile_stream_resource_handle: resource"
 

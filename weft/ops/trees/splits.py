@@ -15,7 +15,7 @@ from weft.ops.trees.ensemble_objects import DEFAULT_LEFT, DEFAULT_RIGHT, EQUALIT
 from weft.ops.trees.gains import first_best, weights_and_gains
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 _PENALTIES = "l1: float, l2: float, tree_complexity: float, min_node_weight: float"
 
 

@@ -12,7 +12,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kit.shared import invalid
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host", differentiable=False)
+_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _check_rows(node_ids: Array, gradients: Array, hessians: Array, max_splits: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core import flags
 from weft.passes.client_graph import ClientGraph, Node
+from weft.runtime.debug.trace import HOST
 
 _calls = itertools.count()
 
@@ -70,10 +71,12 @@ def to_graph_def(graph: ClientGraph) -> Any:
     from weft.graph.graph_def import new_graph_def
 
     message = new_graph_def()
+    # Feeds have no device of their own: they arrive where the rest of the partition is.
+    here = next((node.device for node in graph.nodes if node.device), HOST)
     for node in graph.nodes:
         entry = message.node.add()
         entry.name, entry.op = node.name, node.type
-        entry.device = node.device or "/job:localhost/replica:0/task:0/device:CPU:0"
+        entry.device = node.device or here
         entry.input.extend(_edge(*edge) for edge in node.inputs)
         entry.input.extend(f"^{c.name}" for c in node.controls)
         fill_attrs(entry, node)

@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
 from weft.passes.regions.static_values import NodeContext
@@ -59,7 +60,7 @@ def _compiled(source: str, names: dict[str, Any], where: dict[int, Node]) -> Ste
             inner(values)
         except Exception as error:
             node = node_of(error, where)
-            raise (located(error, node) if node is not None else error) from error
+            raise_from(located(error, node) if node is not None else error, error)
 
     return step
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.passes.client_graph import Node
 from weft.runtime.host.codegen import node_of
 from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after, size_limits, to_host
@@ -45,7 +46,7 @@ def straight_loop(
             return inner(map(convert, state), map(convert, fixed), count)
         except Exception as error:
             node = node_of(error, where)
-            raise (located(error, node) if node is not None else error) from error
+            raise_from(located(error, node) if node is not None else error, error)
 
     return loop
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from weft.core.deferred import Deferred
+from weft.core.errors import raise_from
 from weft.runtime.host.codegen import node_of
 from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after
 from weft.runtime.host.interpret import located
@@ -33,7 +34,7 @@ def waiting_step(plan: Any) -> WaitingStep | None:
             return stop
         except Exception as error:
             node = node_of(error, where)
-            raise (located(error, node) if node is not None else error) from error
+            raise_from(located(error, node) if node is not None else error, error)
 
     return step
 

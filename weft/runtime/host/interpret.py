@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, errors, flags
+from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind
 from weft.graph.op_def import FuncRef
+from weft.graph.operation import Operation
 from weft.passes.client_graph import Edge, Node
 from weft.passes.ref_reads import is_reference
 from weft.passes.resource_edges import is_cell
@@ -110,7 +112,7 @@ def run_nodes(nodes: Sequence[HostNode], values: list[Any], store: ResourceStore
                     values[slot] = None
     except Exception as error:
         assert item is not None
-        raise located(error, item.node) from error
+        raise_from(located(error, item.node), error)
 
 
 def run_one(item: HostNode, inputs: list[Any], store: ResourceStore) -> Sequence[Any]:
@@ -153,7 +155,7 @@ def run_nodes_observed(
                 values[slot] = value
             observe(item.node, inputs, outputs, start, time.perf_counter())
         except Exception as error:
-            raise located(error, item.node) from error
+            raise_from(located(error, item.node), error)
         for slot in item.frees:
             values[slot] = None
 
@@ -193,10 +195,12 @@ def advance_rng(store: ResourceStore, node: Node, out_dims: list[Any]) -> None:
 
 def located(error: Exception, node: Node) -> Exception:
     """`error` as an OpError that names the node and the line that made it."""
-    op = node.op
+    op, name = node.op, node.name
     if isinstance(error, errors.OpError):
         if error.op is not None or (error.node_def is not None):
             return error
+        if (reader := _reader(op, getattr(error, "variable", None))) is not None:
+            op, name = reader, reader.name
         kind: Any = type(error)
         message = error.message
     elif isinstance(error, MemoryError) or "array is too big" in str(error):
@@ -207,10 +211,18 @@ def located(error: Exception, node: Node) -> Exception:
         kind, message = errors.InvalidArgumentError, f"{type(error).__name__}: {error}"
         if not isinstance(error, (ValueError, TypeError, IndexError, ArithmeticError)):
             kind = errors.InternalError
-    message += f"\n\t {errors.node_text(op, node.name)}"
+    message += f"\n\t {errors.node_text(op, name)}"
     node_def = op.node_def if op is not None else None
     made: Exception = kind(node_def, op, message)
     return made
+
+
+def _reader(op: Operation | None, variable: str | None) -> Operation | None:
+    """The node that reads `variable` for `op`: where a step is run, the two are one."""
+    if op is None or variable is None:
+        return None
+    reads = [t.op for t in op.inputs if t.op.type == "Identity"]
+    return next((read for read in reads if read.inputs[0].op.name == variable), None)
 
 
 def check_outputs(node: Node, outputs: Sequence[Any]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags
+from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
 from weft.passes.client_graph import Edge
@@ -116,7 +117,7 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
         try:
             executable = _compiled(lowered)
         except Exception as error:
-            raise translate(error) from error
+            raise_from(translate(error), error)
     factor = spec.factor if trace.objects.guessed else 0
     return Program(
         executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import flags
+from weft.core.errors import raise_from
 from weft.graph.shape_fn import known, size
 from weft.passes.client_graph import Edge, Node
 from weft.passes.control_flow.fold import subgraphs
@@ -129,7 +130,7 @@ class Region:
             try:
                 step(values)
             except Exception as error:
-                raise translate(error) from error
+                raise_from(translate(error), error)
         elif entry.tiny:
             self._to_host(values)
             self._tiny_step(values)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags
+from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import subgraphs
@@ -133,7 +134,7 @@ class Tracer:
         except (NotImplementedError, jax.errors.JAXTypeError) as error:
             raise CannotLower(node, str(error)) from error
         except Exception as error:
-            raise located(error, node) from error
+            raise_from(located(error, node), error)
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)

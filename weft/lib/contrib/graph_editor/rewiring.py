@@ -7,7 +7,7 @@ from typing import Any
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.lib.contrib.graph_editor.selecting import make_list_of_op, make_list_of_t
-from weft.lib.contrib.graph_editor.subgraph import make_view
+from weft.lib.contrib.graph_editor.subgraph import SubGraphView, make_view
 
 
 def _edges(tensor: Tensor, can_modify: Any, cannot_modify: Any) -> list[tuple[Operation, int]]:
@@ -18,12 +18,23 @@ def _edges(tensor: Tensor, can_modify: Any, cannot_modify: Any) -> list[tuple[Op
     return [(op, i) for op in takers for i, each in enumerate(op.inputs) if each is tensor]
 
 
-def _reroute(ts0: Any, ts1: Any, both: bool, can_modify: Any, cannot_modify: Any) -> int:
-    pairs = list(zip(make_list_of_t(ts0), make_list_of_t(ts1), strict=True))
-    count = 0
-    for new, old in pairs:
+def _pairs(ts0: Any, ts1: Any) -> list[tuple[Tensor, Tensor]]:
+    """The tensors of two lists side by side, once they are known to fit."""
+    first, second = make_list_of_t(ts0), make_list_of_t(ts1)
+    if len(first) != len(second):
+        raise ValueError(f"ts0 and ts1 have different sizes: {len(first)} != {len(second)}")
+    found = list(zip(first, second, strict=True))
+    for new, old in found:
         if not new.dtype.is_compatible_with(old.dtype.base_dtype):
-            raise ValueError(f"Dtypes {new.dtype} and {old.dtype} are not compatible")
+            raise ValueError(f"Dtypes {new.dtype} and {old.dtype} are not compatible.")
+        if not new.shape.is_compatible_with(old.shape):
+            raise ValueError(f"Shapes {new.shape} and {old.shape} are not compatible.")
+    return found
+
+
+def _reroute(ts0: Any, ts1: Any, both: bool, can_modify: Any, cannot_modify: Any) -> int:
+    count = 0
+    for new, old in _pairs(ts0, ts1):
         there = _edges(old, can_modify, cannot_modify)
         back = _edges(new, can_modify, cannot_modify) if both else []
         for op, i in there:
@@ -47,41 +58,53 @@ def swap_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = Non
 def reroute_inputs(sgv0: Any, sgv1: Any) -> Any:
     """The second part takes what the first one takes."""
     first, second = make_view(sgv0), make_view(sgv1)
-    _reroute(first.inputs, second.inputs, False, second.ops, None)
-    return first, make_view(second.ops)
+    _reroute(first.inputs, second.inputs, False, _takers(first, second), None)
+    second._take(first.inputs, first.passthroughs)
+    return first, second
 
 
 def swap_inputs(sgv0: Any, sgv1: Any) -> Any:
     """Each of two parts takes what the other one took."""
     first, second = make_view(sgv0), make_view(sgv1)
-    _reroute(first.inputs, second.inputs, True, [*first.ops, *second.ops], None)
-    return make_view(first.ops), make_view(second.ops)
+    _reroute(first.inputs, second.inputs, True, _takers(first, second), None)
+    taken = first.inputs, first.passthroughs
+    first._take(second.inputs, second.passthroughs)
+    second._take(*taken)
+    return first, second
+
+
+def _takers(*parts: SubGraphView) -> list[Operation]:
+    """The operations of the parts, and those that take what the parts only pass on."""
+    passed = [tensor for part in parts for tensor in part.passthroughs]
+    return [op for part in parts for op in part.ops] + [
+        op for tensor in passed for op in tensor.consumers()
+    ]
 
 
 def reroute_outputs(sgv0: Any, sgv1: Any) -> Any:
     """Who takes from the second part takes from the first one."""
     first, second = make_view(sgv0), make_view(sgv1)
     _reroute(first.outputs, second.outputs, False, None, [*first.ops, *second.ops])
-    return make_view(first.ops), make_view(second.ops)
+    return first, second
 
 
 def swap_outputs(sgv0: Any, sgv1: Any) -> Any:
     """Who takes from one of two parts takes from the other one."""
     first, second = make_view(sgv0), make_view(sgv1)
     _reroute(first.outputs, second.outputs, True, None, [*first.ops, *second.ops])
-    return make_view(first.ops), make_view(second.ops)
+    return first, second
 
 
 def reroute_ios(sgv0: Any, sgv1: Any) -> Any:
-    """The first part takes the place of the second one."""
-    reroute_inputs(sgv1, sgv0)
-    return reroute_outputs(sgv0, sgv1)
+    """What leads out of the second part, and into it, leads out of and into the first one."""
+    reroute_outputs(sgv0, sgv1)
+    return reroute_inputs(sgv0, sgv1)
 
 
 def swap_ios(sgv0: Any, sgv1: Any) -> Any:
     """Two parts change places."""
-    swap_inputs(sgv0, sgv1)
-    return swap_outputs(sgv0, sgv1)
+    swap_outputs(sgv0, sgv1)
+    return swap_inputs(sgv0, sgv1)
 
 
 def add_control_inputs(op: Operation, cops: Any) -> None:

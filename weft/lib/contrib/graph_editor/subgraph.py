@@ -12,7 +12,7 @@ from weft.lib.contrib.graph_editor.selecting import (
     get_name_scope_ops,
     make_list_of_op,
     make_list_of_t,
-    select_ops,
+    select_ops_and_ts,
 )
 
 
@@ -83,6 +83,13 @@ class SubGraphView:
         made._inputs, made._outputs = inputs, outputs
         return made
 
+    def _take(self, inputs: list[Tensor], passthrough: list[Tensor]) -> None:
+        """Has other inputs from now on; those that it only passes on are outputs as well."""
+        now = dict(zip(self._inputs, inputs, strict=True))
+        passed = set(self._passthrough)
+        self._outputs = [now[t] if t in passed else t for t in self._outputs]
+        self._inputs, self._passthrough = inputs, passthrough
+
     def remap_inputs(self, new_input_indices: Any) -> SubGraphView:
         """With these of the inputs, by number or tensor, in this order."""
         return self._with([_chosen(self._inputs, i) for i in new_input_indices], self.outputs)
@@ -109,9 +116,7 @@ def make_view(*args: Any, **kwargs: Any) -> SubGraphView:
     """A part of a graph from operations, or patterns of their names with `graph`."""
     if len(args) == 1 and isinstance(args[0], SubGraphView):
         return args[0]
-    ops = select_ops(*args, **kwargs)
-    passing = [a for a in args if isinstance(a, Tensor)]
-    return SubGraphView(ops, passing)
+    return SubGraphView(*select_ops_and_ts(*args, **kwargs))
 
 
 def make_view_from_scope(scope: str, graph: Graph) -> SubGraphView:

@@ -25,6 +25,7 @@ from weft.lib.train.checkpoint.saver_builder import BaseSaverBuilder, BulkSaverB
 from weft.lib.train.checkpoint.saver_kept import KeptCheckpoints
 from weft.lib.train.checkpoint.saver_objects import check_all_there, object_graph_key_mapping
 from weft.lib.train.checkpoint.saver_saveable import all_saveable_objects, validate_and_slice_inputs
+from weft.lib.train.restore_mismatch import mismatches
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state import global_step as training_util
 from weft.ops.state.variables import prepend_scope, strip_scope
@@ -329,7 +330,11 @@ class Saver(KeptCheckpoints):
         except errors.NotFoundError as error:
             self._restore_by_object(sess, prefix, error)
         except errors.InvalidArgumentError as error:
-            raise _explained(error, "a mismatch between the current graph and the graph") from error
+            made = _explained(error, "a mismatch between the current graph and the graph")
+            restore = sess.graph.get_operation_by_name(self.saver_def.restore_op_name)
+            if found := mismatches(restore, prefix):
+                made._message += f"\n\nVariables with other shapes:\n{found}"
+            raise made from error
 
     def _restore_eagerly(self, prefix: str) -> None:
         assert self._builder is not None
