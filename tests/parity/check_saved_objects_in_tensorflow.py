@@ -21,7 +21,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 import numpy as np
 import tensorflow as tf
 
-from tests.saved_model.objects import ROWS, STORED, results
+from tests.saved_model.objects import ROWS, STORED, derivatives, results
 
 RECORDED = json.loads((STORED / "answers.json").read_text())
 
@@ -52,9 +52,16 @@ def training(folder: Path) -> Iterator[tuple[str, Any, Any]]:
     yield "optimizer", loaded.v.numpy().tolist(), np.load(folder / "trained.npy").tolist()
 
 
+def loops(folder: Path) -> Iterator[tuple[str, Any, Any]]:
+    """First and second derivatives of functions with loops."""
+    wanted = json.loads((STORED / "loops.json").read_text())
+    found = derivatives(tf, tf.saved_model.load(str(folder / "loops")))
+    yield "derivatives of loops", [each.numpy().tolist() for each in found], wanted
+
+
 def main(folder: str) -> int:
     wrong = 0
-    for part in (toys, keras_models, training):
+    for part in (toys, keras_models, training, loops):
         for what, found, wanted in part(Path(folder)):
             same = len(found) == len(wanted) and all(map(np.allclose, found, wanted))
             if not same:

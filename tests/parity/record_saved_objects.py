@@ -17,7 +17,15 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 import tensorflow as tf
 
-from tests.saved_model.objects import STORED, WORDS, results, signatures, toy
+from tests.saved_model.objects import (
+    STORED,
+    WORDS,
+    derivatives,
+    looping,
+    results,
+    signatures,
+    toy,
+)
 
 
 def main() -> None:
@@ -35,6 +43,17 @@ def main() -> None:
     shutil.make_archive("toy", "zip", "toy")
     shutil.rmtree("toy")
     Path("answers.json").write_text(json.dumps(found))
+    record_loops()
+
+
+def record_loops() -> None:
+    """What TensorFlow derives from loops that it has loaded again."""
+    tf.saved_model.save(looping(tf), "loops")
+    Path("loops/fingerprint.pb").unlink()
+    found = derivatives(tf, tf.saved_model.load("loops"))
+    shutil.make_archive("loops", "zip", "loops")
+    shutil.rmtree("loops")
+    Path("loops.json").write_text(json.dumps([each.numpy().tolist() for each in found]))
 
 
 if __name__ == "__main__":

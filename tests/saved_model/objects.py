@@ -66,6 +66,56 @@ def results(tf: Any, model: Any) -> list[Any]:
     ]
 
 
+def looping(tf: Any) -> Any:
+    """Loops and branches that are differentiated where they were loaded."""
+
+    class Looping(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = tf.Variable(0.5, name="w")
+
+        @tf.function(input_signature=[tf.TensorSpec([3], tf.float32), tf.TensorSpec([], tf.int32)])
+        def waves(self, x: Any, n: Any) -> Any:
+            w = self.w.read_value()  # TensorFlow knows too little of handles it has loaded
+            for i in tf.range(n):
+                if i % 2 < 1:
+                    x = tf.sin(x) * w + x
+                else:
+                    x = x * x * w
+            return x
+
+        @tf.function(input_signature=[tf.TensorSpec([4, 3], tf.float32)])
+        def rows(self, x: Any) -> Any:
+            out = tf.TensorArray(tf.float32, 4, element_shape=[3])
+            state, w = tf.ones([3]), self.w.read_value()
+            for i in tf.range(4):
+                state = tf.sin(state) * w + x[i] * state
+                out = out.write(i, state * state)
+            return out.stack()
+
+    return Looping()
+
+
+def derivatives(tf: Any, model: Any) -> list[Any]:
+    """Of the first and second order, by an argument and by a variable."""
+    found = []
+    numbers = np.linspace(-1.0, 1.0, 12, dtype=np.float32)
+    calls = [
+        (lambda x: model.waves(x, tf.constant(3)), numbers[:3]),
+        (model.rows, numbers.reshape(4, 3)),
+    ]
+    for call, value in calls:
+        x = tf.constant(value)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = call(x)
+            first = inner.gradient(y, [x, model.w])
+        found += [y, *first, *outer.gradient(first, [x, model.w])]
+    return found
+
+
 def keras_model(tf: Any) -> Any:
     layers = tf.keras.layers
     inputs = tf.keras.Input((2,), name="features")

@@ -21,7 +21,9 @@ from tests.saved_model.objects import (
     ROWS,
     STORED,
     WORDS,
+    derivatives,
     keras_model,
+    looping,
     results,
     signatures,
     toy,
@@ -382,3 +384,17 @@ def test_a_model_that_was_saved_goes_with_its_functions(tmp_path: Path) -> None:
     del model
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("writer", ["weft", "TensorFlow"])
+def test_loops_are_differentiated_where_they_are_loaded(writer: str, tmp_path: Path) -> None:
+    with EagerExecution().as_default():
+        if writer == "weft":
+            tf.saved_model.save(looping(tf), str(tmp_path))
+        else:
+            shutil.unpack_archive(STORED / "loops.zip", tmp_path)
+        found = derivatives(tf, tf.saved_model.load_v2(str(tmp_path)))
+        values = [each.numpy() for each in found]
+    wanted = json.loads((STORED / "loops.json").read_text())
+    for value, want in zip(values, wanted, strict=True):
+        np.testing.assert_allclose(value, want, 1e-4, 1e-5)

@@ -10,7 +10,15 @@ import pytest
 
 import weft as tf
 from tests.parity.test_graphdef import ROOT, TENSORFLOW
-from tests.saved_model.objects import ROWS, WORDS, keras_model, signatures, toy, trained
+from tests.saved_model.objects import (
+    ROWS,
+    WORDS,
+    keras_model,
+    looping,
+    signatures,
+    toy,
+    trained,
+)
 from weft.client.eager import EagerExecution
 
 
@@ -35,6 +43,7 @@ def write_eagerly(folder: Path) -> None:
     tf.saved_model.save(module, str(folder / "trained"))
     module.step(x)
     np.save(folder / "trained.npy", module.v.numpy())
+    tf.saved_model.save(looping(tf), str(folder / "loops"))
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from weft.autodiff.functions import (
     Halves,
     add_body,
     add_outputs,
+    backward_graph,
     halves,
     late_arguments,
     own_body,
@@ -23,6 +24,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import REGISTRY, FuncRef, raw, register_gradient
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.functions.traced_graph import lowered_outputs
 
 
 def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
@@ -39,9 +41,10 @@ def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
     op.attrs["Tout"] = [*op.attrs["Tout"], *(t.dtype.base_dtype for t in handed[0])]
     saved = add_outputs(op, handed[0])
     late = list(dict.fromkeys(tensor for body in bodies for tensor in late_arguments(body)))
+    graph = backward_graph(op)
     backward = [
         add_body(
-            op.graph, f"{op.type}_gradient", side.backward,
+            graph, f"{op.type}_gradient", side.backward,
             [*side.dys, *side.body.inputs, *extra, *map(side.body.graph.capture, late)], side.dxs,
         )
         for side, extra in zip(sides, handed, strict=True)
@@ -49,7 +52,8 @@ def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
     given = [convert_to_tensor(grads[i]) for i in sides[0].outputs]
     types = [dx.dtype.base_dtype for dx in sides[0].dxs]
     inputs = [*given, *op.inputs[1:], *saved, *late]
-    found = REGISTRY[op.type](op.inputs[0], inputs, types, **_as_attrs(op, backward))
+    made = REGISTRY[op.type](op.inputs[0], inputs, types, **_as_attrs(op, backward))
+    found = lowered_outputs(made, graph) if types else []
     return [None, *_spread(sides[0], found, len(op.inputs) - 1)]
 
 
@@ -92,10 +96,13 @@ def _stand_in(tensor: Tensor) -> Tensor:
 def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> FuncRef:
     made = [op for tensor in extra if tensor not in side.saved for op in with_constants(tensor)]
     ops = list(dict.fromkeys([*side.forward, *made]))
-    return add_body(op.graph, name, ops, side.body.inputs, [*side.body.outputs, *extra])
+    return add_body(
+        op.graph, name, ops, side.body.inputs, [*side.body.outputs, *extra],
+        control_outputs=side.body.control_outputs,
+    )  # fmt: skip
 
 
-def _spread(side: Halves, found: Any, count: int) -> list[Any]:
+def _spread(side: Halves, found: list[Tensor], count: int) -> list[Any]:
     """Gradients in the places of the inputs they belong to."""
-    values = dict(zip(side.inputs, found if isinstance(found, list) else [], strict=False))
+    values = dict(zip(side.inputs, found, strict=False))
     return [values.get(i) for i in range(count)]

@@ -15,6 +15,7 @@ from weft.autodiff.functions import (
     add_body,
     add_outputs,
     ancestors,
+    backward_graph,
     connected_halves,
     dense_or_zeros,
     flows,
@@ -57,9 +58,10 @@ def _gradient_by_halves(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
     late = late_arguments(body)
     inputs = [*side.dys, *body.inputs, *side.saved, *late.values()]
     base = op.attrs["f"].name
-    backward = add_body(op.graph, f"{base}_backward", side.backward, inputs, side.dxs, keep=True)
+    graph = backward_graph(op)
+    backward = add_body(graph, f"{base}_backward", side.backward, inputs, side.dxs, keep=True)
     given = [convert_to_tensor(grads[i]) for i in side.outputs]
-    results = _call(op.graph, backward, [*given, *op.inputs, *saved, *late])
+    results = _call(graph, backward, [*given, *op.inputs, *saved, *late])
     for tensor, dx in zip(results, side.dxs, strict=True):
         tensor.dims = dx.dims
     packed = nest.pack_sequence_as(found, results, expand_composites=True)
@@ -97,7 +99,8 @@ def _has_control_flow(library: dict[str, Any], reference: FuncRef) -> bool:
 
 def _call_of_gradient(op: Operation, reference: FuncRef, given: list[Tensor]) -> list[Any]:
     """Calls a function that is made here: the gradient of `reference`."""
-    return _call(op.graph, _gradient_function(op.graph, reference), [*op.inputs, *given])
+    graph = backward_graph(op)
+    return _call(graph, _gradient_function(graph, reference), [*op.inputs, *given])
 
 
 def _gradient_function(graph: Graph, reference: FuncRef) -> FuncRef:
@@ -121,7 +124,7 @@ for _name in ("PartitionedCall", "StatefulPartitionedCall"):
 def second_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The gradient of a call's gradient, which becomes a function of the library for it."""
     given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
-    return _call_of_gradient(op, _gradient_function(op.graph, op.attrs["f"]), given)
+    return _call_of_gradient(op, _gradient_function(backward_graph(op), op.attrs["f"]), given)
 
 
 register_gradient("SymbolicGradient", second_gradient)

@@ -20,8 +20,8 @@ from weft.graph.function import (
     add_function,
     function_named,
 )
-from weft.graph.function_def import Body, effects_of, function_def, mark_handle
-from weft.graph.graph import Graph
+from weft.graph.function_def import Body, effects_of, function_def, mark_handle, name_effects
+from weft.graph.graph import Graph, get_default_graph
 from weft.graph.op_def import REGISTRY, FuncRef, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, known
@@ -92,7 +92,7 @@ def loop_body(
             if tensor not in inside:
                 inside[tensor] = raw.Placeholder(tensor.dtype.base_dtype, shape=tensor.shape)
     inputs, outputs = [inside[x] for x in body.inputs], [inside[y] for y in body.outputs]
-    return Body(inner.graph, inputs, outputs, inner.effects)
+    return Body(inner.graph, inputs, outputs, inner.effects, inner.control_outputs)
 
 
 def _dims_of(call: Operation, known: Sequence[Dims] | None) -> list[Dims] | None:
@@ -244,6 +244,7 @@ def add_body(
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
     keep: bool = False,
+    control_outputs: Sequence[Operation] = (),
 ) -> FuncRef:
     """Makes `ops` a function of `graph`'s library.
 
@@ -251,6 +252,7 @@ def add_body(
     further.
     """
     message = function_def(None, base, ops, inputs, outputs)
+    name_effects(message, control_outputs)
     for i, tensor in enumerate(inputs):
         if tensor.dtype.base_dtype is dtypes.resource:
             mark_handle(message, i, gradient_type(tensor))
@@ -261,6 +263,19 @@ def add_body(
         built = Body(owner, list(inputs), list(outputs), effects)
     add_function(graph, LibraryFunction(message, built=built))
     return FuncRef(message.signature.name)
+
+
+def backward_graph(op: Operation) -> Graph:
+    """The graph that the gradient of a call is made in, which knows the functions it calls.
+
+    It is another one where the gradient is asked for inside of a function that has captured what
+    depends on the call.
+    """
+    graph = get_default_graph()
+    if graph is not op.graph:
+        for function in op.graph._functions.values():
+            add_function(graph, function)
+    return graph
 
 
 def with_constants(tensor: Tensor) -> list[Operation]:

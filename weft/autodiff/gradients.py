@@ -17,7 +17,15 @@ from weft.autodiff import (  # noqa: F401  (register gradients)
     while_gradient,
 )
 from weft.autodiff.accumulate import AggregationMethod, accumulate
-from weft.autodiff.between import between, frontier, is_trainable, pending_counts
+from weft.autodiff.between import (
+    Inputs,
+    between,
+    crossing,
+    frontier,
+    is_trainable,
+    own_inputs,
+    pending_counts,
+)
 from weft.autodiff.call_gradient import call_gradient, python_gradient
 from weft.autodiff.loops import LoopGradients
 from weft.autodiff.zeros import zeros_outside_loop
@@ -32,6 +40,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.control.control import tuple_
 from weft.ops.control.control_flow_context import is_loop_switch, kind_of
+from weft.ops.functions.traced_graph import TracedGraph
 from weft.ops.state.variable_nodes import variable_dims
 
 Gradient = Tensor | IndexedSlices | None
@@ -108,10 +117,17 @@ def _source(graph: Graph, value: Any) -> Tensor:
     """
     tensor = _handle_or_tensor(value)
     own = graph.stand_in(tensor)
+    if own is not tensor and _crosses(graph) and hasattr(own.op, "_captured"):
+        return tensor  # there are other ways to it, through what is outside
     if own is tensor and own.graph is not graph and hasattr(value, "_ref"):
         read: Tensor = value.value()  # a function takes in the value of a reference variable
         return graph.stand_in(read)
     return own
+
+
+def _crosses(graph: Graph) -> bool:
+    """Whether gradients flow on from arguments of a function to what they stand for outside."""
+    return isinstance(graph, TracedGraph)
 
 
 def _differentiable(value: Any, name: str) -> Tensor:
@@ -131,6 +147,7 @@ class _Walk:
         self.grads: dict[Tensor, list[Any]] = {}
         self.summed: set[Tensor] = set()
         self.loops: LoopGradients | None = None
+        self.inputs: Inputs = own_inputs
 
     def run(
         self,
@@ -145,16 +162,18 @@ class _Walk:
         for i, (y, grad) in enumerate(zip(ys, grad_ys, strict=True)):
             self._add(y, self._start(y, grad, i))
         sources = [x.op for x in xs]
-        passed = between([y.op for y in ys], sources)
+        if _crosses(self.graph):
+            self.inputs = crossing(xs)
+        passed = between([y.op for y in ys], sources, self.inputs)
         self._add_loops(passed)
-        pending = pending_counts(passed)
+        pending = pending_counts(passed, self.inputs)
         ready = deque(dict.fromkeys(y.op for y in ys if y.op in passed and not pending[y.op]))
         if self.loops is not None:
             for tensor in self.loops.unused_exits(pending, set(ready)):
                 if is_trainable(tensor.dtype):
                     self._add(tensor, self.loops.zeros_for_exit(tensor))
                     ready.append(tensor.op)
-        stop_ops = frontier(sources, pending) | {t.op for t in stops}
+        stop_ops = frontier(sources, pending, self.inputs) | {t.op for t in stops}
         while ready:
             op = ready.popleft()
             with self._beside(op):
@@ -202,7 +221,7 @@ class _Walk:
         self, op: Operation, pending: dict[Operation, int], ready: deque[Operation]
     ) -> None:
         """Counts down what the sources of `op` wait for; those that wait no more are ready."""
-        for tensor in op.inputs:
+        for tensor in self.inputs(op):
             source = tensor.op
             pending[source] -= 1
             if pending[source] == 0 and kind_of(source) == "exit":
@@ -285,7 +304,7 @@ class _Walk:
             found = [_unwrap(g) for g in found]
             if self.gate and sum(g is not None for g in found) > 1:
                 found = _gated(found)
-        for i, (tensor, grad) in enumerate(zip(op.inputs, found, strict=True)):
+        for i, (tensor, grad) in enumerate(zip(self.inputs(op), found, strict=True)):
             if grad is not None:
                 self._add(tensor, _checked(op, i, tensor, grad))
 

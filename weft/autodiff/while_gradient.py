@@ -1,8 +1,9 @@
 """The gradient of a `While`: a loop that runs backward over lists of what the first one computed.
 
-The loop gets a counter, and a list (`TensorList`) for each value of its body that the gradient
-needs; the backward loop counts down and pops. Values that do not change from turn to turn need no
-list. All of it is made of operations that have gradients, so the backward loop has one as well.
+The loop gets a counter if it has none in front, and a list (`TensorList`) for each value of its
+body that the gradient needs; the backward loop counts as far and pops. Its own counter and limit
+are in front, as in any loop (`ops/loop_functions.py`). Values that do not change from turn to turn
+need no list. All of it is made of operations that have gradients, so the backward loop has one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from weft.autodiff.functions import (
     Halves,
     add_body,
     add_outputs,
+    backward_graph,
     differentiable,
     halves,
     late_arguments,
@@ -25,6 +27,7 @@ from weft.autodiff.functions import (
 )
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.graph.constant_value import constant_value
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.function_def import Body
 from weft.graph.graph import Graph
@@ -32,6 +35,9 @@ from weft.graph.op_def import FuncRef, raw, register_gradient
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims
 from weft.graph.tensor import Tensor
+from weft.ops.functions.traced_graph import lowered_outputs
+
+_OWN = 3  # counter, limit and number of turns of a backward loop
 
 
 @dataclass
@@ -61,6 +67,7 @@ def while_gradient(op: Operation, *grads: Any) -> list[Any]:
     handles = [i for i, x in enumerate(body.inputs) if x.dtype.base_dtype is dtypes.resource]
     half = halves(body, grads, handles)
     loop = _Loop(op, half, [i for i in handles if i in half.inputs])
+    loop.count = op.outputs[0] if _counts_turns(op, body) else None
     _save(loop, _choose(loop))
     found = _run_back(loop, [convert_to_tensor(grads[i]) for i in half.outputs])
     return [found.get(i) for i in range(len(op.inputs))]
@@ -77,6 +84,24 @@ def _body(op: Operation) -> Body:
     body = loop_body(library, function, dims)
     same = [tensor.dims for tensor in body.outputs] == dims
     return body if same else loop_body(library, function)
+
+
+def _counts_turns(op: Operation, body: Body) -> bool:
+    """Whether the first variable is a counter of turns, and the second a limit that stays."""
+    if len(op.inputs) < 2 or any(x.dtype.base_dtype is not dtypes.int32 for x in op.inputs[:2]):
+        return False
+    start, following = constant_value(op.inputs[0]), _behind_identities(body.outputs[0])
+    if start is None or start.shape or start or following.op.type not in ("Add", "AddV2"):
+        return False
+    counter, step = map(_behind_identities, following.op.inputs)
+    stays = _behind_identities(body.outputs[1]) is body.inputs[1]
+    return stays and counter is body.inputs[0] and bool(constant_value(step) == 1)
+
+
+def _behind_identities(tensor: Tensor) -> Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 def _flows(result: Tensor) -> bool:
@@ -118,29 +143,38 @@ def _list_of(body: Body, tensor: Tensor) -> int | None:
 
 
 def _save(loop: _Loop, tensors: list[Tensor]) -> None:
-    """Makes the loop count its turns and push `tensors`."""
+    """Makes the loop push `tensors`, and count its turns if it does not."""
     op, half = loop.op, loop.half
+    counts = loop.count is None
     with half.body.graph.as_default():
-        counter = raw.Placeholder(dtypes.int32, shape=[], name="counter")
-        following = raw.AddV2(counter, constant(1))
         given = [raw.Placeholder(dtypes.variant, shape=[], name="list") for _ in tensors]
         pairs = zip(given, tensors, strict=True)
-        pushed = [raw.TensorListPushBack(handle, tensor) for handle, tensor in pairs]
-    extra = [counter, *given]
+        results = [raw.TensorListPushBack(handle, tensor) for handle, tensor in pairs]
+        if counts:
+            given.append(raw.Placeholder(dtypes.int32, shape=[], name="counter"))
+            results.append(raw.AddV2(given[-1], constant(1)))
+    if not given:
+        return
     op.attrs["body"] = add_body(
         op.graph, op.attrs["body"].name,
-        [*half.forward, *with_constants(following), *(t.op for t in pushed)],
-        [*half.body.inputs, *extra], [*half.body.outputs, following, *pushed],
+        [*half.forward, *(each for tensor in results for each in with_constants(tensor))],
+        [*half.body.inputs, *given], [*half.body.outputs, *results],
+        control_outputs=half.body.control_outputs,
     )  # fmt: skip
-    op.attrs["cond"] = _with_arguments(op.graph, op.attrs["cond"], [t.dtype for t in extra])
-    with op.graph.control_dependencies(None):
-        # They come before the loop, and are inside of what it is inside of.
-        op.graph._set_control_flow_context(op._get_control_flow_context())
-        zero = constant(0, name="turns")
-        start = [raw.EmptyTensorList(_shape(t.dims), -1, t.dtype.base_dtype) for t in tensors]
-    _add_inputs(op, [zero, *start])
-    loop.count, *made = add_outputs(op, extra)
+    op.attrs["cond"] = _with_arguments(op.graph, op.attrs["cond"], [t.dtype for t in given])
+    _add_inputs(op, _starts(op, tensors, counts))
+    made = add_outputs(op, given)
+    op.attrs["_num_original_outputs"] = len(op.outputs)
+    loop.count = made[-1] if counts else loop.count
     loop.kept |= {tensor: made[k].value_index for k, tensor in enumerate(tensors)}
+
+
+def _starts(op: Operation, tensors: list[Tensor], counts: bool) -> list[Tensor]:
+    """Empty lists, and zero turns. They come before the loop, inside of what it is inside of."""
+    with op.graph.as_default(), op.graph.control_dependencies(None):
+        op.graph._set_control_flow_context(op._get_control_flow_context())
+        found = [raw.EmptyTensorList(_shape(t.dims), -1, t.dtype.base_dtype) for t in tensors]
+        return [*found, constant(0, name="turns")] if counts else found
 
 
 def _shape(dims: Dims) -> Any:
@@ -162,7 +196,10 @@ def _with_arguments(graph: Graph, reference: FuncRef, types: Sequence[DType]) ->
     with body.graph.as_default():
         added = [raw.Placeholder(dtype, name="unused") for dtype in types]
     ops = body.graph.get_operations()
-    return add_body(graph, reference.name, ops, [*body.inputs, *added], body.outputs)
+    return add_body(
+        graph, reference.name, ops, [*body.inputs, *added], body.outputs,
+        control_outputs=body.control_outputs,
+    )  # fmt: skip
 
 
 # ---- the backward loop ------------------------------------------------------------------------
@@ -175,11 +212,19 @@ def _run_back(loop: _Loop, grads: list[Tensor]) -> dict[int, Tensor]:
     sums = [zeros_for(op.inputs[i]) for i in loop.variables]
     assert loop.count is not None
     fixed = [*(op.inputs[i] for i in loop.fixed), *late_arguments(half.body)]
-    given = [loop.count, *grads, *sums, *loop.lists, *fixed]
-    condition = _counts_down(op.graph, [tensor.dtype.base_dtype for tensor in given])
-    found = op.definition(given, condition, body, output_shapes=dims)
+    limit = op.inputs[1] if loop.count.value_index == 0 else constant(-1)
+    start = constant(0, dtypes.int32, name="grad_counter")
+    given = [start, limit, loop.count, *grads, *sums, *loop.lists, *fixed]
+    graph = backward_graph(op)
+    condition = _counts_up(graph, [tensor.dtype.base_dtype for tensor in given])
+    made = op.definition(
+        given, condition, body, output_shapes=dims, name=f"{op.name.rpartition('/')[2]}_grad",
+        parallel_iterations=op.attrs["parallel_iterations"],
+    )  # fmt: skip
+    made[0].op.attrs["_num_original_outputs"] = len(made)
+    found = lowered_outputs(made, graph)
     positions = [*half.outputs, *loop.variables]
-    return dict(zip(positions, found[1 : 1 + len(positions)], strict=True))
+    return dict(zip(positions, found[_OWN : _OWN + len(positions)], strict=True))
 
 
 def _backward_body(loop: _Loop) -> tuple[FuncRef, list[Dims]]:
@@ -187,8 +232,11 @@ def _backward_body(loop: _Loop) -> tuple[FuncRef, list[Dims]]:
     half, inputs = loop.half, loop.half.body.inputs
     position = {i: k for k, i in enumerate(half.inputs)}
     with half.body.graph.as_default():
-        counter = raw.Placeholder(dtypes.int32, shape=[], name="counter")
-        before = raw.Sub(counter, constant(1))
+        counter, limit, turns = (
+            raw.Placeholder(dtypes.int32, shape=[], name=name)
+            for name in ("counter", "maximum_iterations", "turns")
+        )
+        following = raw.AddV2(counter, constant(1))
         lists = [raw.Placeholder(dtypes.variant, shape=[], name="list") for _ in loop.kept]
         pops = [_popped(handle, like) for handle, like in zip(lists, loop.kept, strict=True)]
         values = dict(zip(loop.kept, (value for _, value in pops), strict=True))
@@ -200,15 +248,16 @@ def _backward_body(loop: _Loop) -> tuple[FuncRef, list[Dims]]:
     flowing = [dxs[position[i]] for i in half.outputs]
     ops = [
         *half.backward,
-        *with_constants(before),
+        *with_constants(following),
         *(op for r, _ in pops for op in with_constants(r)),
     ]
     ops += [total.op for total in totals]
-    arguments = [counter, *half.dys, *sums, *lists, *fixed]
-    results = [before, *flowing, *totals, *(rest for rest, _ in pops), *fixed]
+    arguments = [counter, limit, turns, *half.dys, *sums, *lists, *fixed]
+    results = [following, limit, turns, *flowing, *totals, *(rest for rest, _ in pops), *fixed]
     shapes = [inputs[i].dims for i in half.outputs] + [None] * len(sums)
-    shapes = [(), *shapes, *(() for _ in pops), *(tensor.dims for tensor in fixed)]
-    return add_body(loop.op.graph, f"{loop.op.type}_gradient", ops, arguments, results), shapes
+    shapes = [*[()] * _OWN, *shapes, *(() for _ in pops), *(tensor.dims for tensor in fixed)]
+    name = f"{loop.op.type}_gradient"
+    return add_body(backward_graph(loop.op), name, ops, arguments, results), shapes
 
 
 def _popped(handle: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
@@ -225,10 +274,10 @@ def _rewire(ops: Sequence[Operation], new: dict[Tensor, Tensor]) -> None:
                 op._update_input(i, new[tensor])
 
 
-def _counts_down(graph: Graph, types: Sequence[DType]) -> FuncRef:
-    """The condition of a backward loop: the counter has not come down to zero."""
+def _counts_up(graph: Graph, types: Sequence[DType]) -> FuncRef:
+    """The condition of a backward loop: it has not run as often as the forward one."""
     condition = Graph()
     with condition.as_default():
         arguments = [raw.Placeholder(dtype, name=f"arg{i}") for i, dtype in enumerate(types)]
-        more = raw.Greater(arguments[0], constant(0))
-    return add_body(graph, "counts_down", condition.get_operations(), arguments, [more])
+        more = raw.Less(arguments[0], arguments[2])
+    return add_body(graph, "counts_up", condition.get_operations(), arguments, [more])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from weft.core import dtypes
@@ -28,13 +28,19 @@ from weft.graph.tensor import Tensor
 class Body:
     """The inside of a function: a graph, where its arguments go in, what it returns.
 
-    `effects` run although nothing may ask for their results.
+    `effects` run although nothing may ask for their results. `control_outputs` are those of them
+    that the function names as such: all that a branch or loop runs which is part of its graph.
     """
 
     graph: Graph
     inputs: list[Tensor]
     outputs: list[Tensor]
     effects: list[Operation] = field(default_factory=list)
+    control_outputs: list[Operation] = field(default_factory=list)
+
+    def lowered(self) -> Body:
+        """The same as a part of the graph around it."""
+        return replace(self, effects=self.control_outputs)
 
 
 class BodyCopy(Graph):
@@ -249,8 +255,16 @@ def body_from_def(
     _read_handle_marks(message, inputs)
     if origin is not None:
         graph.adopt(origin, inputs)
-    effects = [made[name] for name in message.control_ret.values()]
-    return Body(graph, inputs, outputs, list(dict.fromkeys([*effects, *effects_of(graph)])))
+    named = [made[name] for name in message.control_ret.values()]
+    effects = list(dict.fromkeys([*named, *effects_of(graph)]))
+    return Body(graph, inputs, outputs, effects, named)
+
+
+def name_effects(message: Any, effects: Sequence[Operation]) -> None:
+    """Makes operations control outputs of a function."""
+    for op in effects:
+        message.control_ret[op.name] = op.name
+        message.signature.control_output.append(op.name)
 
 
 class _Instance:

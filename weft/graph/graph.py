@@ -5,6 +5,7 @@ Building is safe from several threads: scopes belong to a thread, the tables to 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -23,6 +24,9 @@ from weft.graph.tensor import Tensor
 __all__ = ["Graph", "GraphKeys", "Operation", "Tensor", "get_default_graph"]
 
 PRODUCER_VERSION = 134
+_FUNCTIONAL = tuple(
+    f"TF_ENABLE_{part}_V2" for part in ("CONTROL_FLOW", "COND", "WHILE", "TENSOR_ARRAY")
+)
 
 
 class Graph(ScopedGraph):
@@ -30,8 +34,9 @@ class Graph(ScopedGraph):
 
     __slots__ = ("building_function", "seed")
 
-    # Whether conditionals and loops are made of functions here, as in a `tf.function`.
-    functional_control_flow = False
+    # Whether conditionals and loops are made of functions: in all graphs of a class.
+    # TensorFlow's environment variables are asked once, when it is imported.
+    functional_control_flow = any(os.environ.get(name, "0") != "0" for name in _FUNCTIONAL)
 
     def __init__(self) -> None:
         super().__init__()

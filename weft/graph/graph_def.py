@@ -153,11 +153,17 @@ def node_def(op: Operation) -> Any:
     return message
 
 
+# Attributes that TensorFlow 1.15 does not know: its graphs have them only where they are set.
+_NEWER = {("TensorListSetItem", "resize_if_index_out_of_bounds")}
+
+
 def fill_node(message: Any, op: Operation) -> None:
     message.input.extend(t._as_node_def_input() for t in op.inputs)
     message.input.extend(f"^{c.name}" for c in op._control_inputs)
     declared = op.definition.attrs
     for name, value in op.attrs.items():
+        if value is False and (op.type, name) in _NEWER:
+            continue
         attr = declared.get(name)
         dtype = op.attrs.get("dtype") if attr is not None and attr.kind == "tensor" else None
         message.attr[name].CopyFrom(attr_to_proto(value, attr and attr.kind, dtype))

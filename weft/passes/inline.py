@@ -28,6 +28,14 @@ from weft.passes.control_flow.functional import (
     truth,
     while_node,
 )
+from weft.passes.narrow import (
+    is_lowered,
+    live_variables,
+    narrow_branches,
+    narrow_loop,
+    used_outputs,
+    with_outputs,
+)
 from weft.passes.prune import prune
 from weft.passes.ref_reads import read_late
 
@@ -54,12 +62,14 @@ class Inliner:
 
     def __init__(self, library: dict[str, Any], path: tuple[str, ...], branches: bool) -> None:
         self.library, self.path, self.branches = library, path, branches
+        self.used: dict[Node, set[int]] = {}
         self.nodes: list[Node] = []
         self.old: dict[Edge, Edge] = {}
         self.gone: dict[Node, list[Node]] = {}
         self.targets: list[Node] = []
 
     def rewrite(self, graph: ClientGraph) -> None:
+        self.used = used_outputs(graph)
         for node in graph.nodes:
             self.take(node)
         graph.nodes = self.nodes
@@ -99,7 +109,10 @@ class Inliner:
     def graph_of(self, node: Node, function: FuncRef, prefix: str) -> ClientGraph:
         """The body of a function as a graph of its own, with all calls in it replaced."""
         self._check_path(function.name)
-        return self._prepared(node, body_of(self.library, function), function.name, prefix)
+        body = body_of(self.library, function)
+        if is_lowered(node):
+            body = body.lowered()
+        return self._prepared(node, body, function.name, prefix)
 
     def _check_path(self, name: str) -> None:
         if name in self.path:
@@ -186,7 +199,8 @@ class Inliner:
             self.graph_of(node, node.attrs[f"{side}_branch"], f"{node.name}/{side}")
             for side in ("else", "then")
         ]
-        self._put_if(node, truth(self.nodes, predicate, node), inputs, graphs)
+        kept = self._narrow(node, graphs)
+        self._put_if(node, kept, truth(self.nodes, predicate, node), inputs, graphs)
 
     def case(self, node: Node) -> None:
         """A chain of conditionals; an index out of range means the last branch."""
@@ -198,15 +212,24 @@ class Inliner:
         if len(graphs) == 1:
             self._splice(node, graphs[0], inputs)
             return
-        rest = graphs[-1]
+        kept = self._narrow(node, graphs)
+        rest, part = graphs[-1], with_outputs(node, kept)
         for i in range(len(graphs) - 2, 0, -1):
-            rest = chosen(node, i, index, inputs, rest, graphs[i])
+            rest = chosen(part, i, index, inputs, rest, graphs[i])
         first = self._equals(node, index)
         # The index goes along as the first argument of what is left to decide.
         if len(graphs) > 2:
             graphs[0].feeds.insert(0, (argument(graphs[0], 0, index, node), 0))
             inputs = [index, *inputs]
-        self._put_if(node, first, inputs, [rest, graphs[0]])
+        self._put_if(node, kept, first, inputs, [rest, graphs[0]])
+
+    def _narrow(self, node: Node, graphs: list[ClientGraph]) -> list[int]:
+        """The outputs that are left of a conditional; its branches lose the others."""
+        if not is_lowered(node):
+            return list(range(len(node.dtypes)))
+        kept = sorted(self.used[node])
+        narrow_branches(graphs, kept)
+        return kept
 
     def _equals(self, node: Node, index: Edge) -> Edge:
         test = is_index(node, 0, index)
@@ -214,10 +237,11 @@ class Inliner:
         return test, 0
 
     def _put_if(
-        self, node: Node, predicate: Edge, inputs: Sequence[Edge], graphs: list[ClientGraph]
-    ) -> None:
-        made = if_node(node, predicate, inputs, graphs)
-        self._put(node, made, {i: (made, i) for i in range(len(node.dtypes))})
+        self, node: Node, kept: list[int], predicate: Edge, inputs: Sequence[Edge],
+        graphs: list[ClientGraph],
+    ) -> None:  # fmt: skip
+        made = if_node(with_outputs(node, kept), predicate, inputs, graphs)
+        self._put(node, made, {i: (made, k) for k, i in enumerate(kept)})
 
     # ---- loops ----
 
@@ -232,8 +256,13 @@ class Inliner:
             )  # fmt: skip
         _check_results(node, "While", body, len(node.inputs))
         condition.fetches = [truth(condition.nodes, condition.fetches[0], node)]
-        made, outputs = while_node(node, condition, body, node.inputs)
-        self._put(node, made, outputs)
+        kept = list(range(len(node.inputs)))
+        if is_lowered(node):
+            kept = live_variables(condition, body, self.used[node])
+            narrow_loop(condition, body, kept)
+        inputs = [node.inputs[i] for i in kept]
+        made, outputs = while_node(with_outputs(node, kept), condition, body, inputs)
+        self._put(node, made, {i: outputs[k] for k, i in enumerate(kept)})
 
     def for_(self, node: Node) -> None:
         """A loop over a counter, which is not among the results."""

@@ -79,7 +79,7 @@ def choose(
             settled.append(_Settled(*filled, names))
             return settled[0].tensors()
 
-        found = cond_of_functions(test, on_true, on_false, settle, None)
+        found = cond_of_functions(test, on_true, on_false, None, settle)
         return settled[0].merged(found)
     return _choose_by_switches(test, on_true, on_false, names)
 

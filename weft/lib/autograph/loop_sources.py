@@ -91,7 +91,7 @@ def _over_range(values: Any, extra_test: Any, body: Any, state: State, options: 
 
 
 def _over_dataset(values: Any, extra_test: Any, body: Any, state: State, options: Options) -> None:
-    if get_default_graph().functional_control_flow:
+    if getattr(get_default_graph(), "ordered", False):
         _over_iterator(iterate(values), extra_test, body, state, options)
         return
     init = complete(lambda _: None, lambda own: own, (), state)

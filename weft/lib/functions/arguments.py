@@ -277,7 +277,7 @@ def relaxed(a: Arguments, b: Arguments) -> Arguments:
         if not isinstance(x, (Tensor, TensorSpec)):
             return x
         shapes = x.shape._dims_tuple, y.shape._dims_tuple
-        return TensorSpec(TensorShape.from_dims(common_dims(*shapes)), x.dtype.base_dtype)
+        return TensorSpec(TensorShape.from_dims(common_dims(shapes)), x.dtype.base_dtype)
 
     return a.with_leaves([common(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from weft.client import eager as eager_execution
+from weft.graph.graph import Graph, get_default_graph
 from weft.ops.kit import eager
 
 
@@ -75,13 +76,19 @@ def disable_tensor_equality() -> None:
 
 
 def control_flow_v2_enabled() -> bool:
-    """False: loops and conditionals are Switch and Merge nodes."""
-    return False
+    """Whether loops and conditionals are `While` and `If` nodes: always so in a `tf.function`."""
+    return Graph.functional_control_flow or get_default_graph().functional_control_flow
 
 
 def enable_control_flow_v2() -> None:
-    """Changes nothing: it chooses between two forms of the same loop, and weft has one."""
+    """From now on loops and conditionals are `While` and `If` nodes, which call functions.
+
+    Their gradients are such nodes as well, and have gradients. Without it they are Switch and Merge
+    nodes, whose loops have gradients of the first order only.
+    """
+    Graph.functional_control_flow = True
 
 
 def disable_control_flow_v2() -> None:
-    """Changes nothing: see `enable_control_flow_v2`."""
+    """From now on loops and conditionals outside of `tf.function` are Switch and Merge nodes."""
+    Graph.functional_control_flow = False

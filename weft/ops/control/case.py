@@ -1,4 +1,4 @@
-"""Choices among several branches, as nested conds."""
+"""Choices among several branches, as nested conds or a `Case` of functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from typing import Any
 from weft.core import dtypes
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Operation, Tensor, control_dependencies, name_scope
+from weft.graph.graph import (
+    Operation,
+    Tensor,
+    control_dependencies,
+    get_default_graph,
+    name_scope,
+)
 from weft.graph.op_def import raw
 from weft.ops.control.cond import cond, smart_cond
 from weft.ops.control.control import Assert
@@ -155,6 +161,10 @@ def switch_case(
     """
     actions = _numbered_branches(branch_fns, default, branch_index)
     with name_scope(name, "case", [branch_index]):
+        if get_default_graph().functional_control_flow:
+            from weft.ops.functions.branch_functions import case_of_functions
+
+            return case_of_functions(branch_index, actions)
         function = actions[-1]
         for i, action in reversed(list(enumerate(actions[:-1]))):
             same = raw.Equal(branch_index, convert_to_tensor(i, branch_index.dtype))

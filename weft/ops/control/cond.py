@@ -260,8 +260,7 @@ def cond(
     if get_default_graph().functional_control_flow:
         from weft.ops.functions.branch_functions import cond_of_functions
 
-        result = cond_of_functions(pred, true_fn, false_fn, _settle(strict), name)
-        return result if strict else _unpacked(result)
+        return cond_of_functions(pred, true_fn, false_fn, name)
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
@@ -321,18 +320,6 @@ def _check_same_structure(original_t: Any, original_f: Any) -> None:
         raise TypeError(f"Incompatible return types of true_fn and false_fn: {error}") from None
     except ValueError as error:
         raise ValueError(f"Incompatible return values of true_fn and false_fn: {error}") from None
-
-
-def _settle(strict: bool) -> Callable[[Any, list[Any]], list[Any]]:
-    """What compares the results of two branches that are functions."""
-
-    def settle(graphs: Any, results: list[Any]) -> list[Any]:
-        if not strict:
-            results = [_unpacked(each) for each in results]
-        _check_same_structure(*results)
-        return results
-
-    return settle
 
 
 def _unify_index_types(result_t: Any, result_f: Any) -> None:

@@ -58,6 +58,15 @@ def while_loop(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
+    if get_default_graph().functional_control_flow:
+        from weft.ops.functions.loop_functions import while_of_functions
+
+        if shape_invariants is not None:
+            shape_invariants = _invariants(loop_vars, shape_invariants)
+        return while_of_functions(
+            cond, body, loop_vars, shape_invariants, parallel_iterations, maximum_iterations,
+            name, return_same_structure,
+        )  # fmt: skip
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -73,14 +82,7 @@ def while_loop(
             counted = maximum_iterations is not None
             return _loop_now(cond, body, loop_vars, alone and not counted, counted)
         if shape_invariants is not None:
-            nest.assert_same_structure(loop_vars, shape_invariants)
-            shape_invariants = nest.map_structure(shape_invariant, loop_vars, shape_invariants)
-        if get_default_graph().functional_control_flow:
-            from weft.ops.functions.loop_functions import FunctionalLoop
-
-            loop = FunctionalLoop(loop_vars, shape_invariants, parallel_iterations)
-            result = loop.build(cond, body, return_same_structure)
-            return result if maximum_iterations is None else result[1]
+            shape_invariants = _invariants(loop_vars, shape_invariants)
         context = WhileContext(
             maximum_iterations=maximum_iterations,
             parallel_iterations=parallel_iterations,
@@ -92,6 +94,11 @@ def while_loop(
             add_to_collection(GraphKeys.WHILE_CONTEXT, context)
         result = context.build(cond, body, loop_vars, shape_invariants, return_same_structure)
         return result if maximum_iterations is None else result[1]
+
+
+def _invariants(loop_vars: Any, given: Any) -> Any:
+    nest.assert_same_structure(loop_vars, given)
+    return nest.map_structure(shape_invariant, loop_vars, given)
 
 
 def _limit(maximum_iterations: Any) -> Tensor:

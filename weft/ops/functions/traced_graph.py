@@ -1,4 +1,4 @@
-"""Graphs that `tf.function` fills, and what becomes of them: functions of a library.
+"""Graphs that `tf.function` fills, or branches and loops, and what they become: library functions.
 
 Inside of them, conditionals and loops are functions as well (`branch_functions.py`,
 `loop_functions.py`), and what has effects happens in the order in which it was written.
@@ -15,10 +15,10 @@ from typing import Any
 from weft.core import nest
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import LibraryFunction, add_function
-from weft.graph.function_def import Body, BodyCopy, effects_of, function_def
-from weft.graph.graph import Graph, control_dependencies
+from weft.graph.function_def import Body, BodyCopy, effects_of, function_def, name_effects
+from weft.graph.graph import Graph, control_dependencies, get_default_graph
 from weft.graph.graph_def import attr_to_proto
-from weft.graph.op_def import FuncRef
+from weft.graph.op_def import FuncRef, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.functions.effect_order import order_effects
@@ -37,10 +37,11 @@ class InaccessibleTensorError(ValueError):
 class TracedGraph(FuncGraph):
     """The body of a `tf.function`, a branch or a loop while it is being built.
 
-    `awaited` are operations outside that a call has to wait for.
+    `awaited` are operations outside that a call has to wait for; `is_block`: a branch or loop.
     """
 
     functional_control_flow = True
+    is_block = False
 
     def __init__(self, name: str, ordered: bool = True) -> None:
         super().__init__(name)
@@ -119,6 +120,43 @@ def _operation(item: Any) -> Operation:
     return found
 
 
+def block_graph(name: str) -> TracedGraph:
+    """The graph of a branch or a loop: part of what it lies in, with the collections of that.
+
+    In a plain graph nothing puts effects in the order in which they were written.
+    """
+    graph = TracedGraph(name, ordered=getattr(get_default_graph(), "ordered", False))
+    assert graph.outer_graph is not None
+    graph.is_block = True
+    graph._collections = graph.outer_graph._collections
+    return graph
+
+
+def function_label(scope: str) -> str:
+    """How names of functions begin that belong to the node of this name scope."""
+    return scope.rstrip("/").replace("/", "_")
+
+
+def squeezed(predicate: Any) -> Any:
+    """A predicate as a scalar, if it may be something else."""
+    if isinstance(predicate, Tensor) and predicate.dims != ():
+        return raw.Squeeze(predicate)
+    return predicate
+
+
+def lowered_outputs(made: Any, graph: Graph) -> list[Tensor]:
+    """Identities of the outputs of a conditional or loop, which may be lists of tensors."""
+    if isinstance(made, Operation):
+        op, outputs = made, []
+    else:
+        outputs = list(made) if isinstance(made, (list, tuple)) else [made]
+        op = outputs[0].op
+    op.attrs["_lower_using_switch_merge"] = True
+    if op.definition.calls != "while":
+        graph.prevent_fetching(op)
+    return [raw.Identity(tensor) for tensor in outputs]
+
+
 def unique_function_name(base: str) -> str:
     """A name that no other function of this process has."""
     return f"{re.sub(r'[^A-Za-z0-9_.]', '_', base)}_{next(_serial)}"
@@ -134,15 +172,15 @@ def library_function(
     """What was traced, as a function under a name."""
     message = function_def(name, name, graph.get_operations(), inputs, outputs)
     effects = effects_of(graph)
-    for op in effects:
-        message.control_ret[op.name] = op.name
-        message.signature.control_output.append(op.name)
+    # A branch or loop of a plain graph does only what its results need, as the graph does.
+    named = effects if graph.ordered or not graph.is_block else []
+    name_effects(message, named)
     for i, tensor in enumerate(inputs):
         shapes = attr_to_proto([tensor.dims], "list(shape)")
         message.arg_attr[i].attr["_output_shapes"].CopyFrom(shapes)
     for key, value in (attrs or {}).items():
         message.attr[key].CopyFrom(attr_to_proto(value, None))
-    built = Body(graph, list(inputs), list(outputs), effects)
+    built = Body(graph, list(inputs), list(outputs), effects, named)
     return LibraryFunction(message, built=built)
 
 

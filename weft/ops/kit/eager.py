@@ -143,6 +143,8 @@ class EagerGraph(Graph):
     What operations keep (variables, tables) lives as long as the graph.
     """
 
+    functional_control_flow = False
+
     def __init__(self, ctx: Any, rng: dict[Any, np.ndarray]) -> None:
         super().__init__()
         self._resources = ctx.resources.empty()

@@ -417,12 +417,17 @@ def tensor_list_pop_back(
 @op(
     "TensorListSetItem",
     inputs="input_handle: variant, index: int32, item: element_dtype",
-    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+    outputs="output_handle: variant",
+    attrs="element_dtype: type, resize_if_index_out_of_bounds: bool = false", shape=s.scalar,
+    runs_on="host",
 )  # fmt: skip
 def tensor_list_set_item(
-    xp: Any, input_handle: Any, index: Any, item: Any, *, element_dtype: DType
-) -> Any:
+    xp: Any, input_handle: Any, index: Any, item: Any, *, element_dtype: DType,
+    resize_if_index_out_of_bounds: bool,
+) -> Any:  # fmt: skip
     input_handle.check(element_dtype)
+    if resize_if_index_out_of_bounds:
+        input_handle = _at_least(input_handle, int(index) + 1)
     position = _index(input_handle, index, "modify")
     items = input_handle.values()
     items[position] = item if element_dtype is dtypes.variant else np.asarray(item)
@@ -436,6 +441,11 @@ def tensor_list_set_item(
 def tensor_list_resize(xp: Any, input_handle: Any, size: Any) -> Any:
     items = input_handle.values()[: int(size)]
     return input_handle.with_items(items + [None] * (int(size) - len(items)))
+
+
+def _at_least(handle: Any, size: int) -> Any:
+    items = handle.values()
+    return handle.with_items(items + [None] * (size - len(items)))
 
 
 @op(

@@ -1,4 +1,4 @@
-"""tf.TensorArray inside of a `tf.function`: a list of tensors, which is a value and flows.
+"""tf.TensorArray where control flow is made of functions: a list of tensors, a value that flows.
 
 Functional loops and conditionals carry the list itself, so there is no handle.
 """
@@ -6,6 +6,8 @@ Functional loops and conditionals carry the list itself, so there is no handle.
 from __future__ import annotations
 
 from typing import Any, NoReturn
+
+import numpy as np
 
 from weft.core import dtypes
 from weft.core.shapes import TensorShape, as_shape
@@ -52,7 +54,7 @@ class ListTensorArray(TensorArray):
     def handle(self) -> None:  # type: ignore[override]
         return None
 
-    def _shape_vector(self) -> Tensor:
+    def _shape_vector(self) -> np.ndarray:
         return _shape_vector(self.element_shape)
 
     def _after(self, flow: Tensor) -> ListTensorArray:
@@ -109,11 +111,12 @@ class ListTensorArray(TensorArray):
     # ---- reading ----
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        found = raw.TensorListGetItem(
-            self._flow, index, self._shape_vector(), element_dtype=self._dtype, name=name
-        )
-        found.set_shape(self.element_shape)
-        return found
+        with name_scope(name, "TensorArrayV2Read", [self._flow, index]):
+            found = raw.TensorListGetItem(
+                self._flow, index, self._shape_vector(), element_dtype=self._dtype, name=name
+            )
+            found.set_shape(self.element_shape)
+            return found
 
     def stack(self, name: str | None = None) -> Tensor:
         with name_scope(name, "TensorArrayV2Stack", [self._flow]):
@@ -152,8 +155,7 @@ class ListTensorArray(TensorArray):
         return raw.NoOp(name=name)
 
 
-def _shape_vector(shape: TensorShape) -> Tensor:
+def _shape_vector(shape: TensorShape) -> np.ndarray:
     """A shape as operations on lists take it; -1 for what is not known."""
     dims = shape._dims_tuple
-    known = -1 if dims is None else [-1 if n is None else n for n in dims]
-    return constant(known, dtypes.int32, name="element_shape")
+    return np.array(-1 if dims is None else [-1 if n is None else n for n in dims], np.int32)

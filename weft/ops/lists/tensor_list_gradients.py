@@ -74,6 +74,8 @@ def _(op: Operation, grad: Any) -> list[Any]:
 def _(op: Operation, dlist: Any) -> list[Any]:
     _, index, item = op.inputs
     rest = raw.TensorListSetItem(dlist, index, raw.ZerosLike(item))
+    if op.attrs["resize_if_index_out_of_bounds"]:
+        rest = raw.TensorListResize(rest, raw.TensorListLength(op.inputs[0]))
     return [rest, None, raw.TensorListGetItem(dlist, index, raw.Shape(item), _type(op))]
 
 

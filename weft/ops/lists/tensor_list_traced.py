@@ -286,7 +286,12 @@ def _(
 
 
 @lists.tensor_list_set_item.traced
-def _(xp: Any, input_handle: TracedList, index: Any, item: Any, *, element_dtype: DType) -> Any:
+def _(
+    xp: Any, input_handle: TracedList, index: Any, item: Any, *, element_dtype: DType,
+    resize_if_index_out_of_bounds: bool,
+) -> Any:  # fmt: skip
+    if resize_if_index_out_of_bounds:
+        raise NotImplementedError("a list that grows where it is written")
     return input_handle.set(index, item)
 
 
