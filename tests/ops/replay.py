@@ -32,7 +32,7 @@ from weft.graph.op_def import REGISTRY, raw
 # running one test alone stays quick.
 BATCH = 50
 # Each program runs once, so time spent on optimizing it is lost.
-_QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
 @lru_cache(maxsize=1)
@@ -276,7 +276,7 @@ def compile_batch(batch: list[Sample]) -> dict[str, Any]:
 
     with jax.enable_x64(True):
         with jax.default_matmul_precision("highest"):
-            executable = jax.jit(program).lower(arguments).compile(_QUICK)
+            executable = jax.jit(program).lower(arguments).compile(QUICK)
         found = executable(arguments)
         return results | {key: jax.tree.map(np.asarray, value) for key, value in found.items()}
 

@@ -11,15 +11,32 @@ from weft.core import flags
 WAYS = ("nodes", "bodies", "whole")
 
 
+# Pieces of a matrix of three rows by a counter; some are as large as it says.
+CUTS = {
+    "row": lambda m, i: m[i % 3],
+    "backwards": lambda m, i: m[i % 3, ::-1],
+    "some of a row": lambda m, i: m[i % 3, 1:],
+    "some of a column": lambda m, i: m[1:, i % 2],
+    "until": lambda m, i: m[: i + 1],
+    "from": lambda m, i: m[i % 3 :],
+    "two": lambda m, i: m[i % 2 : i % 2 + 2],
+    "slice": lambda m, i: tf.slice(m, [i % 3, 0], [1, -1]),
+    "rest": lambda m, i: tf.slice(m, [i % 3, 0], [-1, 1]),
+}
+LEAVES = ("mul", "sin", "add_x")
+
+
 @st.composite
 def programs(draw, depth=2):
     """A program as nested tuples; `build` turns it into nodes."""
-    kinds = ["mul", "sin", "add_x"]
+    kinds = [*LEAVES]
     if depth:
-        kinds += ["loop", "data_loop", "cond", "array", "loop"]
+        kinds += ["loop", "data_loop", "cond", "array", "loop", "cut", "grow"]
     kind = draw(st.sampled_from(kinds))
-    if kind in ("mul", "sin", "add_x"):
+    if kind in LEAVES:
         return (kind,)
+    if kind == "cut":
+        return kind, draw(st.integers(1, 4)), draw(st.sampled_from(sorted(CUTS)))
     steps = draw(st.integers(0, 4))
     inner = draw(st.lists(programs(depth=depth - 1), min_size=1, max_size=2))
     other = draw(st.lists(programs(depth=depth - 1), min_size=1, max_size=1))
@@ -40,7 +57,11 @@ def build(program, value, x):
         return tf.sin(value) * x
     if kind == "add_x":
         return value + x
+    if kind == "cut":
+        return cut_by_counter(value, *program[1:])
     _, steps, inner, other = program
+    if kind == "grow":
+        return grow(value, steps, lambda v: chain(inner, v, x))
     if kind == "loop":
         return tf.while_loop(
             lambda i, v: i < steps, lambda i, v: (i + 1, chain(inner, v, x)), [0, value]
@@ -66,11 +87,32 @@ def build(program, value, x):
     return tf.reduce_sum(array.stack(), axis=0)
 
 
-def run_all_ways(parts, fed):
+def cut_by_counter(value, steps, name):
+    """Adds up pieces of a matrix, cut where the counter of a loop says."""
+
+    def body(i, v):
+        piece = CUTS[name](tf.stack([v, v * 0.5, v + 1.0]), i)
+        return i + 1, v * 0.5 + tf.reduce_sum(piece) * 0.1
+
+    return tf.while_loop(lambda i, v: i < steps, body, [0, value])[1]
+
+
+def grow(value, steps, change):
+    """A loop whose variable has another row after each iteration."""
+
+    def body(i, rows):
+        return i + 1, tf.concat([rows, change(rows[-1])[None]], 0)
+
+    shapes = [tf.TensorShape([]), tf.TensorShape([None, value.shape[0]])]
+    rows = tf.while_loop(lambda i, rows: i < steps, body, [0, value[None]], shapes)[1]
+    return tf.reduce_mean(rows, axis=0)
+
+
+def run_all_ways(parts, fed, dims):
     results = {}
     for way in WAYS:
         with flags.CONTROL_FLOW.override(way), tf.Graph().as_default():
-            x = tf.placeholder(tf.float32, [2], name="x")
+            x = tf.placeholder(tf.float32, dims, name="x")
             y = chain(parts, x * 1.0, x)
             gradient = tf.gradients(y, x)[0]
             with tf.Session() as sess:
@@ -79,8 +121,8 @@ def run_all_ways(parts, fed):
     return results
 
 
-def check(parts, fed):
-    results = run_all_ways(parts, np.array(fed, np.float32))
+def check(parts, fed, dims):
+    results = run_all_ways(parts, np.array(fed, np.float32), dims)
     for way in WAYS:
         for run in results[way]:
             for got, wanted in zip(run, results["nodes"][0], strict=True):
@@ -88,21 +130,31 @@ def check(parts, fed):
 
 
 fed_values = st.tuples(st.floats(-1, 1, width=32), st.floats(-1, 1, width=32))
+fed_dims = st.sampled_from([[2], [None]])
 quiet = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=quiet)
-@given(st.lists(programs(), min_size=1, max_size=2), fed_values)
-def test_random_programs(parts, fed):
-    check(parts, fed)
+@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=quiet)
+@given(st.lists(programs(), min_size=1, max_size=2), fed_values, fed_dims)
+def test_random_programs(parts, fed, dims):
+    check(parts, fed, dims)
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_cuts_by_counters(name):
+    check(
+        [("loop", 2, [("cut", 3, name)], []), ("grow", 2, [("cut", 2, name)], [])],
+        (0.3, -0.2),
+        [None],
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @settings(max_examples=60, deadline=None, suppress_health_check=quiet)
-@given(st.lists(programs(), min_size=1, max_size=3), fed_values)
-def test_many_random_programs(parts, fed):
-    check(parts, fed)
+@given(st.lists(programs(), min_size=1, max_size=3), fed_values, fed_dims)
+def test_many_random_programs(parts, fed, dims):
+    check(parts, fed, dims)
 
 
 @pytest.mark.parametrize("way", WAYS)

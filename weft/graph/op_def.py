@@ -77,6 +77,7 @@ class OpDef:
         self.prepare: Callable[[Any], Callable[[Any], Any] | None] | None = None
         self.static_rule: Callable[[Any], frozenset[str]] | None = None
         self.static: frozenset[str] = frozenset()
+        self.known: frozenset[str] = frozenset()
         self.random: Callable[..., int] | None = None
         self.flops: Callable[..., float] | None = None
         self.kernel_attrs: tuple[str, ...] = ()
@@ -203,6 +204,7 @@ def op(
     shape: Callable[[Any], Any] | None = None,
     static: str = "",
     static_rule: Callable[[Any], frozenset[str]] | None = None,
+    known: str = "",
     stateful: bool = False,
     runs_on: str = "any",
     xla: bool = False,
@@ -222,13 +224,15 @@ def op(
     """Declares the operation `name`; decorates its kernel and returns the `OpDef`.
 
     `static` lists inputs whose values must be concrete before XLA compiles; `static_rule(c)` says
-    which of them a given node really needs. `random(out_dims, attrs)` counts the Philox blocks one
-    run consumes. `differentiable=False` means the gradient is None. `allows_uninitialized`: its
-    reference inputs need not hold a value yet. `reads_only`: it looks at its reference or resource
-    input but leaves it as it is. `blocking`: it may wait for another node. `control_flow`: switch,
-    merge, enter, exit, next_iteration, loop_cond or trigger; the executor runs these, as it does
-    one whose `transfer` is send or recv, which moves a tensor between devices. `calls`:
-    function, attribute, gradient, if, case, while or for; what is called takes the node's place.
+    which of them a given node really needs. `known` lists inputs that stay NumPy's in a trace where
+    their values are known; all others are arrays of xp. `random(out_dims, attrs)` counts the Philox
+    blocks one run consumes. `differentiable=False` means the gradient is None.
+    `allows_uninitialized`: its reference inputs need not hold a value yet. `reads_only`: it looks
+    at its reference or resource input but leaves it as it is. `blocking`: it may wait for another
+    node. `control_flow`: switch, merge, enter, exit, next_iteration, loop_cond or trigger; the
+    executor runs these, as it does one whose `transfer` is send or recv, which moves a tensor
+    between devices. `calls`: function, attribute, gradient, if, case, while or for; what is called
+    takes the node's place.
     """
 
     def declare(kernel: Callable[..., Any] | None) -> OpDef:
@@ -244,8 +248,8 @@ def op(
         definition.commutative, definition.aggregate = commutative, aggregate
         definition.random, definition.flops, definition.deprecated = random, flops, deprecated
         definition.allows_uninitialized = allows_uninitialized
-        definition.static = frozenset(part.strip() for part in static.split(",") if part.strip())
-        if unknown := definition.static - {arg.name for arg in definition.input_args}:
+        definition.static, definition.known = _names(static), _names(static) | _names(known)
+        if unknown := definition.known - {arg.name for arg in definition.input_args}:
             raise ValueError(f"op {name}: static inputs {sorted(unknown)} are not inputs")
         if kernel is not None:
             definition.attach_kernel(kernel)
@@ -255,6 +259,10 @@ def op(
         return definition
 
     return declare
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.split(",") if part.strip())
 
 
 def _parameters(kernel: Callable[..., Any]) -> tuple[list[str], tuple[str, ...], bool]:

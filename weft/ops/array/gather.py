@@ -49,7 +49,7 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     if is_concrete(indices) and np.all((indices >= 0) & (indices < params.shape[axis])):
         return xp.take(params, indices, axis=axis, mode="clip")
     where = (slice(None),) * axis + (indices,)
-    return xp.asarray(params).at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    return params.at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
 
 
 def _gathered(c: ShapeContext) -> Dims:
@@ -63,6 +63,7 @@ def _gathered(c: ShapeContext) -> Dims:
     outputs="output: Tparams",
     attrs="validate_indices: bool = true, Tparams: type, Tindices: {int32, int64}",
     shape=_gathered,
+    known="indices",
 )
 def gather_(xp: Any, params: Any, indices: Any) -> Any:
     if params.ndim < 1:
@@ -116,6 +117,7 @@ def _gathered_v2(c: ShapeContext) -> Dims:
     attrs="batch_dims: int = 0, Tparams: type, Tindices: {int32, int64}, Taxis: {int32, int64}",
     shape=_gathered_v2,
     static="axis",
+    known="indices",
 )
 def gather_v2_(xp: Any, params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
     if params.ndim < 1:

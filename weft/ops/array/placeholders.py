@@ -52,6 +52,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: list(T)",
     attrs="T: list(type) >= 1",
     shape=s.each_unchanged,
+    known="input",
 )
 def identity_n_(xp: Any, input: list[Any]) -> list[Any]:
     return list(input)

@@ -13,7 +13,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
-from weft.ops.kit.shared import as_array, invalid, is_concrete, shape_argument
+from weft.ops.kit.shared import as_array, invalid, is_concrete, known_numbers, shape_argument
 
 
 def _sliced(c: ShapeContext) -> Dims:
@@ -64,6 +64,17 @@ def _checked_slice(x: Any, begin: Any, size: Any) -> tuple[list[int], list[int]]
     return starts, sizes
 
 
+def _traced_sizes(dims: tuple[int, ...], begin: Any, size: Any) -> list[int]:
+    """The sizes of a slice whose begin is traced; all that follows must follow a known number."""
+    sizes = [int(n) for n in size]
+    for i, (b, n, d) in enumerate(zip(known_numbers(begin), sizes, dims, strict=True)):
+        if n == -1:
+            if b is None:
+                raise NotImplementedError("how much a slice takes only shows when it runs")
+            sizes[i] = d - b
+    return sizes
+
+
 def slice_static(c: ShapeContext) -> frozenset[str]:
     """Which inputs of a `Slice` XLA must know: where it begins only if the size depends on it."""
     sizes = c.value(2)
@@ -89,7 +100,8 @@ def slice_(xp: Any, input: Any, begin: Any, size: Any) -> Any:
     if not is_concrete(begin):
         from jax import lax
 
-        return lax.dynamic_slice(input, list(begin), [int(n) for n in size])
+        starts = [begin[i] for i in range(input.ndim)]
+        return lax.dynamic_slice(input, starts, _traced_sizes(input.shape, begin, size))
     starts, sizes = _checked_slice(input, begin, size)
     return input[tuple(builtins.slice(b, b + n) for b, n in zip(starts, sizes, strict=True))]
 

@@ -22,7 +22,8 @@ from weft.ops.array.strided_plan import (
     checked_plan,
     python_index,
     strided_plan,
-    traced_starts,
+    traced_rows,
+    with_rows,
 )
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.shared import as_array, blank, invalid, is_concrete, shape_argument
@@ -100,13 +101,11 @@ def strided_slice_(
         out = input[index]
         return (np.flip(out, flipped) if flipped else out).reshape(final)
     plan = checked_plan(input.shape, begin, end, strides, masks)
-    if not is_concrete(begin, end):
-        from jax import lax
-
-        starts = traced_starts(xp, plan, input.shape, begin, masks)
-        return lax.dynamic_slice(input, starts, plan.sizes).reshape(plan.final)
     from jax import lax
 
+    if not is_concrete(begin, end):
+        starts, plan = traced_rows(xp, plan, input.shape, begin, masks)
+        input = lax.dynamic_slice(input, starts, with_rows(input.shape, plan))
     slices, reversed_axes = ascending_slices(plan)
     out = lax.slice(input, *zip(*((i.start, i.stop, i.step) for i in slices), strict=True))
     if reversed_axes:
@@ -168,14 +167,12 @@ def strided_slice_grad_(
     dims = tuple(map(int, shape))
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     plan = checked_plan(dims, begin, end, strides, masks)
+    starts = None
+    if not is_concrete(begin, end):
+        starts, plan = traced_rows(xp, plan, dims, begin, masks)
     if dy.shape != plan.final:
         raise invalid(f"shape of dy was {s.show(dy.shape)} instead of {s.show(plan.final)}")
     dy = xp.reshape(dy, plan.sizes)
-    if not is_concrete(begin, end):
-        from jax import lax
-
-        starts = traced_starts(xp, plan, dims, begin, masks)
-        return lax.dynamic_update_slice(xp.zeros(dims, dy.dtype), dy, starts)
     slices, reversed_axes = ascending_slices(plan)
     if reversed_axes:
         dy = xp.flip(dy, tuple(reversed_axes))
@@ -187,8 +184,12 @@ def strided_slice_grad_(
         return xp.zeros(dims, dy.dtype)
     from jax import lax
 
-    around = [(i.start, d - i.stop, i.step - 1) for i, d in zip(slices, dims, strict=True)]
-    return lax.pad(dy, blank(dy.dtype), around)
+    room = dims if starts is None else with_rows(dims, plan)
+    around = [(i.start, d - i.stop, i.step - 1) for i, d in zip(slices, room, strict=True)]
+    rows = lax.pad(dy, blank(dy.dtype), around)
+    if starts is None:
+        return rows
+    return lax.dynamic_update_slice(xp.zeros(dims, dy.dtype), rows, starts)
 
 
 @strided_slice_grad_.gradient

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.ops.kit.shared import invalid, is_concrete
+from weft.ops.kit.shared import invalid, known_numbers
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 MASK_ATTRS = ", ".join(f"{mask}: int = 0" for mask in MASKS)
@@ -36,8 +36,8 @@ Piece = tuple[int | None, int, int | None, bool]
 
 def strided_plan(
     dims: tuple[int | None, ...],
-    begin: Sequence[int] | np.ndarray | None,
-    end: Sequence[int] | np.ndarray | None,
+    begin: Sequence[int | None] | np.ndarray | None,
+    end: Sequence[int | None] | np.ndarray | None,
     strides: Sequence[int] | np.ndarray,
     begin_mask: int = 0,
     end_mask: int = 0,
@@ -47,7 +47,7 @@ def strided_plan(
 ) -> StridedPlan:
     """Works out a slice spec against `dims`; ValueError when it cannot fit.
 
-    `begin` or `end` None means that they are not known.
+    None for `begin` or `end`, or for a number of theirs, means that it is not known.
     """
     if ellipsis_mask & (ellipsis_mask - 1):
         raise ValueError("Multiple ellipses in slice spec not allowed")
@@ -71,8 +71,8 @@ def strided_plan(
             piece = _piece(
                 dims,
                 len(taken),
-                None if begin is None else int(begin[i]),
-                None if end is None else int(end[i]),
+                _number(begin, i),
+                _number(end, i),
                 int(strides[i]),
                 bool(bit & begin_mask),
                 bool(bit & end_mask),
@@ -82,6 +82,11 @@ def strided_plan(
             final += [] if piece[3] else [piece[2]]
     begins, steps, sizes, shrunk = zip(*taken, strict=True) if taken else ((), (), (), ())
     return StridedPlan(begins, steps, sizes, shrunk, tuple(final))
+
+
+def _number(bounds: Sequence[int | None] | np.ndarray | None, i: int) -> int | None:
+    number = None if bounds is None else bounds[i]
+    return None if number is None else int(number)
 
 
 def _piece(
@@ -105,14 +110,14 @@ def _piece(
         return None, stride, None, False
     low, high = (0, length) if stride > 0 else (-1, length - 1)
     first, last = (low, high) if stride > 0 else (high, low)
-    if begin is None or end is None:
-        if not (open_begin and open_end):
+    if not open_begin:
+        if begin is None:
             return None, stride, None, False
-    else:
-        if not open_begin:
-            first = min(max(begin + length if begin < 0 else begin, low), high)
-        if not open_end:
-            last = min(max(end + length if end < 0 else end, low), high)
+        first = min(max(begin + length if begin < 0 else begin, low), high)
+    if not open_end:
+        if end is None:
+            return None, stride, None, False
+        last = min(max(end + length if end < 0 else end, low), high)
     return first, stride, max(0, -((first - last) // stride)), False
 
 
@@ -139,23 +144,20 @@ def checked_plan(
             "Expected begin, end, and strides to be 1D equal size tensors, but got shapes"
             f" {begin_shape}, {end_shape}, and {strides_shape} instead."
         )
-    known = is_concrete(begin, end)
     try:
         return strided_plan(
-            dims,
-            begin.tolist() if known else None,
-            end.tolist() if known else None,
-            strides.tolist(),
-            *masks,
+            dims, known_numbers(begin), known_numbers(end), strides.tolist(), *masks
         )
     except ValueError as error:
         raise invalid(str(error)) from None
 
 
-def traced_starts(
+def traced_rows(
     xp: Any, plan: StridedPlan, dims: tuple[int, ...], begin: Any, masks: Any
-) -> list[Any]:
-    """Where each dimension's slice starts, when the indices of single rows are traced."""
+) -> tuple[list[Any], StridedPlan]:
+    """Where the single rows start whose indices are traced, and the ranges taken of the rest."""
+    if None in plan.sizes:
+        raise NotImplementedError("how much a slice takes only shows when it runs")
     _, _, ellipsis_mask, new_axis_mask, shrink_mask = masks
     starts: list[Any] = [0] * len(dims)
     shrunk = [axis for axis, gone in enumerate(plan.shrunk) if gone]
@@ -163,8 +165,13 @@ def traced_starts(
     entries = [i for i in entries if not ellipsis_mask >> i & 1]
     for axis, i in zip(shrunk, entries, strict=True):
         starts[axis] = xp.where(begin[i] < 0, begin[i] + dims[axis], begin[i])
-    kind = begin.dtype
-    return [xp.asarray(start, kind) for start in starts]
+    begins = tuple(0 if gone else b for b, gone in zip(plan.begins, plan.shrunk, strict=True))
+    return [xp.asarray(start, begin.dtype) for start in starts], replace(plan, begins=begins)
+
+
+def with_rows(dims: tuple[int, ...], plan: StridedPlan) -> tuple[int, ...]:
+    """`dims`, but 1 where a single row is taken."""
+    return tuple(1 if gone else d for d, gone in zip(dims, plan.shrunk, strict=True))
 
 
 def ascending_slices(plan: StridedPlan) -> tuple[tuple[builtins.slice, ...], list[int]]:

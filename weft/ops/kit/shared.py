@@ -104,6 +104,26 @@ def is_concrete(*values: Any) -> bool:
     return all(isinstance(v, np.ndarray | np.generic) for v in values)
 
 
+class PartlyKnown:
+    """A traced vector of which some numbers are known; `parts` are NumPy's where they are."""
+
+    def __init__(self, vector: Any, parts: Sequence[Any]) -> None:
+        self.vector, self.parts = vector, parts
+        self.shape, self.ndim, self.dtype = vector.shape, vector.ndim, vector.dtype
+
+    def __getitem__(self, i: int) -> Any:
+        return self.parts[i]
+
+
+def known_numbers(vector: Any) -> list[int | None]:
+    """The numbers of a vector, None for those that only a trace stands in for."""
+    if is_concrete(vector):
+        return [int(number) for number in vector]
+    if not isinstance(vector, PartlyKnown):
+        return [None] * vector.shape[0]
+    return [int(part) if is_concrete(part) else None for part in vector.parts]
+
+
 def place(position: Sequence[int]) -> str:
     """An index as errors print it: [1,2], and nothing for that of a scalar."""
     return f"[{','.join(map(str, position))}]" if position else ""

@@ -260,6 +260,7 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
         attrs=f"T: {types}, Tindices: {INDEX}, Tnumsegments: {INDEX} = int32",
         shape=_unsorted_shape,
         static="num_segments",
+        known="segment_ids",
     )
     def unsorted(xp: Any, data: Array, segment_ids: Array, num_segments: np.ndarray) -> Array:
         count, depth = int(num_segments), segment_ids.ndim

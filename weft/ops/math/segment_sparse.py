@@ -86,6 +86,7 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
         attrs=f"{attrs}, Tnumsegments: {INDEX} = int32",
         shape=_sparse_shape,
         static="num_segments",
+        known="indices, segment_ids",
     )
     def counted(
         xp: Any, data: Array, indices: Array, segment_ids: Array, num_segments: np.ndarray
@@ -111,6 +112,7 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
         attrs=f"T: {{float, double}}, Tidx: {INDEX} = int32",
         shape=_sparse_shape,
         static="output_dim0",
+        known="indices, segment_ids",
     )
     def spread(
         xp: Any, grad: Array, indices: Array, segment_ids: Array, output_dim0: np.ndarray

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weft.core.errors import InternalError
 from weft.ops.lists.tensor_list_traced import TracedList
 from weft.passes.client_graph import Node
 from weft.passes.control_flow.fold import subgraphs
@@ -29,7 +30,10 @@ _ENDLESS = 1 << 12
 
 
 class CannotLower(Exception):
-    """This node cannot be part of a compiled program; it must run outside of it."""
+    """This node cannot be part of a compiled program; it must run outside of it.
+
+    Or what it was given is wrong: then it fails outside of a program too, and says how.
+    """
 
     def __init__(self, node: Node, reason: str) -> None:
         super().__init__(f"{node.name}: {reason}")
@@ -40,19 +44,10 @@ def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     """The outputs of a structured node, as tracers."""
     try:
         return (_lower_while if node.type == "_While" else _lower_if)(tracer, node, inputs)
-    except CannotLower:
+    except (CannotLower, InternalError):
         raise
     except Exception as error:
-        # What is wrong with a branch counts only if it is taken.
-        if _is_user_error(error) and node.type != "_If":
-            raise
         raise CannotLower(node, f"{type(error).__name__}: {error}") from error
-
-
-def _is_user_error(error: Exception) -> bool:
-    from weft.core.errors import OpError, UnimplementedError
-
-    return isinstance(error, OpError) and not isinstance(error, UnimplementedError)
 
 
 # ---- loops ------------------------------------------------------------------------------------

@@ -246,10 +246,11 @@ class Region:
         try:
             self._compile(entry, values)
         except CannotLower as error:
-            reason = str(error)
+            reason = str(error).partition("\n")[0]
             report.say(3, lambda: f"not compiled: {reason}")
-            self.cannot_compile = error
+            # A mistake of the user's is raised here: another step may well be compiled.
             self._interpret(entry, values)
+            self.cannot_compile = error
         else:
             self.run(values)
             if not self.on_accelerator:

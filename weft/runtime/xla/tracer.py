@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags
-from weft.core.errors import raise_from
-from weft.graph.kernel_call import bind
+from weft.graph.kernel_call import bind, flat_arg_names
+from weft.ops.kit.shared import is_concrete
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import subgraphs
 from weft.passes.devices import DeviceInfo
 from weft.passes.regions.group import schedule
 from weft.passes.regions.units import Unit
 from weft.passes.resource_edges import cell_key, is_cell
-from weft.runtime.host.interpret import _derefs, located
+from weft.runtime.host.interpret import _derefs
 from weft.runtime.resources import Variable
+from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
 from weft.runtime.xla.lower import CannotLower, lower
@@ -77,6 +78,7 @@ class Tracer:
         import jax.numpy as jnp
 
         self.objects, self.parts = Objects(self.factor, switch, self.device), Parts()
+        self.known_parts = KnownParts()
         cells = self._cells(donated, kept)
         self.cells = {cell_key(root[0]): cell for root, cell in cells.items()}
         before = [_shape_or_none(cell.state) for cell in cells.values()]
@@ -122,19 +124,16 @@ class Tracer:
         }
 
     def _run_node(self, node: Node, values: dict[Edge, Any]) -> None:
-        import jax
-
         try:
             inputs = [self._input(edge, values) for edge in node.inputs]
             for i in _derefs(node):
                 inputs[i] = inputs[i].read()
-            outputs = self._call(node, inputs)
-        except CannotLower:
+            outputs = self._call(node, self.known_parts.bounds(node, inputs))
+        except (CannotLower, errors.InternalError):
             raise
-        except (NotImplementedError, jax.errors.JAXTypeError) as error:
-            raise CannotLower(node, str(error)) from error
         except Exception as error:
-            raise_from(located(error, node), error)
+            # Whether the user is wrong or the kernel cannot be traced, the interpreter will tell.
+            raise CannotLower(node, f"{type(error).__name__}: {error}") from error
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)
@@ -143,6 +142,8 @@ class Tracer:
             )
         if self.objects.bounds and not subgraphs(node):
             self.objects.add_time(node, inputs, outputs)
+        if node.type == "Pack":
+            self.known_parts.note(inputs, values[node, 0])
         if node.type == "Minimum":
             note_limit(self.objects, inputs, values[node, 0])
 
@@ -167,17 +168,20 @@ class Tracer:
             return [self.cells[cell_key(node)]]
         call = bind(definition, node.attrs, traced=True)
         if definition.takes_rng:
-            return self._draw(node, call, inputs)
+            return self._draw(node, call, _as_arrays(node, inputs))
         if definition.takes_ctx:
             return call(jnp, inputs, self.objects)
-        concrete = all(isinstance(v, (np.ndarray, np.generic)) for v in inputs)
-        if concrete and inputs and not (definition.xla or definition.stateful or _is_large(node)):
+        if (
+            is_concrete(*inputs)
+            and inputs
+            and not (definition.xla or definition.stateful or _is_large(node))
+        ):
             with np.errstate(all="ignore"):
                 return call(np, inputs)
         part = self.parts.part(node, inputs) if self.objects.bounds else None
         if part is not None:
             return [part]
-        outputs: Sequence[Any] = call(jnp, inputs)
+        outputs: Sequence[Any] = call(jnp, _as_arrays(node, inputs))
         if self.objects.bounds:
             self.parts.note(node, inputs, outputs[0] if outputs else None)
         return outputs
@@ -210,6 +214,20 @@ def inner_random(nodes: Sequence[Node]) -> list[Node]:
             found[node.name] = node
         stack += [inner for graph in subgraphs(node) for inner in graph.nodes]
     return list(found.values())
+
+
+def _as_arrays(node: Node, inputs: list[Any]) -> list[Any]:
+    """The inputs of a kernel: arrays of jax.numpy, but for those that it looks at as NumPy's."""
+    import jax.numpy as jnp
+
+    definition = node.definition
+    if definition.traced_kernel is not None or not any(map(is_concrete, inputs)):
+        return inputs
+    names = flat_arg_names(definition, node.attrs)
+    return [
+        jnp.asarray(value) if is_concrete(value) and name not in definition.known else value
+        for name, value in zip(names, inputs, strict=True)
+    ]
 
 
 def _is_large(node: Node) -> bool:
