@@ -53,6 +53,9 @@ RECURSION = {
         "in a graph of functions a conditional is a node that calls functions, whose bodies may"
         " hold conditionals"
     ),
+    ("weft.ops.control.case", "weft.ops.functions.branch_functions"): (
+        "as with conditionals: a choice among functions whose bodies may hold choices"
+    ),
     ("weft.ops.control.while_loop", "weft.ops.functions.loop_functions"): (
         "in a graph of functions a loop is a node that calls functions, whose bodies may hold loops"
     ),
