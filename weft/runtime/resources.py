@@ -25,7 +25,7 @@ class Variable:
     """A cell that holds one array, on the host (NumPy) or on a device (jax.Array).
 
     Kernels know it by `read`, `write` and `initialized`; a trace puts a stand-in with the same
-    methods in its place (runtime/compile.py).
+    methods in its place (runtime/xla/checks.py).
     """
 
     __slots__ = ("container", "dims", "dtype", "is_reference", "name", "store", "value")

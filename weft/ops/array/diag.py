@@ -23,6 +23,7 @@ from weft.ops.array.diag_bands import (
     matrix_set_diag_v2_,
     set_band,
 )
+from weft.ops.kit.value_checks import must_hold
 
 _NUMBERS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
@@ -204,6 +205,8 @@ def matrix_band_part_(xp: Any, input: Any, num_lower: Any, num_upper: Any) -> An
                     f"{what} must be negative or less or equal to number of {of} ({limit}) got:"
                     f" {value}"
                 )
+    else:
+        must_hold((num_lower <= rows) & (num_upper <= columns))
     below = np.arange(rows)[:, None] - np.arange(columns)[None, :]
     low = (num_lower < 0) | (below <= num_lower)
     high = (num_upper < 0) | (-below <= num_upper)

@@ -1,7 +1,7 @@
 """Gathers: rows or elements of an array, chosen by index.
 
-An index out of range is an error when a kernel runs on NumPy, as on TensorFlow's CPU. A compiled
-kernel cannot raise: there such rows are zeros, as on TensorFlow's GPU.
+An index out of range is an error, as on TensorFlow's CPU. In programs for an accelerator such rows
+are zeros, as on TensorFlow's GPU.
 """
 
 from __future__ import annotations
@@ -24,30 +24,34 @@ from weft.ops.array import array
 from weft.ops.array.coordinates import is_grid
 from weft.ops.kit.row_updates import check_range
 from weft.ops.kit.shared import as_array, blank, invalid, is_concrete, place
+from weft.ops.kit.value_checks import are_within, must_hold
 
 
-def _check_gather(indices: np.ndarray, limit: int) -> None:
-    check_range(
-        np.asarray(indices),
+def _check_gather(xp: Any, indices: Any, limit: int) -> bool:
+    return check_range(
+        xp,
+        np.asarray(indices) if xp is np else indices,
         limit,
         lambda index, at, limit: f"indices{place(at)} = {index} is not in [0, {limit})",
     )
 
 
 def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
-    """`params` at `indices` along `axis`; compiled, zeros where an index is out of range."""
+    """`params` at `indices` along `axis`; if nobody checks, zeros where one is out of range."""
     if xp is np:
         if np.minimum.reduce(indices, axis=None, initial=0) >= 0:  # NumPy would count from the end
             try:
                 return as_array(params.take(indices, axis))
             except IndexError:
                 pass
-        _check_gather(indices, params.shape[axis])
+    is_checked = _check_gather(xp, indices, params.shape[axis])
     if params.shape[axis] == 0 or 0 in indices.shape:
         dims = params.shape[:axis] + indices.shape + params.shape[axis + 1 :]
         return xp.zeros(dims, params.dtype)
     if is_concrete(indices) and np.all((indices >= 0) & (indices < params.shape[axis])):
         return xp.take(params, indices, axis=axis, mode="clip")
+    if is_checked:
+        return xp.asarray(params).take(indices, axis=axis, mode="clip")
     where = (slice(None),) * axis + (indices,)
     return params.at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
 
@@ -149,8 +153,7 @@ def _gather_batched(xp: Any, params: Any, indices: Any, axis: int, batch: int) -
         for part in (dims[:batch], dims[batch:axis], dims[axis : axis + 1], dims[axis + 1 :])
     )
     final = dims[:axis] + indices.shape[batch:] + dims[axis + 1 :]
-    if xp is np:
-        _check_gather(indices, length)
+    _check_gather(xp, indices, length)
     if 0 in final or length == 0:
         return xp.zeros(final, params.dtype)
     rows = xp.reshape(indices, (batches, -1))[:, None, :]
@@ -234,7 +237,10 @@ def coordinates(indices: Any) -> tuple[Any, ...]:
     return tuple(indices[..., k] for k in range(indices.shape[-1]))
 
 
-def check_coordinates(indices: np.ndarray, dims: tuple[int, ...], what: str) -> None:
+def check_coordinates(xp: Any, indices: Any, dims: tuple[int, ...], what: str) -> None:
+    if xp is not np:
+        must_hold(are_within(indices, dims[: indices.shape[-1]]))
+        return
     bad = np.any((indices < 0) | (indices >= np.array(dims[: indices.shape[-1]])), axis=-1)
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -272,6 +278,7 @@ def gather_nd_(xp: Any, params: Any, indices: Any) -> Any:
         )
     if xp is np:
         return _gather_nd_numpy(params, indices, depth).reshape(final)
+    check_coordinates(xp, indices, params.shape, "param shape")
     chosen = params.at[coordinates(indices)]
     return chosen.get(mode="fill", fill_value=0, wrap_negative_indices=False)
 
@@ -284,7 +291,7 @@ def _gather_nd_numpy(params: np.ndarray, indices: np.ndarray, depth: int) -> np.
     try:
         at = np.ravel_multi_index(tuple(indices.reshape(-1, depth).T), dims)
     except ValueError:
-        check_coordinates(indices, params.shape, "param shape")
+        check_coordinates(np, indices, params.shape, "param shape")
         raise
     return params.reshape(-1, *params.shape[depth:]).take(at, axis=0)
 

@@ -48,6 +48,7 @@ def dynamic_partition_(xp: Any, data: Any, partitions: Any, *, num_partitions: i
             f" partitions.shape = {s.show(partitions.shape)}"
         )
     check_range(
+        xp,
         partitions,
         num_partitions,
         lambda index, at, limit: f"partitions{place(at)} = {index} is not in [0, {limit})",

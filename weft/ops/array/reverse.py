@@ -13,6 +13,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
+from weft.ops.kit.value_checks import must_be_within
 
 
 def _reversed_by_flags(c: ShapeContext) -> Dims:
@@ -136,6 +137,8 @@ def reverse_sequence_(
                 raise invalid(f"seq_lens({i}) < 0")
             if length > input.shape[seq_dim]:
                 raise invalid(f"seq_lens({i}) > input.dims({seq_dim})")
+    else:
+        must_be_within(seq_lengths, input.shape[seq_dim] + 1)
     steps = np.arange(input.shape[seq_dim]).reshape(_column(input.ndim, seq_dim))
     lengths = seq_lengths.astype(np.int64).reshape(_column(input.ndim, batch_dim))
     order = xp.where(steps < lengths, lengths - 1 - steps, steps)

@@ -1,7 +1,7 @@
 """Scatters: rows or elements put into an array, or added to it, by index.
 
-An index out of range is an error when a kernel runs on NumPy, as on TensorFlow's CPU. A compiled
-kernel cannot raise: there such updates are dropped, as on TensorFlow's GPU.
+An index out of range is an error, as on TensorFlow's CPU. In programs for an accelerator such
+updates are dropped, as on TensorFlow's GPU.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def scatter_into(xp: Any, target: Any, indices: Any, updates: Any, kind: str) ->
         raise invalid(str(error)) from None
     if 0 in indices.shape[:-1] or 0 in updates.shape:
         return target
+    check_coordinates(xp, indices, target.shape, "shape")
     if xp is np:
-        check_coordinates(indices, target.shape, "shape")
         out = np.array(target)
         if kind == "add":
             np.add.at(out, coordinates(indices), updates)

@@ -22,6 +22,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import is_sparse
 from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import as_array, deprecated_alias, divide, invalid, shape_argument
+from weft.ops.kit.value_checks import must_hold
 
 # Their tensors may be handles, or bare bytes where they are scalars.
 _NOT_NUMBERS = (dtypes.string, dtypes.resource, dtypes.variant)
@@ -454,6 +455,8 @@ def invert_permutation_(xp: Any, x: Any) -> Any:
                 raise invalid(f"{d} is not between 0 and {len(x)}")
             if d in x[:i]:
                 raise invalid(f"{d} is duplicated in the input.")
+    else:
+        must_hold(xp.sort(x) == xp.arange(x.size, dtype=x.dtype))
     return xp.argsort(x).astype(x.dtype)
 
 

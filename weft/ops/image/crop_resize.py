@@ -16,6 +16,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.image.sizes import sized
 from weft.ops.kit.shared import deprecated_alias, invalid
+from weft.ops.kit.value_checks import must_be_within
 
 F = np.float32
 _TYPES = "{uint8, uint16, int8, int16, int32, int64, half, float, double}"
@@ -89,7 +90,9 @@ def _check_boxes(xp: Any, boxes: Any, box_ind: Any, batch: int) -> None:
         raise invalid(f"box_index must be 1-D{s.show(box_ind.shape)}")
     if box_ind.shape[0] != boxes.shape[0]:
         raise invalid("box_index has incompatible shape")
-    if xp is np and ((box_ind < 0) | (box_ind >= batch)).any():
+    if xp is not np:
+        must_be_within(box_ind, batch)
+    elif ((box_ind < 0) | (box_ind >= batch)).any():
         raise errors.OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
 
 

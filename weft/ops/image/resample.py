@@ -16,6 +16,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.ops.image.sizes import resized, two_sizes
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import must_hold
 
 F = np.float32
 Kernel = Callable[[Any, Any], Any]
@@ -105,7 +106,9 @@ def _both(
     if kernel_type not in _KERNELS:
         raise invalid(f"Unrecognized kernel type: {kernel_type}")
     scales, shifts = _pair(scale), _pair(translation)
-    if xp is np and not min(scales) > 0:
+    if xp is not np:
+        must_hold((scales[0] > 0) & (scales[1] > 0))
+    elif not min(scales) > 0:
         raise invalid("Scale must be greater than zero.")
     axes = zip(image[1:3], size, scales, shifts, strict=True)
     kernel = _KERNELS[kernel_type]

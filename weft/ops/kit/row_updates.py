@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft.core import errors
+from weft.ops.kit.value_checks import must_be_within
 
 Array = Any
 
@@ -19,15 +20,22 @@ Array = Any
 FEW_ELEMENTS = 1 << 14
 
 
-def check_range(
-    indices: np.ndarray, limit: int, message: Callable[[int, tuple[int, ...], int], str]
-) -> None:
-    """Raises `message(index, its position, limit)` for the first index outside [0, limit)."""
+Message = Callable[[int, tuple[int, ...], int], str]
+
+
+def check_range(xp: Any, indices: Array, limit: int, message: Message) -> bool:
+    """Raises `message(index, its position, limit)` for the first index outside [0, limit).
+
+    Gives whether that is sure to happen, sooner or later: not in a program for an accelerator.
+    """
+    if xp is not np:
+        return must_be_within(named_by(indices), limit)
     bad = (indices < 0) | (indices >= limit)
     if bad.any():
         position = tuple(int(i) for i in np.argwhere(bad)[0])
         text = message(int(indices[position]), position, limit)
         raise errors.InvalidArgumentError(None, None, text)
+    return True
 
 
 def put_row(buffer: Array, index: Any, row: Array) -> Array:
@@ -50,11 +58,13 @@ def update_rows(
     indices: Array,
     inputs: Sequence[Array],
     step: Callable[..., Sequence[Array]],
+    void: Any = False,
 ) -> list[Array]:
     """`arrays` with the rows at `indices` (a vector) replaced by `step(rows of arrays, *inputs)`.
 
     `inputs` have one row per index. Where an index repeats, the update is run in rounds: round k
-    handles the k-th mention of every row, so there is one round when none repeats.
+    handles the k-th mention of every row, so there is one round when none repeats. In a program,
+    nothing is updated if `void` is true.
     """
     if xp is np:
         return _update_rows_numpy(arrays, indices, inputs, step)
@@ -69,10 +79,12 @@ def update_rows(
         mentions = _named_once[id(indices)][1]
         if mentions is not None and arrays[0].size <= FEW_ELEMENTS:
             if len(inputs) == 1 and inputs[0] is mentions.sums:
-                return _update_all(xp, arrays, mentions, step)
-        return _update_once(xp, arrays, xp.where(indices < 0, count, indices), inputs, step)
+                return _update_all(xp, arrays, mentions, step, void)
+        return _update_once(
+            xp, arrays, xp.where((indices < 0) | void, count, indices), inputs, step
+        )
     mention = _mention_if_repeated(xp, indices)
-    indices = xp.where(indices < 0, count, indices)
+    indices = xp.where((indices < 0) | void, count, indices)
 
     def one_round(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         k, *current = carry
@@ -117,7 +129,11 @@ def _update_once(
 
 
 def _update_all(
-    xp: Any, arrays: Sequence[Array], mentions: Mentions, step: Callable[..., Sequence[Array]]
+    xp: Any,
+    arrays: Sequence[Array],
+    mentions: Mentions,
+    step: Callable[..., Sequence[Array]],
+    void: Any,
 ) -> list[Array]:
     """The update of a small array: every row is computed, and those that were named are taken.
 
@@ -127,7 +143,7 @@ def _update_all(
     flat = values.reshape(values.shape[0], -1)
     counted = xp.concatenate([flat, xp.ones_like(flat[:, :1])], 1)
     count, shape = arrays[0].shape[0], arrays[0].shape
-    rows = xp.where(rows < 0, count, rows)
+    rows = xp.where((rows < 0) | void, count, rows)
     sums = xp.zeros((count, flat.shape[1] + 1), flat.dtype).at[rows].add(counted, mode="drop")
     named = (sums[:, -1] > 0).reshape(-1, *[1] * (len(shape) - 1))
     new = step(arrays, sums[:, :-1].reshape(shape))
@@ -157,6 +173,12 @@ def mark_named_once(indices: Array, mentions: Mentions | None = None) -> Array:
 def is_named_once(indices: Array) -> bool:
     known = _named_once.get(id(indices))
     return known is not None and known[0]() is indices
+
+
+def named_by(indices: Array) -> Array:
+    """Which rows were named before those named more than once were summed up, if they were."""
+    mentions = _named_once[id(indices)][1] if is_named_once(indices) else None
+    return indices if mentions is None else mentions.indices
 
 
 def _mention_if_repeated(xp: Any, indices: Array) -> Array:

@@ -18,6 +18,7 @@ from weft.graph.op_def import raw
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.linalg.matrices import (
     MATRICES,
     NOT_INVERTIBLE,
@@ -29,6 +30,7 @@ from weft.ops.linalg.matrices import (
     each_matrix,
     eye,
     matrix_op,
+    must_be_finite,
     or_fail,
     sides_of,
     square,
@@ -105,6 +107,7 @@ def lu_(xp: Any, input: Array, *, output_idx_type: DType) -> list[Array]:
         from jax.lax import linalg
 
         packed, _, order = linalg.lu(x)
+        must_hold(xp.diagonal(packed, axis1=-2, axis2=-1) != 0)
         return [packed.astype(input.dtype), order.astype(index)]
     from scipy.linalg import lu
 
@@ -134,7 +137,8 @@ def _eigen(xp: Any, x: Array) -> tuple[Array, Array]:
     if xp is np:
         values, vectors = or_fail(_NO_EIGENVALUES, lambda: np.linalg.eigh(x, "L"))
         return values, vectors
-    return xp.linalg.eigh(x, "L", symmetrize_input=False)
+    values, vectors = xp.linalg.eigh(x, "L", symmetrize_input=False)
+    return must_be_finite(xp, values), vectors
 
 
 @matrix_op(

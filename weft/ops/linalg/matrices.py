@@ -16,6 +16,7 @@ from weft.graph.op_def import OpDef, op
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_diag, matrix_set_diag
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.math import math
 
 Array = Any
@@ -112,6 +113,13 @@ def or_fail(message: str, compute: Callable[[], Array]) -> Array:
         return compute()
     except np.linalg.LinAlgError:
         raise invalid(message) from None
+
+
+def must_be_finite(xp: Any, x: Array) -> Array:
+    """`x`; in a program, what a matrix that LAPACK refuses makes of it is bad."""
+    if xp is not np:
+        must_hold(xp.isfinite(x))
+    return x
 
 
 def each_matrix(function: Callable[..., Array], *arrays: Array) -> Array:

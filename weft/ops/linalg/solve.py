@@ -1,7 +1,7 @@
 """Linear systems, inverses, determinants and the Cholesky decomposition they rest on.
 
 LAPACK does the work, through NumPy or SciPy on the host and through XLA when compiled. A matrix
-that cannot be decomposed fails on the host; compiled, the result has NaN in it.
+that cannot be decomposed fails on the host; on an accelerator the result has NaN in it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from weft.graph.op_def import raw
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_band_part, matrix_diag_part, matrix_set_diag
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.linalg.matrices import (
     MATRICES,
     NOT_INVERTIBLE,
@@ -28,6 +29,7 @@ from weft.ops.linalg.matrices import (
     each_matrix,
     eye,
     matrix_op,
+    must_be_finite,
     or_fail,
     square,
     square_shape,
@@ -80,7 +82,7 @@ def cholesky_(xp: Any, input: Array) -> Array:
         return or_fail(_NOT_POSITIVE, lambda: np.linalg.cholesky(x)).astype(input.dtype)
     from jax.lax import linalg
 
-    return linalg.cholesky(x, symmetrize_input=False).astype(input.dtype)
+    return must_be_finite(xp, linalg.cholesky(x, symmetrize_input=False)).astype(input.dtype)
 
 
 @cholesky_.gradient
@@ -198,7 +200,8 @@ def _least_squares_shape(c: s.ShapeContext) -> s.Dims:
 def matrix_inverse_(xp: Any, input: Array, *, adjoint: bool) -> Array:
     check_square(input)
     x = adjointed(xp, wide(input)) if adjoint else wide(input)
-    return or_fail(NOT_INVERTIBLE, lambda: xp.linalg.inv(x)).astype(input.dtype)
+    inverse = or_fail(NOT_INVERTIBLE, lambda: xp.linalg.inv(x))
+    return must_be_finite(xp, inverse).astype(input.dtype)
 
 
 @matrix_inverse_.gradient
@@ -222,7 +225,8 @@ def matrix_solve_(xp: Any, matrix: Array, rhs: Array, *, adjoint: bool) -> Array
     if 0 in rhs.shape:
         return xp.zeros(rhs.shape, rhs.dtype)
     x = adjointed(xp, wide(matrix)) if adjoint else wide(matrix)
-    return or_fail(_SINGULAR, lambda: xp.linalg.solve(x, wide(rhs))).astype(rhs.dtype)
+    found = or_fail(_SINGULAR, lambda: xp.linalg.solve(x, wide(rhs)))
+    return must_be_finite(xp, found).astype(rhs.dtype)
 
 
 def _system_gradient(op: Operation, grad_b: Tensor) -> Tensor:
@@ -274,7 +278,10 @@ def matrix_triangular_solve_(
     xp: Any, matrix: Array, rhs: Array, *, lower: bool, adjoint: bool
 ) -> Array:
     check_system(matrix, rhs, True)
-    if xp is np and rhs.size and not np.all(np.diagonal(matrix, axis1=-2, axis2=-1)):
+    diagonal = xp.diagonal(matrix, axis1=-2, axis2=-1)
+    if xp is not np:
+        must_hold(diagonal != 0)
+    elif rhs.size and not np.all(diagonal):
         raise invalid(_SINGULAR)
     return triangular(xp, wide(matrix), wide(rhs), lower, adjoint).astype(rhs.dtype)
 
@@ -302,7 +309,9 @@ def matrix_solve_ls_(
     check_system(matrix, rhs, False)
     if np.ndim(l2_regularizer) != 0:
         raise invalid(f"l2_regularizer must be scalar, got shape {s.show(l2_regularizer.shape)}")
-    if xp is np and l2_regularizer < 0:
+    if xp is not np:
+        must_hold(l2_regularizer >= 0)
+    elif l2_regularizer < 0:
         raise invalid("l2_regularizer must be >= 0.")
     shape = (*matrix.shape[:-2], matrix.shape[-1], rhs.shape[-1])
     if 0 in matrix.shape or 0 in shape:

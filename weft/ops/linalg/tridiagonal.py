@@ -13,7 +13,7 @@ from weft.graph.op_def import op, raw
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_diag_part
-from weft.ops.linalg.matrices import check_system, each_matrix
+from weft.ops.linalg.matrices import check_system, each_matrix, must_be_finite
 from weft.ops.math import math
 from weft.ops.math.indexing import gather_nd
 
@@ -132,7 +132,7 @@ def tridiagonal_solve_(xp: Any, diagonals: Array, rhs: Array, *, partial_pivotin
     if xp is np:
         solve = _pivoted if partial_pivoting else _eliminated
         return each_matrix(solve, diagonals, rhs).astype(rhs.dtype)
-    return _compiled(xp, diagonals, rhs)
+    return must_be_finite(xp, _compiled(xp, diagonals, rhs))
 
 
 def _pivoted(diagonals: Array, rhs: Array) -> Array:

@@ -1,6 +1,6 @@
 """Functions of two tensors, element by element.
 
-Integer division is checked only where values are at hand (`xp is numpy`).
+Integers are not divided by zero, nor raised to negative powers; on an accelerator nobody checks.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from weft.ops.kit.declare import (
     public,
 )
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import must_hold
 
 Array = Any
 FLOATS = "{bfloat16, half, float, double}"
@@ -179,7 +180,11 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def _check_divisor(xp: Any, x: Array, y: Array) -> None:
-    if xp is np and is_integer(y) and x.size and not (np.all(y) if y.ndim else y):
+    if not is_integer(y) or not x.size:
+        return
+    if xp is not np:
+        must_hold(y != 0)
+    elif not (np.all(y) if y.ndim else y):
         raise invalid("Integer division by zero")
 
 
@@ -258,9 +263,10 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def _power(xp: Any, x: Array, y: Array) -> Array:
-    if xp is np and is_integer(y) and np.any(y < 0):
-        message = "Integers to negative integer powers are not allowed"
-        raise invalid(message)
+    if xp is not np and is_integer(y):
+        must_hold(y >= 0)
+    elif is_integer(y) and np.any(y < 0):
+        raise invalid("Integers to negative integer powers are not allowed")
     return xp.power(x, y)
 
 

@@ -14,6 +14,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops.array import array
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.math.casts import cast
 from weft.ops.math.reduce import reduce_max, reduce_prod
 
@@ -80,7 +81,9 @@ def histogram_fixed_width_op(
     if count <= 0:
         raise invalid(f"nbins should be a positive number, but got '{nbins}'")
     low, high = value_range[0], value_range[1]
-    if xp is np and not low < high:
+    if xp is not np:
+        must_hold(low < high)
+    elif not low < high:
         message = "value_range should satisfy value_range[0] < value_range[1], but got"
         raise invalid(f"{message} '[{low}, {high}]'")
     width = (high - low).astype(np.float64) / count
@@ -142,7 +145,9 @@ def bincount_op(xp: Any, arr: Array, size: np.ndarray, weights: Array) -> Array:
     if weights.size and weights.size != values.size:
         message = "weights must be the same shape as arr or otherwise a length-0"
         raise invalid(f"{message} `Tensor`, in which case it acts as all weights equal to 1.")
-    if xp is np and np.any(values < 0):
+    if xp is not np:
+        must_hold(values >= 0)
+    elif np.any(values < 0):
         raise invalid("Input arr must be non-negative!")
     amounts = weights.reshape(-1) if weights.size else xp.ones(values.shape, weights.dtype)
     if xp is not np:

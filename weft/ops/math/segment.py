@@ -29,6 +29,7 @@ from weft.ops.array.array import (
 )
 from weft.ops.kit.declare import cast_to, is_integer, public
 from weft.ops.kit.shared import counts_up, invalid
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.math.reduce import wide
 
 Array = Any
@@ -271,7 +272,9 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
                 f"data.shape = {s.show(data.shape)} does not start with segment_ids.shape = "
                 f"{s.show(segment_ids.shape)}"
             )
-        if xp is np and np.any(segment_ids >= count):
+        if xp is not np:
+            must_hold(segment_ids < count)
+        elif np.any(segment_ids >= count):
             at = tuple(np.argwhere(segment_ids >= count)[0].tolist())
             index = f"[{','.join(map(str, at))}]" if at else ""
             wrong = f"segment_ids{index} = {segment_ids[at]}"

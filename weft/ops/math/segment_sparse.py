@@ -12,6 +12,7 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.ops.array.array import shape
 from weft.ops.kit.shared import counts_up, invalid
+from weft.ops.kit.value_checks import must_be_within, must_hold
 from weft.ops.math.segment import (
     INDEX,
     check_sorted,
@@ -61,7 +62,9 @@ def _first_outside(values: np.ndarray, limit: int) -> int | None:
 
 
 def _gathered(xp: Any, data: Array, indices: Array) -> Array:
-    if xp is np and (at := _first_outside(indices, data.shape[0])) is not None:
+    if xp is not np:
+        must_be_within(indices, data.shape[0])
+    elif (at := _first_outside(indices, data.shape[0])) is not None:
         raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {data.shape[0]})")
     if isinstance(indices, np.ndarray) and counts_up(indices, data.shape[0]):
         return data
@@ -97,6 +100,9 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
             if len(segment_ids) and segment_ids[-1] >= count:
                 raise invalid("segment ids must be < num_segments")
             check_sorted(segment_ids)
+        else:
+            must_be_within(segment_ids, count)
+            must_hold(segment_ids[1:] >= segment_ids[:-1])
         return kernel(xp, _gathered(xp, data, indices), segment_ids, count)
 
     return open_ended, counted
@@ -127,6 +133,9 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
                 raise invalid(f"Segment id {segment_ids[at]} out of range [0, {segments}).")
             if (at := _first_outside(indices, count)) is not None:
                 raise invalid(f"Index {indices[at]} out of range [0, {count}).")
+        if xp is not np and count:
+            must_be_within(segment_ids, grad.shape[0])
+            must_be_within(indices, count)
         counts = xp.maximum(row_counts(xp, segment_ids, grad.shape[0], grad.dtype), 1)
         rows = (grad / per_row(scale(xp, counts), grad))[segment_ids]
         return combine_rows(xp, "add", rows, indices, count, 0)

@@ -14,6 +14,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.array.array import expand_dims, invalid, squeeze
 from weft.ops.kit.declare import literal
+from weft.ops.kit.value_checks import must_be_within
 from weft.ops.math.reduce import wide
 
 Array = Any
@@ -159,21 +160,22 @@ def _sparse_cross_entropy(c: ShapeContext) -> list[Dims]:
 def sparse_softmax_cross_entropy_with_logits_(
     xp: Any, features: Array, labels: Array
 ) -> list[Array]:
-    _check_sparse_labels(xp, features, labels)
+    is_checked = _check_sparse_labels(xp, features, labels)
     x = _shifted(xp, features)
     powers = xp.exp(x)
     total = xp.sum(powers, axis=-1, keepdims=True)
     hot = labels[:, None] == xp.arange(features.shape[1], dtype=labels.dtype)
     loss = xp.log(total[:, 0]) - xp.sum(xp.where(hot, x, literal(x, 0)), axis=-1)
     backprop = powers / total - hot.astype(x.dtype)
-    if xp is not np:  # compiled code cannot fail, so a label that does not exist poisons its row
+    if not is_checked:  # as on TensorFlow's GPU, a label that does not exist poisons its row
         exists = (labels >= 0) & (labels < features.shape[1])
         loss = xp.where(exists, loss, literal(x, np.nan))
         backprop = xp.where(exists[:, None], backprop, literal(x, np.nan))
     return [loss.astype(features.dtype), backprop.astype(features.dtype)]
 
 
-def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> None:
+def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> bool:
+    """Whether labels that do not exist fail; on an accelerator they do not."""
     if features.ndim != 2:
         raise invalid(f"logits must be 2-D, but got shape {s.show(features.shape)}")
     if labels.ndim != 1:
@@ -187,13 +189,15 @@ def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> None:
         raise invalid(
             f"Must have at least one class, but got logits shape {s.show(features.shape)}"
         )
-    if xp is np:
-        wrong = labels[(labels < 0) | (labels >= features.shape[1])]
-        if wrong.size:
-            raise invalid(
-                f"Received a label value of {wrong[0]} which is outside the valid range of "
-                f"[0, {features.shape[1]}).  Label values: {' '.join(map(str, labels))}"
-            )
+    if xp is not np:
+        return must_be_within(labels, features.shape[1])
+    wrong = labels[(labels < 0) | (labels >= features.shape[1])]
+    if wrong.size:
+        raise invalid(
+            f"Received a label value of {wrong[0]} which is outside the valid range of "
+            f"[0, {features.shape[1]}).  Label values: {' '.join(map(str, labels))}"
+        )
+    return True
 
 
 @sparse_softmax_cross_entropy_with_logits_.gradient

@@ -15,6 +15,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array.array import invalid
 from weft.ops.kit.shared import taking_attrs
+from weft.ops.kit.value_checks import must_hold
 
 f32 = np.float32
 
@@ -52,7 +53,9 @@ def _through_bits(
         raise invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
     if range_given:
         low, high = xp.asarray(input_min, kind), xp.asarray(input_max, kind)
-        if xp is np and low > high:
+        if xp is not np:
+            must_hold(low <= high)
+        elif low > high:
             raise invalid(f"Invalid range: input_min {low} > input_max {high}")
     elif 0 in x.shape:
         return x
@@ -158,7 +161,9 @@ def quantize_v2_(
         raise invalid(
             f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'."
         )
-    if xp is np and max_range < min_range:
+    if xp is not np:
+        must_hold(max_range >= min_range)
+    elif max_range < min_range:
         raise invalid("input_max_range must be larger than input_min_range.")
     least, most = _range_of(T)
     low, high = _widened(xp, min_range, max_range)

@@ -26,6 +26,7 @@ from weft.ops.array import array
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import must_hold
 from weft.ops.math import math
 from weft.ops.random import rejection
 
@@ -61,7 +62,11 @@ def _check_scalar(name: str, value: Array, wording: str) -> None:
 def check_bounds(xp: Any, minval: Array, maxval: Array, dims: Shape) -> None:
     _check_scalar("minval", minval, "must be 0-D")
     _check_scalar("maxval", maxval, "must be 0-D")
-    if xp is np and 0 not in dims and not minval < maxval:
+    if 0 in dims:
+        return
+    if xp is not np:
+        must_hold(minval < maxval)
+    elif not minval < maxval:
         raise invalid(f"Need minval < maxval, got {minval} >= {maxval}")
 
 

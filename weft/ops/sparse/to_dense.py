@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import invalid
+from weft.ops.kit.value_checks import are_within, must_hold
 
 
 def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
@@ -25,6 +26,13 @@ def check_coordinates(indices: Any, shape: Any, ordered: bool) -> None:
             if tuple(row) <= before:
                 kind = "repeated" if tuple(row) == before else "out of order"
                 raise invalid(f"indices[{i}] = {_listed(row)} is {kind}")
+
+
+def _must_ascend(xp: Any, indices: Any, shape: Any) -> None:
+    """In a program, that coordinates inside the shape come each once, in row-major order."""
+    steps = np.cumprod([1, *shape[:0:-1]], dtype=np.int64)[::-1]
+    at = xp.sum(indices.astype(np.int64) * steps, axis=1)
+    must_hold(at[1:] > at[:-1])
 
 
 def _listed(numbers: Any) -> str:
@@ -80,6 +88,9 @@ def sparse_to_dense_(
         dense = np.full(shape, default_value, dtype=np.asarray(sparse_values).dtype)
         dense[tuple(indices.T)] = sparse_values
         return dense
+    must_hold(are_within(indices, shape))
+    if validate_indices:
+        _must_ascend(xp, indices, shape)
     dense = xp.full(shape, default_value, dtype=sparse_values.dtype)
     return dense.at[tuple(indices.T)].set(sparse_values)
 

@@ -8,7 +8,7 @@ order.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -17,6 +17,7 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.ops.kit.row_updates import check_range, update_rows
+from weft.ops.kit.value_checks import write_parts
 from weft.ops.state import optimizer_formulas as formulas
 from weft.ops.state.optimizer_formulas import Array, State
 from weft.ops.state.variable_nodes import variable_dims
@@ -159,17 +160,19 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
         _check_shapes(list(zip(state, values, strict=True)), given)
         if sparse:
             indices, grad = given.pop("indices"), given.pop("grad")
-            if xp is np:
-                check_range(indices, values[0].shape[0], _out_of_range)
+            check_range(xp, indices, values[0].shape[0], _out_of_range)
 
             def step(rows: Any, grad: Array) -> State:
                 return spec.formula(xp, *rows, grad=grad, **given, **attrs)
 
-            new = update_rows(xp, values, indices, (grad,), step)
+            def update(void: Any) -> list[Array]:
+                return _as_before(values, update_rows(xp, values, indices, (grad,), step, void))
+
+            write_parts(cells, update)
         else:
-            new = list(spec.formula(xp, *values, **given, **attrs))
-        for cell, old, value in zip(cells, values, new, strict=True):
-            cell.write(value if value.dtype == old.dtype else value.astype(old.dtype))
+            new = _as_before(values, spec.formula(xp, *values, **given, **attrs))
+            for cell, value in zip(cells, new, strict=True):
+                cell.write(value)
         return None if resource else cells[0]
 
     positional = [
@@ -178,6 +181,12 @@ def _kernel(spec: _Optimizer, rest: list[str], sparse: bool, resource: bool) -> 
     keyword = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in switch]
     kernel.__signature__ = inspect.Signature(positional + keyword)  # type: ignore[attr-defined]
     return kernel
+
+
+def _as_before(values: list[Array], new: Sequence[Array]) -> list[Array]:
+    """New values in the types of the old ones."""
+    pairs = zip(values, new, strict=True)
+    return [n if n.dtype == old.dtype else n.astype(old.dtype) for old, n in pairs]
 
 
 def _out_of_range(index: int, position: tuple[int, ...], limit: int) -> str:

@@ -13,12 +13,16 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.kit.row_updates import check_range, update_rows
 from weft.ops.kit.shared import invalid, taking_attrs
+from weft.ops.kit.value_checks import are_within, must_hold, write_parts
 from weft.ops.state.variable_nodes import Array, Cell, checked_only, shape_text, variable_input
 
 # ---- scatters ---------------------------------------------------------------------------------
 
 
-def scatter(xp: Any, how: str, value: Array, indices: Array, updates: Array) -> Array:
+Update = Callable[[Any], list[Array]]  # see `write_parts`
+
+
+def scatter(xp: Any, how: str, value: Array, indices: Array, updates: Array) -> Update:
     """`value` with rows `indices` combined with `updates`, which may be one scalar for all."""
     rows = indices.reshape(-1)
     wanted = indices.shape + value.shape[1:]
@@ -28,10 +32,9 @@ def scatter(xp: Any, how: str, value: Array, indices: Array, updates: Array) -> 
             f"got updates.shape {shape_text(updates)}, indices.shape {shape_text(indices)}, "
             f"params.shape {shape_text(value)}",
         )
-    if xp is np:
-        check_range(indices, value.shape[0], _not_in_range)
+    check_range(xp, indices, value.shape[0], _not_in_range)
     updates = xp.broadcast_to(updates, wanted).reshape(rows.shape + value.shape[1:])
-    return _combine(xp, how, value, (rows,), updates)
+    return lambda void: [_combine(xp, how, value, (rows,), updates, void)]
 
 
 def _not_in_range(index: int, position: tuple[int, ...], limit: int) -> str:
@@ -39,7 +42,7 @@ def _not_in_range(index: int, position: tuple[int, ...], limit: int) -> str:
     return f"indices{place} = {index} is not in [0, {limit})"
 
 
-def scatter_nd(xp: Any, how: str, value: Array, indices: Array, updates: Array) -> Array:
+def scatter_nd(xp: Any, how: str, value: Array, indices: Array, updates: Array) -> Update:
     """`value` with the slices that the vectors along the last axis of `indices` name combined with
     `updates`."""
     depth = indices.shape[-1] if indices.ndim else 1
@@ -60,8 +63,11 @@ def scatter_nd(xp: Any, how: str, value: Array, indices: Array, updates: Array) 
     flat = indices.reshape(-1, depth)
     if xp is np:
         _check_nd(flat, indices.shape, value.shape)
+    else:
+        must_hold(are_within(flat, value.shape[:depth]))
     updates = updates.reshape((flat.shape[0], *value.shape[depth:]))
-    return _combine(xp, how, value, tuple(flat[:, k] for k in range(depth)), updates)
+    index = tuple(flat[:, k] for k in range(depth))
+    return lambda void: [_combine(xp, how, value, index, updates, void)]
 
 
 def _check_nd(flat: np.ndarray, indices_shape: tuple[int, ...], shape: tuple[int, ...]) -> None:
@@ -86,12 +92,15 @@ _NUMPY_AT = {
 _JAX_AT = {"Update": "set", "Add": "add", "Mul": "multiply", "Min": "min", "Max": "max"}
 
 
-def _combine(xp: Any, how: str, value: Array, index: tuple[Array, ...], updates: Array) -> Array:
+def _combine(
+    xp: Any, how: str, value: Array, index: tuple[Array, ...], updates: Array, void: Any
+) -> Array:
     if how == "Div":
         # Neither library divides at repeated indices the way a loop would.
-        return update_rows(xp, [value], index[0], (updates,), lambda r, u: [_divide(xp, r[0], u)])[
-            0
-        ]
+        def step(rows: Any, divisors: Array) -> list[Array]:
+            return [_divide(xp, rows[0], divisors)]
+
+        return update_rows(xp, [value], index[0], (updates,), step, void)[0]
     if xp is np:
         result = np.array(value)
         if how == "Update":
@@ -103,10 +112,11 @@ def _combine(xp: Any, how: str, value: Array, index: tuple[Array, ...], updates:
                 result = _NUMPY_AT[how](result, update)
         return result
     # JAX counts negative indices from the end; here they are out of range, hence dropped.
-    index = tuple(xp.where(i < 0, size, i) for i, size in zip(index, value.shape, strict=False))
+    sizes = zip(index, value.shape, strict=False)
+    index = tuple(xp.where((i < 0) | void, size, i) for i, size in sizes)
     if not index:
         index, value = (xp.zeros(updates.shape[0], int),), value[None]
-        return _combine(xp, how, value, index, updates)[0]
+        return _combine(xp, how, value, index, updates, void)[0]
     if how == "Sub":
         return value.at[index].add(-updates, mode="drop")
     return getattr(value.at[index], _JAX_AT[how])(updates, mode="drop")
@@ -149,7 +159,7 @@ def _scatter_nd_dims(c: ShapeContext) -> Dims:
     return dims
 
 
-_Combine = Callable[[Any, str, Array, Array, Array], Array]
+_Combine = Callable[[Any, str, Array, Array, Array], Update]
 
 
 def _declare(
@@ -159,12 +169,12 @@ def _declare(
     """An update of parts, of reference variables and of resources; `resource` is the input."""
 
     def on_ref(xp: Any, ref: Cell, indices: Array, updates: Array) -> Cell:
-        ref.write(combine(xp, how, ref.read(), indices, updates))
+        write_parts([ref], combine(xp, how, ref.read(), indices, updates))
         return ref
 
     def on_resource(xp: Any, *inputs: Any) -> None:
         cell, indices, updates = inputs
-        cell.write(combine(xp, how, cell.read(), indices, updates))
+        write_parts([cell], combine(xp, how, cell.read(), indices, updates))
 
     locking = "true" if how == "Update" else "false"
     op(

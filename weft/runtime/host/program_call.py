@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-Step = Callable[[list[Any]], None]
-# What is fed -> what is fetched; None if the program is for other shapes.
+from weft.runtime.xla.checks import has_outside, limit_of
+
+Step = Callable[[list[Any]], Any]  # gives a true value if a check of the program has failed
+# What is fed -> what is fetched; None if the program is for other shapes, or a check has failed.
 DirectStep = Callable[[Sequence[Any]], list[Any] | None]
 
 
@@ -38,7 +40,7 @@ def call_site(region: Any, entry: Any) -> Step:
     """A function that runs the program of `entry`, a signature of `region`, over a step's slots."""
     writer = Writer()
     inputs = [f"v[{i}]" for i in region.moving_slots]
-    writer.lines = _call(writer, region, entry, inputs)
+    writer.lines = _call(writer, region, entry, inputs, failed="True")
     if region.out_slots:
         writer.lines.append("".join(f"v[{i}], " for i in region.out_slots) + "= outputs")
     if region.leaving_slots:
@@ -64,15 +66,32 @@ def direct_step(
     found = [f"outputs[{region.out_slots.index(slot)}]" for slot in fetch_slots]
     writer.lines = [
         f"if {' or '.join(other)}: return None" if other else "pass",
-        *_call(writer, region, entry, inputs),
+        *_call(writer, region, entry, inputs, failed="None"),
         f"return [{', '.join(found)}]",
     ]
     step: DirectStep = writer.function("f")
     return step
 
 
-def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str]) -> list[str]:
-    """Lines that call the program and put the new values into the variables."""
+def _looks_beforehand(
+    writer: Writer, region: Any, entry: Any, inputs: Sequence[str], failed: str
+) -> list[str]:
+    """Lines that look at ids and labels."""
+    lines = []
+    for i, limit in entry.program.beforehand:
+        node, output = region.unit.inputs[i]
+        below = limit_of(node.dtypes[output].np_storage, limit)
+        if below is not None:
+            call = f"{writer.name(has_outside)}({inputs[i]}, {writer.name(below)})"
+            lines.append(f"if {call}: return {failed}")
+    return lines
+
+
+def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str], failed: str) -> list[str]:
+    """Lines that call the program and put the new values into the variables.
+
+    If a check has failed they return what `failed` says.
+    """
     written = [writer.name(cell) for cell in region.written]
     kept = [writer.name(cell) for cell in region.kept]
     random = bool(region.random_nodes or region.inner_random)
@@ -92,12 +111,19 @@ def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str]) -> lis
         call = f"{writer.name(region.call_with_room)}({writer.name(entry)}, v, "
         arguments.pop()
     lines = [f"outputs, new, rest = {call}{', '.join(arguments)})"]
-    if written:
-        lines.append("".join(f"{cell}.value, " for cell in written) + "= new")
+    look = [f"if rest[4]: return {failed}"] if entry.program.checked else []
+    put = ["".join(f"{cell}.value, " for cell in written) + "= new"] if written else []
+    # If a check has failed, `new` is what was there before, unless shapes differ. To look is to
+    # wait; others need not wait with us, unless there is more that must not be done then.
     if random or entry.program.reshapes:
+        lines += look + put if entry.program.reshapes else put + look
         lines.append(f"{writer.name(region.after)}({writer.name(entry)}, rest)")
+        look = []
+    else:
+        lines += put
     if written or kept or random:
         lines = [f"with {writer.name(region.store.lock)}:", *("    " + line for line in lines)]
-    if not region.out_slots and entry.program.waits:
+    lines = _looks_beforehand(writer, region, entry, inputs, failed) + lines + look
+    if not region.out_slots and entry.program.waits and not entry.program.checked:
         lines.append("outputs[0].block_until_ready()")
     return lines

@@ -56,7 +56,7 @@ class Program:
 
     `call(donated, kept, inputs, rngs, switch) -> (outputs, new values, rest)`; `rest` is
     (generators of random nodes inside loops, states of arrays that leave, excess if room was
-    guessed, whether it was stopped if it can be).
+    guessed, whether it was stopped if it can be, whether a check failed if it has any).
 
     On the host a program that only updates variables has one output, which says that it is done: a
     step is over when it has been computed, and the new values may be donated to the next one by
@@ -70,6 +70,8 @@ class Program:
     factor: int  # how many times the guessed room for loops there is; 0 where nothing was guessed
     waits: bool  # whether the one output only says that it is done
     watched: bool  # whether it looks at the switch
+    checked: bool  # whether it has checks of values, which may fail
+    beforehand: list[tuple[int, int]]  # inputs, and below what their elements must be
 
     def stopped(self, results: Any) -> Any:
         """Of what a call of a program gave that is watched: whether it was stopped, on device."""
@@ -109,7 +111,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     with warnings.catch_warnings(), _precision(jax):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jitted.lower(donated, kept, inputs, rngs, switch)
-        if (trace.objects.guessed or trace.objects.watched) and donated:
+        leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
+        if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
             lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs, switch)
         if device is None or device.platform == "cpu":
@@ -121,7 +124,7 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     factor = spec.factor if trace.objects.guessed else 0
     return Program(
         executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,
-        trace.objects.watched,
+        trace.objects.watched, trace.checked, trace.beforehand,
     )  # fmt: skip
 
 

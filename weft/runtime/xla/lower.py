@@ -43,7 +43,8 @@ class CannotLower(Exception):
 def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     """The outputs of a structured node, as tracers."""
     try:
-        return (_lower_while if node.type == "_While" else _lower_if)(tracer, node, inputs)
+        with tracer.objects.inside():
+            return (_lower_while if node.type == "_While" else _lower_if)(tracer, node, inputs)
     except (CannotLower, InternalError):
         raise
     except Exception as error:
@@ -76,6 +77,7 @@ class _Loop:
         self.lists = LoopLists(self.start, bound, self.objects)
         self.products = sums_of_products(node, bound)
         self.body = factors_only(node.attrs["body"], self.products)
+        self.condition_is_checked = False
 
     def run(self) -> list[Any]:
         """The loop variables after the loop; objects hold what it left in them."""
@@ -99,6 +101,10 @@ class _Loop:
         del objects.items[known:]
         objects.restore(before)
         _put(objects, self.changed, states)
+        if self.condition_is_checked:
+            # What it noted in the loop has stayed there; it ends where the condition failed.
+            tracer_inputs = [*self.lists.enter(final), *self.fixed]
+            self.tracer.run_graph(self.node.attrs["cond"], tracer_inputs)
         objects.time = time + self.time
         if self.is_long:
             objects.stopped.state = objects.stopped.state | ~objects.may_go_on()
@@ -141,12 +147,24 @@ class _Loop:
         variables, states = carry
         _put(self.objects, self.changed, states)
         given = [*self.lists.enter(variables), *self.fixed]
-        more = self.tracer.run_graph(self.node.attrs["cond"], given)[0]
+        more = self._unless_failed(lambda: self.tracer.run_graph(self.node.attrs["cond"], given)[0])
         if self.objects.guesses:
             # What was read beyond a buffer could keep a loop running for good.
             endless = min(_ENDLESS * self.objects.factor, np.iinfo(np.int32).max)
             more = more & (self.objects.excess.state < np.int32(endless))
         return more & self.objects.may_go_on() if self.is_long else more
+
+    def _unless_failed(self, condition: Callable[[], Any]) -> Any:
+        """The condition of a loop, which also ends if it might run on for good with bad values."""
+        failed = self.objects.failed
+        if failed is None:
+            return condition()
+        before = failed.state
+        more = condition()
+        bad, failed.state = failed.state, before
+        self.condition_is_checked = bad is not before
+        ends = self.condition_is_checked or (self.bound is None and failed.noted)
+        return more & ~bad if ends else more
 
     def step(self, carry: Any) -> Any:
         variables, states = carry
@@ -250,6 +268,8 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
         return shared + [next(mine) if s == side else None for s in sides]
     found = [_find_changed(tracer, partial(run, s)) for s in (0, 1)] if _is_probed(node) else []
     changed = sorted({i for indices, _ in found for i in indices})
+    if not found and objects.failed is not None:
+        changed = [objects.items.index(objects.failed)]  # a branch may have checks, probed or not
     exported = [own for _, (_, own) in found] or [[], []]
     shapes = [shared for _, (shared, _) in found] or [[None] * joined] * 2
     forms = [alike(*both) for both in zip(*shapes, strict=True)]

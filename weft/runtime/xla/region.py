@@ -128,9 +128,11 @@ class Region:
             run_nodes(self.nodes, values, self.store)
         elif step is not None:
             try:
-                step(values)
+                failed = step(values)
             except Exception as error:
                 raise_from(translate(error), error)
+            if failed:
+                self._run_again(values)
         elif entry.tiny:
             self._to_host(values)
             self._tiny_step(values)
@@ -234,6 +236,27 @@ class Region:
         entry.tiny = self.only_moves or (
             cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
         )
+
+    def _run_again(self, values: list[Any]) -> None:
+        """Interprets what has failed in a program, from the same inputs: the same checks raise.
+
+        If none does, for they decide what is bad, the step is done. If one does, what was assigned
+        until then is undone, as the program has not assigned anything either.
+        """
+        self._to_host(values)
+        store = self.store
+        with store.lock:
+            epoch = store.shape_epoch
+            for cell in self.written:  # copies: programs inside of loops take arrays of jax away
+                cell.value = None if cell.value is None else np.array(cell.value)
+            before = [cell.value for cell in self.written]
+            try:
+                run_nodes(self.nodes, values, store)
+            except Exception:
+                for cell, value in zip(self.written, before, strict=True):
+                    cell.value = value
+                store.shape_epoch += store.shape_epoch != epoch
+                raise
 
     @functools.cached_property
     def _tiny_step(self) -> Step:

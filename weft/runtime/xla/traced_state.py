@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from weft.passes.client_graph import Node
-from weft.passes.devices import DeviceInfo
+from weft.passes.devices import HOST_TYPE, DeviceInfo
 from weft.passes.place.cost import traced_time
+from weft.runtime.xla.checks import Failed
 
 SWITCH_SIZE = 16  # a power of two: a program looks at each element in turn
 # A loop ends soon enough by itself if it runs no more often than this and takes no longer, in
@@ -37,6 +39,9 @@ class Objects:
     `switch` is the array by which the program can be stopped (see stopping.py), if it has one;
     `watched` whether a loop looks at it; `time` is what the loops take on `device`, estimated, in
     microseconds.
+
+    `failed` is where kernels note what must hold of values; None on an accelerator, where nothing
+    is checked.
     """
 
     def __init__(self, factor: int, switch: Any, device: DeviceInfo) -> None:
@@ -50,6 +55,8 @@ class Objects:
         self.device, self.time = device, 0.0
         self.looks = self.add(Cell(np.int32(0)))
         self.stopped = self.add(Cell(np.bool_(False)))
+        is_checked = device.device_type == HOST_TYPE
+        self.failed: Failed | None = self.add(Failed()) if is_checked else None
         # By identity, values that are known to stay below a number.
         self.limits: dict[int, tuple[Any, int]] = {}
 
@@ -58,6 +65,18 @@ class Objects:
             item.registry = self
         self.items.append(item)
         return item
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Within, what is traced may run any number of times, or not at all."""
+        if self.failed is None:
+            yield
+            return
+        self.failed.depth += 1
+        try:
+            yield
+        finally:
+            self.failed.depth -= 1
 
     def rows(self) -> int:
         """How many values may be saved here in all."""

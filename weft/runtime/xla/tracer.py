@@ -11,6 +11,7 @@ import numpy as np
 from weft.core import errors, flags
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.ops.kit.shared import is_concrete
+from weft.ops.kit.value_checks import noting
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import subgraphs
 from weft.passes.devices import DeviceInfo
@@ -19,6 +20,7 @@ from weft.passes.regions.units import Unit
 from weft.passes.resource_edges import cell_key, is_cell
 from weft.runtime.host.interpret import _derefs
 from weft.runtime.resources import Variable
+from weft.runtime.xla.checks import TracedCell
 from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
@@ -26,29 +28,6 @@ from weft.runtime.xla.lower import CannotLower, lower
 from weft.runtime.xla.traced_state import Cell, Objects
 
 LARGE = 1 << 18  # elements
-
-
-class TracedCell:
-    """A variable inside a trace: `state` is what it holds at this point of the program."""
-
-    __slots__ = ("cell", "state")
-
-    def __init__(self, cell: Variable, state: Any) -> None:
-        self.cell, self.state = cell, state
-
-    @property
-    def initialized(self) -> bool:
-        return self.state is not None
-
-    def read(self) -> Any:
-        if self.state is None:
-            raise self.cell.uninitialized()
-        return self.state
-
-    def write(self, value: Any) -> None:
-        self.state = value
-
-    update = write
 
 
 class Tracer:
@@ -72,6 +51,18 @@ class Tracer:
         self.reshapes = False
         self.says_done = False
 
+    @property
+    def checked(self) -> bool:
+        """Whether the program says that values were not as they must be."""
+        failed = self.objects.failed
+        return failed is not None and failed.noted
+
+    @property
+    def beforehand(self) -> list[tuple[int, int]]:
+        """Inputs that must be looked at before the program is called, see `Failed`."""
+        failed = self.objects.failed
+        return [] if failed is None else sorted(failed.beforehand)
+
     def run(
         self, donated: list[Any], kept: list[Any], inputs: list[Any], rngs: Any, switch: Any
     ) -> tuple[list[Any], list[Any], Any]:
@@ -85,6 +76,9 @@ class Tracer:
         values: dict[Edge, Any] = dict(cells)
         values.update(self.static)
         values.update(zip(self.dynamic, inputs, strict=True))
+        if self.objects.failed is not None:
+            moving = [v for e, v in zip(self.dynamic, inputs, strict=True) if e[0].type != "Const"]
+            self.objects.failed.know_inputs(moving)
         # The states of all random nodes travel as one array, a row each.
         rngs = [] if rngs is None else list(rngs)
         self.states = dict(zip(self.random_nodes, rngs, strict=False))
@@ -94,10 +88,11 @@ class Tracer:
             for node, rng in zip(self.inner_random, inner, strict=True)
         }
         self.rng_blocks = []
-        for node in self.unit.nodes:
-            self._run_node(node, values)
+        with noting(self.objects.failed):
+            for node in self.unit.nodes:
+                self._run_node(node, values)
         self.reshapes = [_shape_or_none(c.state) for c in cells.values()] != before
-        new = [cells[root].state for root, w in self.unit.cells.items() if w]
+        new = [cells[root].result() for root, w in self.unit.cells.items() if w]
         outputs = [_or_blank(values[edge], edge) for edge in self.unit.outputs]
         self.leaving = [values[edge] for edge in self.unit.leaving]
         rest = (
@@ -105,6 +100,7 @@ class Tracer:
             [array.state for array in self.leaving],
             self.objects.excess.state if self.objects.guessed else None,
             self.objects.stopped.state if self.objects.watched else None,
+            self.objects.failed.state if self.objects.failed and self.checked else None,
         )
         return [jnp.zeros((), bool)] if self.says_done else outputs, new, rest
 
@@ -119,7 +115,7 @@ class Tracer:
     def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
         take = {True: iter(donated), False: iter(kept)}
         return {
-            root: self.objects.add(TracedCell(cell, next(take[written])))
+            root: self.objects.add(TracedCell(cell, next(take[written]), self.objects.failed))
             for (root, written), cell in zip(self.unit.cells.items(), self.variables, strict=True)
         }
 
@@ -140,6 +136,8 @@ class Tracer:
                 if hasattr(value, "dtype") and hasattr(value, "astype")
                 else value
             )
+        if self.objects.failed is not None:
+            self.objects.failed.follow(node, inputs, outputs)
         if self.objects.bounds and not subgraphs(node):
             self.objects.add_time(node, inputs, outputs)
         if node.type == "Pack":

@@ -1,0 +1,194 @@
+"""Whether what kernels check of values held while a program ran, and what becomes of variables.
+
+A program whose kernels noted conditions (ops/kit/value_checks.py) returns one bit more: whether
+one of them did not hold. Then its results are void, and the variables it was given come back as they
+were: they may have been donated, so the old values have to leave the program as the new ones do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.ops.kit.value_checks import are_within
+from weft.passes.client_graph import Node
+from weft.runtime.resources import Variable
+
+_ALWAYS = object()
+
+
+# Nodes that give the elements they were given, in another shape or another type of integers. (What
+# does not fit the new type is not below any limit in the old one either.)
+_ELEMENTS_STAY = frozenset({"Cast", "ExpandDims", "Identity", "Reshape", "Squeeze"})
+
+
+class Failed:
+    """Whether a condition has failed so far in a program: `state` is a bit that loops carry.
+
+    Conditions wait until the bit is asked for, so that all of them take one reduction. What can be
+    looked at before the program is called, as ids and labels that are fed, is in `beforehand`:
+    (which input, limit of its elements). That costs less, and nothing has happened yet.
+    """
+
+    def __init__(self) -> None:
+        self._state: Any = np.bool_(False)
+        self._waiting: list[Any] = []
+        self.noted = False
+        self.beforehand: set[tuple[int, int]] = set()
+        self.depth = 0  # how many loops and conditionals there are around this point
+        self._within: dict[tuple[int, int], Any] = {}  # indices that were looked at, by limit
+        self._inputs: dict[int, tuple[Any, int]] = {}  # by identity, what holds an input's elements
+
+    @property
+    def state(self) -> Any:
+        import jax.numpy as jnp
+        from jax import lax
+
+        if self._waiting:
+            bad = jnp.concatenate([~jnp.ravel(condition) for condition in self._waiting])
+            # Without the barrier, XLA would make a reduction for each condition again.
+            bad = lax.optimization_barrier(bad)  # type: ignore[no-untyped-call]
+            self._state, self._waiting = self._state | jnp.any(bad), []
+        return self._state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        # What was noted in another branch, or on trial, says nothing here.
+        self._state, self._waiting, self._within = value, [], {}
+
+    def know_inputs(self, inputs: Sequence[Any]) -> None:
+        """Called once, with what the caller of the program can look at too."""
+        self._inputs = {id(value): (value, i) for i, value in enumerate(inputs)}
+
+    def must_hold(self, condition: Any) -> None:
+        if isinstance(condition, (bool, np.bool_, np.ndarray)) and np.all(condition):
+            return
+        self.noted = True
+        self._waiting.append(condition)
+
+    def must_be_within(self, indices: Any, limit: int) -> None:
+        if id(indices) in self._inputs:
+            known = self._inputs[id(indices)][1], limit
+            if not self.depth:
+                self.beforehand.add(known)
+            if known in self.beforehand:
+                return
+        key = id(indices), limit
+        if key not in self._within:
+            self._within[key] = indices
+            self.must_hold(are_within(indices, limit))
+
+    def follow(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Called for each node of a program: where elements only move, what is known moves too."""
+        if node.type not in _ELEMENTS_STAY or not _are_integers(inputs[0], outputs[0]):
+            return
+        if id(inputs[0]) in self._inputs:
+            self._inputs[id(outputs[0])] = outputs[0], self._inputs[id(inputs[0])][1]
+        for _, limit in [key for key in self._within if key[0] == id(inputs[0])]:
+            self._within[id(outputs[0]), limit] = outputs[0]
+
+
+def _are_integers(*values: Any) -> bool:
+    return all(getattr(x, "dtype", np.dtype(object)).kind in "iu" for x in values)
+
+
+def limit_of(dtype: Any, limit: int) -> np.ndarray | None:
+    """`limit` for `has_outside` on arrays of `dtype`; None if all its numbers are below."""
+    info = np.iinfo(dtype)
+    if limit > info.max and info.min == 0:
+        return None
+    return np.array(min(limit, info.max + 1), f"u{info.dtype.itemsize}")
+
+
+def has_outside(indices: Any, limit: np.ndarray) -> Any:
+    """How many indices are not in [0, limit): as unsigned numbers, negative ones are large."""
+    # Of the ways to say it this is the one that takes least for some hundred numbers.
+    return np.count_nonzero(np.greater_equal(np.asarray(indices).view(limit.dtype), limit))
+
+
+class TracedCell:
+    """A variable inside a trace: `state` is what it holds at this point of the program.
+
+    `guard` is a bit of the program: where it is set, `state` is the value from before the program.
+    It is None if there is no such bit, and _ALWAYS while nothing was written.
+    """
+
+    def __init__(self, cell: Variable, state: Any, failed: Failed | None) -> None:
+        self.cell, self.before, self.failed = cell, state, failed
+        self._state, self.guard = state, _ALWAYS
+        self._later: Callable[[], None] | None = None
+        self._guards: dict[int, tuple[Any, Any]] = {id(state): (state, _ALWAYS)}
+
+    @property
+    def state(self) -> Any:
+        if self._later is not None:
+            self._later()
+        return self._state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        self._later, self._state = None, value
+        self.guard = self._guards.get(id(value), (value, None))[1]
+
+    @property
+    def initialized(self) -> bool:
+        return self.state is not None
+
+    def read(self) -> Any:
+        state = self.state
+        if state is None:
+            raise self.cell.uninitialized()
+        return state
+
+    def write(self, value: Any) -> None:
+        if self.failed is None or not self._can_keep(value):
+            self.state = value
+        else:
+            self.write_later([self], lambda void: [self._kept(void, value)], whole=True)
+
+    update = write
+
+    def write_later(
+        self,
+        cells: Sequence[TracedCell],
+        update: Callable[[Any], Sequence[Any]],
+        whole: bool = False,
+    ) -> None:
+        """Writes `update(whether the program has failed)` to `cells`, when one is looked at.
+
+        `whole`: where it has failed, that is what was there before the program, not just now.
+        """
+
+        def settle() -> None:
+            guard = self.failed.state if self.failed is not None and self.failed.noted else None
+            values = update(False if guard is None else guard)
+            for cell, value in zip(cells, values, strict=True):
+                cell._settle(value, guard, whole)
+
+        for cell in cells:
+            _ = cell.state  # earlier writes come first
+            cell._later = settle
+
+    def _settle(self, value: Any, guard: Any, whole: bool) -> None:
+        # A bit, once set, stays so: the first one that a value hangs on is the one that counts.
+        first = whole or self.guard is _ALWAYS
+        self._later, self._state, self.guard = None, value, guard if first else self.guard
+        self._guards[id(value)] = value, self.guard
+
+    def result(self) -> Any:
+        """What the variable holds after the program: if that has failed, what it held before."""
+        value, failed = self.state, self.failed
+        if failed is None or not failed.noted or not self._can_keep(value):
+            return value
+        is_kept = self.guard is _ALWAYS or self.guard is failed.state
+        return value if is_kept else self._kept(failed.state, value)
+
+    def _can_keep(self, value: Any) -> bool:
+        return self.before is not None and np.shape(self.before) == np.shape(value)
+
+    def _kept(self, void: Any, value: Any) -> Any:
+        import jax.numpy as jnp
+
+        return value if void is False else jnp.where(void, self.before, value)
