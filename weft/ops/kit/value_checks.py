@@ -3,8 +3,8 @@
 A kernel that runs on NumPy raises. Traced into a program for the host it only notes what must hold:
 the program says whether all of it held, and a step for which it did not is run again by the
 interpreter, which raises (runtime/xla/checks.py). A condition may therefore be stricter than the
-check it stands for; it must not be laxer. On accelerators nothing is noted, as TensorFlow's GPU kernels
-check nothing: there a kernel gives what they give.
+check it stands for; it must not be laxer. On accelerators nothing is noted, as TensorFlow's
+GPU kernels check nothing: there a kernel gives what they give.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Whether what kernels check of values held while a program ran, and what becomes of variables.
 
 A program whose kernels noted conditions (ops/kit/value_checks.py) returns one bit more: whether
-one of them did not hold. Then its results are void, and the variables it was given come back as they
-were: they may have been donated, so the old values have to leave the program as the new ones do.
+one of them did not hold. Then its results are void, and the variables it was given come back as
+they were: they may have been donated, so the old values leave the program as the new ones do.
 """
 
 from __future__ import annotations
