@@ -289,5 +289,7 @@ class TestManyShapes:
                 n = 1 + i % 50
                 assert sess.run(y, {x: np.zeros([n, 64], np.float32)}).shape == (n,)
             (plan,) = sess._runner._plans.values()
-            programs = [e for u in plan.units for e in u.entries.values() if e.program is not None]
+            programs = [
+                e for u in plan.prepared.units for e in u.entries.values() if e.program is not None
+            ]
             assert len(programs) <= 50

@@ -6,7 +6,7 @@ import pytest
 import weft as tf
 from weft.core import flags
 from weft.runtime import control_flow as structured
-from weft.runtime import dataflow_plan
+from weft.runtime.executor import Executor
 from weft.runtime.xla import lower
 from weft.runtime.xla.loop_matmuls import sums_of_products
 
@@ -20,7 +20,7 @@ def only_compiled(monkeypatch):
             raise AssertionError("a loop is interpreted")
 
         monkeypatch.setattr(structured._While, "__call__", fail)
-        monkeypatch.setattr(dataflow_plan.DataflowPlan, "run", fail)
+        monkeypatch.setattr(Executor, "begin_at", fail)
 
     return forbid
 
@@ -248,7 +248,9 @@ def test_shapes_that_one_branch_hands_to_its_gradient_do_not_specialise(sess):
         expected = [sess.run(gradient, {x: v, lengths: n}) for v, n in batches]
     for (value, counts), wanted in zip(batches * 2, expected * 2, strict=True):
         close(sess.run(gradient, {x: value, lengths: counts}), wanted)
-    regions = [u for p in sess._runner._plans.values() for u in p.units if hasattr(u, "static")]
+    regions = [
+        u for p in sess._runner._plans.values() for u in p.prepared.units if hasattr(u, "static")
+    ]
     made = [e.program for r in regions for e in r.entries.values() if e.program is not None]
     assert len(made) == 1 and not any(r.static for r in regions)
 

@@ -6,7 +6,7 @@ import pytest
 import weft as tf
 from weft.core import flags
 from weft.runtime import control_flow as structured
-from weft.runtime import dataflow_plan
+from weft.runtime.executor import Executor
 from weft.runtime.xla import region
 from weft.runtime.xla.tracer import Tracer
 
@@ -52,7 +52,7 @@ def interpreted(monkeypatch):
         return run(self, *args)
 
     monkeypatch.setattr(structured._While, "__call__", noted)
-    monkeypatch.setattr(dataflow_plan.DataflowPlan, "run", None)
+    monkeypatch.setattr(Executor, "begin_at", None)
     return found
 
 

@@ -9,7 +9,7 @@ from weft.core import flags
 
 def regions(sess):
     plans = sess._runner._plans.values()
-    return [u for p in plans for u in p.units if hasattr(u, "entries")]
+    return [u for p in plans for u in p.prepared.units if hasattr(u, "entries")]
 
 
 def programs(sess):

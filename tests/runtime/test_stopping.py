@@ -29,7 +29,7 @@ def programs_of(sess):
         unit
         for plan in sess._runner._plans.values()
         for part in getattr(plan, "plans", [plan])
-        for unit in part.units
+        for unit in part.prepared.units
         if isinstance(unit, Region)
     ]
     assert not any(region.cannot_compile for region in regions)

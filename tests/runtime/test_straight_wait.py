@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft.runtime import waiting_plan as plans
+from weft.runtime.prepared import WARM
 
 pytestmark = pytest.mark.on_host
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.on_host
 def _line(sess, target):
     """The generated function of the plan that runs `target` alone."""
     wanted = [p for key, p in sess._runner._plans.items() if key[0].targets == [target]]
-    return wanted[0].line
+    return wanted[0].prepared.line
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_step_that_need_not_wait_becomes_one_function(sess, pipeline):
     for i in range(8):
         give(float(i))
         sess.run(move)
-        assert (_line(sess, move) is not None) == (i >= plans.WARM - 1)
+        assert (_line(sess, move) is not None) == (i >= WARM - 1)
         assert sess.run(got) == i * i + 1
 
 

@@ -189,7 +189,7 @@ def test_a_compiled_step_raises_what_an_interpreted_one_does(sess, name, way):
 
 def compiled(session):
     plans = session._runner._plans.values()
-    regions = [u for plan in plans for u in plan.units if hasattr(u, "entries")]
+    regions = [u for plan in plans for u in plan.prepared.units if hasattr(u, "entries")]
     return any(entry.program for r in regions for entry in r.entries.values())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from weft.runtime.limits import limits
 from weft.runtime.resources import ResourceStore
 from weft.runtime.waiting_branch import WaitingBranch
 from weft.runtime.waiting_loop import WaitingLoop
+
+if TYPE_CHECKING:
+    from weft.runtime.plan import Plan
+    from weft.runtime.prepared import Prepared
 
 Call = Callable[[Any, Sequence[Any]], Sequence[Any]]
 # Iterations after which a loop knows whether its body is too small to be worth compiling.
@@ -34,10 +38,10 @@ def runner(node: Node, store: ResourceStore) -> Call:
     return WaitingBranch(conditional) if node.definition.blocking else conditional
 
 
-def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> Any:
-    from weft.runtime.planning import make_plan
+def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> Plan:
+    from weft.runtime.plan import Plan
 
-    return make_plan(graph, store, nested=True, may_wait=may_wait)
+    return Plan(graph, store, nested=True, may_wait=may_wait)
 
 
 class _While:
@@ -47,14 +51,14 @@ class _While:
         self.node, self.store = node, store
         self.variables = node.attrs["vars"]
         self.tiny: Loop | None = None
-        self.generation = -1
+        self.parts: tuple[Prepared, Prepared] | None = None  # what it was made of
 
     @functools.cached_property
-    def condition(self) -> Any:
+    def condition(self) -> Plan:
         return _plan(self.node.attrs["cond"], self.store)
 
     @functools.cached_property
-    def body(self) -> Any:
+    def body(self) -> Plan:
         return _plan(self.node.attrs["body"], self.store, self.node.definition.blocking)
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -62,9 +66,7 @@ class _While:
         fixed = list(inputs[self.variables :])
         count = [0]
         try:
-            if self.generation != self.store.generation:
-                self.tiny, self.generation = None, self.store.generation  # it knows old handles
-            if self.tiny is None:
+            if self.tiny is None or self.parts != self._parts():
                 state = self._run(state, fixed, count)
             else:
                 state = self._run_tiny(state, fixed, count)
@@ -83,9 +85,13 @@ class _While:
             count[0] += 1
             limits.check()
             if count[0] == _TRIAL and condition.is_tiny() and body.is_tiny():
-                self.tiny = straight_loop(condition, body, self.variables, self.store)
+                self.parts = self._parts()
+                self.tiny = straight_loop(*self.parts, self.variables)
                 return self._run_tiny(state, fixed, count)
         return state
+
+    def _parts(self) -> tuple[Prepared, Prepared]:
+        return self.condition.ready(), self.body.ready()
 
     def _run_tiny(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
         assert self.tiny is not None
@@ -102,7 +108,7 @@ class _If:
         self.sides = node.attrs["export_sides"]
 
     @functools.cached_property
-    def branches(self) -> tuple[Any, Any]:
+    def branches(self) -> tuple[Plan, Plan]:
         attrs = self.node.attrs
         return _plan(attrs["else"], self.store), _plan(attrs["then"], self.store)
 

@@ -26,7 +26,6 @@ from weft.passes.prune import prune
 from weft.runtime.continuation import StepEnds
 from weft.runtime.limits import RunningSteps, among
 from weft.runtime.plan import Plan
-from weft.runtime.planning import make_plan
 from weft.runtime.resources import ResourceStore
 
 _serial = itertools.count()
@@ -112,7 +111,7 @@ class Instance:
         self.may_wait = self.runs_python or self.blocks
         self.is_stateful = any(n.definition.stateful and not _makes_variant(n) for n in inner)
         self.graph, self._store, self._running = graph, store, RunningSteps()
-        self._plan: Plan = make_plan(graph, store)
+        self._plan = Plan(graph, store)
         self._may_end = self.may_wait or self._plan.has_loops
         self._under_way: list[None] = []  # one for each call
         self.is_closed = False

@@ -210,8 +210,8 @@ class LoopFlow:
     def _error(self, error: BaseException, at: Any) -> BaseException:
         """What an operation that waited failed with, by its node and iteration."""
         trip, unit = at
-        node = None if unit == _CONDITION else self.shape.tasks.tasks[unit].node
-        if unit == _CONDITION and isinstance(error, errors.OpError):
+        node = None if unit == _CONDITION else self.shape.body.node_at(unit)
+        if node is None and isinstance(error, errors.OpError):
             return self._in_iteration(error, trip)  # whoever ran it has said which node it was
         if not isinstance(error, Exception) or node is None:
             return error

@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from weft.core.deferred import Deferred
 from weft.passes.client_graph import ClientGraph, Node
+
+if TYPE_CHECKING:
+    from weft.runtime.plan import Plan
+    from weft.runtime.prepared import Prepared
+
+
+class WholeBody:
+    """A body in which loops or branches have no structure: one unit, which needs all inputs.
+
+    Has what `LoopFlow` asks of a `Prepared`; its slots are the inputs, then the results.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.inputs = plan, len(plan.feed_slots)
+        self.feed_slots = range(self.inputs)
+        self.fetch_slots = range(self.inputs, self.inputs + len(plan.fetch_slots))
+        self.template: list[Any] = [None] * self.fetch_slots.stop
+
+    def begin(self, feeds: Sequence[Any]) -> list[Any]:
+        return [*feeds, *self.template[self.inputs :]]
+
+    def run_unit(self, i: int, values: list[Any]) -> Deferred | None:
+        found: Any = self.plan.start(values[: self.inputs], list)
+        if isinstance(found, Deferred):
+            return found
+        self.fill(values, i, found)
+        return None
+
+    def fill(self, values: list[Any], i: int, outputs: Sequence[Any]) -> None:
+        """Puts what the body gives into the slots."""
+        values[self.inputs :] = outputs
+
+    def node_at(self, i: int) -> Node | None:
+        return None
 
 
 class LoopShape:
@@ -17,16 +53,34 @@ class LoopShape:
     variable, position of the input), or the same every time (`constant`).
     """
 
-    def __init__(self, loop: Any) -> None:
-        self.name, self.body, self.condition = loop.node.name, loop.body, loop.condition
+    def __init__(self, loop: Any, prepared: Prepared) -> None:
+        self.name, self.condition, self.prepared = loop.node.name, loop.condition, prepared
         self.limit = max(1, loop.node.attrs.get("parallel_iterations", 10))
         self.variables: int = loop.variables
-        self.tasks = self.body.tasks
-        self.users = [[task.index for task in t.control_outs] for t in self.tasks.tasks]
-        self.others = self.tasks.pending
-        graph: ClientGraph = self.body.graph
+        self.decides = self._decides(loop.node.attrs["cond"])
+        if loop.body.by_tokens:
+            self._take_whole(loop.body)
+        else:
+            self._take_units(prepared)
+
+    def _take_whole(self, plan: Plan) -> None:
+        """The body as one unit."""
+        self.body: Prepared | WholeBody = WholeBody(plan)
+        everything = list(range(self.variables))
+        self.users: list[list[int]] = [[]]
+        self.others = [0]
+        self.readers, self.pending = [[0] for _ in everything], [self.variables + 1]
+        self.makes = [everything]
+        self.passes: list[tuple[int, int]] = []
+        self.constant: list[int] = []
+
+    def _take_units(self, body: Prepared) -> None:
+        self.body = body
+        self.users = [[task.index for task in t.control_outs] for t in body.tasks.tasks]
+        self.others = body.tasks.pending
+        graph: ClientGraph = body.graph
         inputs = {node: i for i, (node, _) in enumerate(graph.feeds)}
-        units = [unit.nodes for unit in self.body.layout.units]
+        units = [unit.nodes for unit in body.layout.units]
         reads = [self._variables_of(nodes, inputs) for nodes in units]
         self.readers = [
             [i for i, used in enumerate(reads) if k in used] for k in range(self.variables)
@@ -37,7 +91,6 @@ class LoopShape:
         self.makes = [[k for k, node in made if home.get(node) == i] for i in range(len(units))]
         self.passes = [(k, inputs[node]) for k, node in made if node in inputs]
         self.constant = [k for k, node in made if node not in home and node not in inputs]
-        self.decides = self._decides(loop.node.attrs["cond"])
 
     def _variables_of(self, nodes: list[Node], inputs: dict[Node, int]) -> set[int]:
         used = {inputs[s] for node in nodes for s in node.sources if s in inputs}

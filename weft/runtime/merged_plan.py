@@ -11,8 +11,9 @@ from typing import Any
 
 from weft.core.errors import raise_from
 from weft.runtime.host.interpret import located
+from weft.runtime.plan import Plan
+from weft.runtime.prepared import Prepared
 from weft.runtime.tasks import Task
-from weft.runtime.waiting_plan import WaitingPlan
 from weft.runtime.xla.region import Region
 
 Values = list[list[Any]]  # the slots of every partition
@@ -22,21 +23,22 @@ Place = tuple[int, Task]  # partition, task of its plan
 class InTurn:
     """The partitions of one step, which have nothing to wait for but each other."""
 
-    def __init__(self, plans: Sequence[WaitingPlan]) -> None:
+    def __init__(self, plans: Sequence[Plan]) -> None:
         self.plans = plans
-        self._settle()
+        self._prepare([plan.ready() for plan in plans])
 
     @classmethod
-    def of(cls, plans: Sequence[Any]) -> InTurn | None:
+    def of(cls, plans: Sequence[Plan]) -> InTurn | None:
         """None where the host has more to do, or to wait for, than transfers among `plans`."""
         if not all(_only_transfers(plan) for plan in plans):
             return None
-        return cls(plans) if _ends(plans, "send").keys() == _ends(plans, "recv").keys() else None
+        parts = [plan.ready() for plan in plans]
+        return cls(plans) if _ends(parts, "send").keys() == _ends(parts, "recv").keys() else None
 
-    def _settle(self) -> None:
-        self.generations = [plan.generation for plan in self.plans]
-        self.regions = [u for plan in self.plans for u in plan.units if isinstance(u, Region)]
-        self.calls = _calls(self.plans)
+    def _prepare(self, parts: list[Prepared]) -> None:
+        self.parts = parts
+        self.regions = [u for part in parts for u in part.units if isinstance(u, Region)]
+        self.calls = _calls(parts)
 
     def is_worth_it(self) -> bool:
         """Whether every region has shown that it is small."""
@@ -44,35 +46,23 @@ class InTurn:
 
     def run(self, feeds: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """The fetches of every partition, given the feeds of each."""
-        self._follow_stores()
-        values = [plan.template.copy() for plan in self.plans]
-        for plan, mine, given in zip(self.plans, values, feeds, strict=True):
-            for slot, value in zip(plan.feed_slots, given, strict=True):
-                mine[slot] = value
+        parts = [plan.ready() for plan in self.plans]
+        if parts != self.parts:
+            self._prepare(parts)
+        values = [part.begin(given) for part, given in zip(parts, feeds, strict=True)]
         for call in self.calls:
             call(values)
-        return [
-            [mine[i] for i in plan.fetch_slots]
-            for plan, mine in zip(self.plans, values, strict=True)
-        ]
-
-    def _follow_stores(self) -> None:
-        """Resolves handles again when something was removed from a store."""
-        for plan in self.plans:
-            if plan.generation != plan.store.generation:
-                plan._settle()
-        if self.generations != [plan.generation for plan in self.plans]:
-            self._settle()
+        return [plan.results(mine) for plan, mine in zip(self.plans, values, strict=True)]
 
 
-def _only_transfers(plan: Any) -> bool:
-    if not isinstance(plan, WaitingPlan):
+def _only_transfers(plan: Plan) -> bool:
+    if plan.in_order or plan.by_tokens:
         return False
     host = [unit.nodes[0] for unit in plan.layout.units if not unit.is_region]
     return all(node.definition.transfer is not None for node in host)
 
 
-def _ends(plans: Sequence[WaitingPlan], kind: str) -> dict[str, Place]:
+def _ends(plans: Sequence[Prepared], kind: str) -> dict[str, Place]:
     """The sends or the receives, by the key of the transfer."""
     return {
         task.transfer_key: (part, task)
@@ -82,7 +72,7 @@ def _ends(plans: Sequence[WaitingPlan], kind: str) -> dict[str, Place]:
     }
 
 
-def _calls(plans: Sequence[WaitingPlan]) -> list[Callable[[Values], None]]:
+def _calls(plans: Sequence[Prepared]) -> list[Callable[[Values], None]]:
     sends = _ends(plans, "send")
     calls = []
     for part, task in _order(plans):
@@ -93,7 +83,7 @@ def _calls(plans: Sequence[WaitingPlan]) -> list[Callable[[Values], None]]:
     return calls
 
 
-def _order(plans: Sequence[WaitingPlan]) -> list[Place]:
+def _order(plans: Sequence[Prepared]) -> list[Place]:
     """All tasks, each after what it waits for: in its own partition, or through a transfer."""
     receives = _ends(plans, "recv")
     pending = [plan.tasks.pending.copy() for plan in plans]

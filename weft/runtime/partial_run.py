@@ -68,7 +68,7 @@ class PartialRun:
         self.targets = {op.name: n for op, n in zip(targets, graph.targets, strict=True)}
         self.waiting = {t.name: edge for t, edge in zip(feeds, graph.feeds, strict=True)}
         self.known = {t.name for t in [*fetches, *feeds]} | {op.name for op in targets}
-        self.values = self.plan.template.copy()
+        self.values = self.plan.ready().template.copy()
         self.done: set[Node] = {*self.plan.layout.handles, *self.plan.layout.constants}
         self.lock = threading.Lock()
         for item in self.plan.nodes.values():

@@ -21,7 +21,7 @@ from weft.runtime.continuation import NO_ENDS, Drive, Finish, StepEnds
 from weft.runtime.executor import Executor
 from weft.runtime.limits import RunningSteps, too_late
 from weft.runtime.merged_plan import InTurn
-from weft.runtime.planning import make_plan
+from weft.runtime.plan import Plan
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
 from weft.runtime.threads import Crew, Job, Turns
@@ -35,10 +35,10 @@ class PartitionedPlan:
         parts: list[Partition],
         stores: Mapping[str, ResourceStore],
         crew: Crew,
-        make: Callable[[ClientGraph, ResourceStore], Any] = make_plan,
+        by_tokens: bool = False,
     ) -> None:
         self.parts, self.crew = parts, crew
-        self.plans = [make(part.graph, stores[part.device]) for part in parts]
+        self.plans = [Plan(part.graph, stores[part.device], by_tokens=by_tokens) for part in parts]
         self.in_turn = InTurn.of(self.plans)
         self.graph = _joined(parts)
 

@@ -18,7 +18,6 @@ from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import Options, prepare
 from weft.runtime.continuation import StepEnds
-from weft.runtime.dataflow_plan import DataflowPlan
 from weft.runtime.debug import dump, report
 from weft.runtime.debug.numerics import NumericCheck
 from weft.runtime.debug.trace import StepTrace
@@ -27,13 +26,12 @@ from weft.runtime.host.interpret import located
 from weft.runtime.limits import RunningSteps, until
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
-from weft.runtime.planning import make_plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.session_placement import Placer
 from weft.runtime.threads import Crew
 
 _MAX_PLANS = 1024
-AnyPlan = Plan | DataflowPlan | PartitionedPlan
+AnyPlan = Plan | PartitionedPlan
 
 
 class StepRunner:
@@ -122,7 +120,7 @@ class StepRunner:
             parts = prepare(feeds, fetches, targets, self.options, observer, self.place)
             if len(parts) > 1:
                 return PartitionedPlan(parts, self.stores, self.crew)
-            return make_plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
+            return Plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
     def _count_step(self, options: Any) -> Any:
         """Measures a step, or places anew with what has been measured, every so many steps.

@@ -68,6 +68,37 @@ def node_runner(item: HostNode, store: ResourceStore) -> Callable[[list[Any]], D
     return run
 
 
+def ordered_tasks(prepared: Any, slots: dict[Edge, int]) -> TaskGraph:
+    """One task per unit of a plan without branches or frames; host units are single nodes."""
+    units = list(zip(prepared.layout.units, prepared.units, strict=True))
+    tasks = [_ordered_task(i, *unit, prepared.nodes) for i, unit in enumerate(units)]
+    home = {n: i for i, (layout, _) in enumerate(units) for n in layout.nodes}
+    reads = []
+    for i, (layout, _) in enumerate(units):
+        sources = {home[s] for n in layout.nodes for s in n.sources if s in home} - {i}
+        for source in sorted(sources):
+            tasks[source].control_outs.append(tasks[i])
+        edges = {e for n in layout.nodes for e in n.inputs if home.get(e[0]) != i}
+        reads.append({slots[e] for e in edges if prepared.template[slots[e]] is None})
+    graph = TaskGraph(tasks, prepared.template)
+    graph.release(reads, set(prepared.fetch_slots))
+    return graph
+
+
+def _ordered_task(index: int, layout: Any, unit: Any, items: dict[Node, HostNode]) -> Task:
+    if layout.is_region:
+        task = Task(index, "plain", None, f"region {index}")
+        task.run = unit.run
+        return task
+    (node,) = layout.nodes
+    item, task = items[node], Task(index, "plain", node, node.name)
+    task.run, task.in_slots, task.out_slots = node_runner(item, unit.store), item.ins, item.outs
+    task.outs = [[] for _ in item.outs]
+    if task.kind == "recv":
+        task.arrive = unit.store.take_over
+    return task
+
+
 # ---- one task per unit ---------------------------------------------------------------------------
 
 

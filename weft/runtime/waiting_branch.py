@@ -41,11 +41,11 @@ class WaitingBranch:
         return outputs
 
     def promise_at(
-        self, side: int, unit: int, promise: Deferred | None, values: list[Any]
+        self, side: int, prepared: Any, unit: int, promise: Deferred | None, values: list[Any]
     ) -> Deferred:
         """The outputs of a branch that has to wait, or had to, at one of its units."""
         finish = functools.partial(self._outputs, side)
-        found = self.branches[side].start_at(values, unit, promise, finish)
+        found = self.branches[side].start_at(prepared, values, unit, promise, finish)
         if isinstance(found, Deferred):
             return found
         at_once = Deferred()

@@ -13,7 +13,6 @@ from weft.core import errors
 from weft.core.errors import raise_from
 from weft.runtime.host.codegen_loop import Loop, straight_loop
 from weft.runtime.loop_flow import LoopFlow, in_iteration
-from weft.runtime.loop_in_turn import LoopInTurn
 from weft.runtime.loop_shape import LoopShape
 from weft.runtime.xla.region import Region
 
@@ -31,25 +30,17 @@ class WaitingLoop:
         self.attempts = self.seen = 0
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Any:
-        given = inputs[: self.loop.variables], inputs[self.loop.variables :]
-        if not hasattr(self.loop.body, "run_unit"):
-            return LoopInTurn(self.loop, *given).advance()
-        self._follow_store()
-        assert self.shape is not None
-        return self._go_on(LoopFlow(self.shape, *given))
-
-    def _follow_store(self) -> None:
-        """Resolves handles again when something was removed from the store."""
-        loop = self.loop
-        if loop.body.generation != loop.store.generation:
-            loop.body._settle()
-        if self.shape is None or self.shape.tasks is not loop.body.tasks:
-            self.shape, self.line, self.seen, self.attempts = LoopShape(loop), None, 0, 0
+        prepared = self.loop.body.ready()
+        if self.shape is None or self.shape.prepared is not prepared:
+            self.shape, self.line = LoopShape(self.loop, prepared), None
+            self.attempts = self.seen = 0
+        variables = self.loop.variables
+        return self._go_on(LoopFlow(self.shape, inputs[:variables], inputs[variables:]))
 
     def _go_on(self, flow: LoopFlow) -> Any:
         try:
             while flow.result is None:
-                line = self._line() if flow.is_quiet() else None
+                line = self._line() if flow.is_quiet() and flow.shape is self.shape else None
                 if line is not None:
                     self._run_straight(line, flow)
                     continue
@@ -67,11 +58,13 @@ class WaitingLoop:
     def _line(self) -> Loop | None:
         """The loop as one function, once it is known how much there is to do in it."""
         if self.line is None and self.seen >= _TRIAL:
-            loop = self.loop
-            regions = [u for u in loop.body.units if isinstance(u, Region)]
-            if loop.condition.in_order and all(u.entries for u in regions):
+            assert self.shape is not None
+            loop, body = self.loop, self.shape.prepared
+            regions = [u for u in body.units if isinstance(u, Region)]
+            can_be = loop.condition.in_order and not loop.body.by_tokens
+            if can_be and all(u.entries for u in regions):
                 self.attempts += 1
-                parts = loop.condition, loop.body, loop.variables, loop.store
+                parts = loop.condition.ready(), body, loop.variables
                 self.line = straight_loop(*parts, True, any_size=self.attempts > _ATTEMPTS)
         return self.line
 

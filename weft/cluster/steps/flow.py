@@ -17,8 +17,9 @@ from weft.runtime.continuation import Finish
 from weft.runtime.host.interpret import located
 from weft.runtime.inbox import Mailbox
 from weft.runtime.limits import RunningSteps
+from weft.runtime.plan import Plan
+from weft.runtime.prepared import Prepared
 from weft.runtime.tasks import Task
-from weft.runtime.waiting_plan import WaitingPlan
 
 ROOT = ";0:0"
 """The end of every key outside of loops."""
@@ -27,23 +28,22 @@ ROOT = ";0:0"
 class Flow:
     """A plan, to be run with a rendezvous."""
 
-    def __init__(self, plan: WaitingPlan) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._settle()
+        self._prepare(plan.ready())
 
     @classmethod
     def of(cls, plan: Any) -> Flow | None:
         """None where operations wait for other things, too."""
-        if not isinstance(plan, WaitingPlan):
+        if not isinstance(plan, Plan) or plan.in_order or plan.by_tokens:
             return None
         nodes = [unit.nodes[0] for unit in plan.layout.units if not unit.is_region]
         if any(n.definition.blocking and not n.definition.transfer for n in nodes):
             return None
         return cls(plan)
 
-    def _settle(self) -> None:
-        plan = self.plan
-        self.tasks = plan.tasks
+    def _prepare(self, prepared: Prepared) -> None:
+        self.prepared, self.tasks = prepared, prepared.tasks
         self.keys = {t.index: t.transfer_key + ROOT for t in self.tasks.tasks if t.transfer_key}
         self.receives = {self.keys[t.index]: t for t in self.tasks.tasks if t.kind == "recv"}
 
@@ -55,25 +55,22 @@ class Flow:
         rendezvous: RemoteRendezvous,
     ) -> Any:
         """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
-        plan = self.plan
-        if plan.generation != plan.store.generation:
-            plan._settle()
-        if plan.tasks is not self.tasks:
-            self._settle()
-        step = _Step(self, finish, running, rendezvous)
-        for slot, value in zip(plan.feed_slots, feeds, strict=True):
-            step.values[slot] = value
+        prepared = self.plan.ready()
+        if prepared is not self.prepared:
+            self._prepare(prepared)
+        step = _Step(self, prepared.begin(feeds), finish, running, rendezvous)
         running.add(step)
         return step.go_on()
 
 
 class _Step:
     def __init__(
-        self, flow: Flow, finish: Finish, running: RunningSteps, rendezvous: RemoteRendezvous
-    ) -> None:
-        self.flow, self.finish, self.running, self.rendezvous = flow, finish, running, rendezvous
+        self, flow: Flow, values: list[Any], finish: Finish, running: RunningSteps,
+        rendezvous: RemoteRendezvous,
+    ) -> None:  # fmt: skip
+        self.flow, self.values, self.finish = flow, values, finish
+        self.running, self.rendezvous = running, rendezvous
         self.inbox: Inbox = Mailbox()
-        self.values = flow.tasks.template.copy()
         self.pending = flow.tasks.pending.copy()
         self.readers = flow.tasks.readers.copy()
         self.left = len(flow.tasks.tasks)
@@ -94,7 +91,7 @@ class _Step:
             self.running.remove(self)
             raise
         self.running.remove(self)
-        return self.finish([self.values[i] for i in self.flow.plan.fetch_slots])
+        return self.finish(self.flow.plan.results(self.values))
 
     def _advance(self) -> bool:
         """Runs what can run and takes what has arrived; whether the step is over."""

@@ -21,13 +21,11 @@ from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import Partition
 from weft.passes.pipeline import Options, prepare
 from weft.runtime.continuation import StepEnds
-from weft.runtime.dataflow_plan import DataflowPlan
 from weft.runtime.debug import dump
 from weft.runtime.debug.trace import StepTrace
 from weft.runtime.host.interpret import Observer
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
-from weft.runtime.planning import make_plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.step import located_fetch
 from weft.runtime.threads import Crew
@@ -83,7 +81,7 @@ class RegisteredGraph:
         parts = prepare(feeds, fetches, targets, options, dump.observer(), _as_placed)
         if len(parts) > 1:
             return PartitionedPlan(parts, self.stores, self.crew)
-        return make_plan(parts[0].graph, self._store(parts[0]))
+        return Plan(parts[0].graph, self._store(parts[0]))
 
     def _store(self, part: Partition) -> ResourceStore:
         return self.stores.get(part.device) or next(iter(self.stores.values()))
@@ -93,8 +91,13 @@ class RegisteredGraph:
     def is_quick(self) -> bool:
         """Whether a step is over at once: it has shown that, and it never waits."""
         plan = self.plan
-        return type(plan) is Plan and all(
-            isinstance(unit, Region) and unit.entries and unit.is_tiny() for unit in plan.units
+        return (
+            isinstance(plan, Plan)
+            and plan.in_order
+            and all(
+                isinstance(unit, Region) and unit.entries and unit.is_tiny()
+                for unit in plan.prepared.units
+            )
         )
 
     def run_quickly(self, call: GraphCall) -> GraphResult:
@@ -152,9 +155,10 @@ class RegisteredGraph:
                 targets = _ends(self.operations, set())
                 parts = prepare([], [], targets, _UNOPTIMIZED, None, _as_placed)
                 if len(parts) > 1:
-                    self._partial = PartitionedPlan(parts, self.stores, self.crew, DataflowPlan)
+                    self._partial = PartitionedPlan(parts, self.stores, self.crew, True)
                 else:
-                    self._partial = DataflowPlan(parts[0].graph, self._store(parts[0]))
+                    store = self._store(parts[0])
+                    self._partial = Plan(parts[0].graph, store, by_tokens=True)
             return self._partial
 
 

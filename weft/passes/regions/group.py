@@ -29,8 +29,13 @@ from weft.passes.resource_edges import (
 Place = tuple[int, int]
 
 
-def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
-    """`on_host`: nodes that must not be compiled, because that was tried and failed."""
+def group(
+    graph: ClientGraph, on_host: frozenset[Node] = frozenset(), apart: bool = False
+) -> Layout:
+    """`on_host`: nodes that must not be compiled, because that was tried and failed.
+
+    `apart`: host nodes are units of their own, as they are where something may wait.
+    """
     order = schedule(graph)
     roots = resource_roots(order)
     handles = [n for n in order if n.definition.is_handle]
@@ -40,7 +45,7 @@ def group(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout:
     on_device = _on_device(running, roots, on_host)
     on_device -= {edge[0] for edge in graph.fetches if is_list(edge)}
     places = _places(running, on_device)
-    units = _units(running, on_device, places)
+    units = _units(running, on_device, places, apart)
     return laid_out(graph, order, units, handles, constants, roots)
 
 
@@ -210,10 +215,12 @@ def _kind(node: Node) -> Any:
     return (attrs["_hop"], attrs.get("_after", 0)) if "_hop" in attrs else node
 
 
-def _units(running: list[Node], on_device: set[Node], places: dict[Node, Place]) -> list[Unit]:
+def _units(
+    running: list[Node], on_device: set[Node], places: dict[Node, Place], apart: bool
+) -> list[Unit]:
     # Where something may wait, nothing waits for what it does not need: host nodes stay apart, and
     # so do the parts of a level that come after different waiting nodes.
-    apart = any(n.definition.blocking for n in running)
+    apart = apart or any(n.definition.blocking for n in running)
     by_place: dict[Place, list[Unit]] = {}
     for node in running:
         units = by_place.setdefault(places[node], [])

@@ -8,7 +8,7 @@ a region meets more than it could run on the host; regions too large for the hos
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.core.deferred import Deferred
 from weft.core.errors import raise_from
@@ -17,8 +17,10 @@ from weft.runtime.host.codegen import node_of
 from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after, size_limits, to_host
 from weft.runtime.host.interpret import HostNode, located
 from weft.runtime.limits import limits
-from weft.runtime.resources import ResourceStore
 from weft.runtime.xla.region import Region
+
+if TYPE_CHECKING:
+    from weft.runtime.prepared import Prepared
 
 # Where a loop stopped: the unit of its body, what that waits for if it waits, the loop variables of
 # the iteration, and the slots of the body.
@@ -27,7 +29,7 @@ Loop = Callable[[Sequence[Any], Sequence[Any], list[int]], Any]
 
 
 def straight_loop(
-    condition: Any, body: Any, variables: int, store: ResourceStore, may_stop: bool = False,
+    condition: Prepared, body: Prepared, variables: int, may_stop: bool = False,
     any_size: bool = False,
 ) -> Loop:  # fmt: skip
     """A loop over two plans: (state, fixed inputs, count) -> final state, a list, or a `Stop`.
@@ -37,7 +39,7 @@ def straight_loop(
     seen. It looks now and then whether the step shall go on at all.
     """
     called = _called([*condition.units, *body.units], any_size) if may_stop else set()
-    source = _Source(condition, body, variables, store, called, may_stop)
+    source = _Source(condition, body, variables, called, may_stop)
     inner, where = source.function("loop"), source.where
     convert: Callable[[Any], Any] = to_host if source.writer.on_host else lambda value: value
 
@@ -53,10 +55,9 @@ def straight_loop(
 
 class _Source(UnitLines):
     def __init__(
-        self, condition: Any, body: Any, variables: int, store: ResourceStore, called: set[Any],
-        may_stop: bool,
-    ) -> None:  # fmt: skip
-        super().__init__(store, on_host=not called)
+        self, condition: Prepared, body: Prepared, variables: int, called: set[Any], may_stop: bool
+    ) -> None:
+        super().__init__(body.store, on_host=not called)
         self.body, self.may_stop, self.called = body, may_stop, called
         self.made_in: dict[str, set[int]] = {}
         self.inputs = [f"x{i}" for i in range(len(body.feed_slots))]
@@ -85,7 +86,7 @@ class _Source(UnitLines):
         self._condition(4, condition, again)
         self.add(2, "finally: count[0] = n")
 
-    def _condition(self, depth: int, plan: Any, items: set[HostNode]) -> None:
+    def _condition(self, depth: int, plan: Prepared, items: set[HostNode]) -> None:
         self._part("c", plan)
         for unit in plan.units:
             self._unit(depth, unit, items, None)
@@ -98,7 +99,7 @@ class _Source(UnitLines):
         ):
             self._unit(depth, unit, items, (i, needed) if self.may_stop else None)
 
-    def _part(self, prefix: str, plan: Any) -> None:
+    def _part(self, prefix: str, plan: Prepared) -> None:
         """From here on lines are those of `plan`: its inputs are the loop's, the rest its own."""
         self.plan = plan
         self.part(plan, prefix, self.inputs)
@@ -148,14 +149,16 @@ def _called(units: Sequence[Any], any_size: bool) -> set[Any]:
     return {r for r in regions if not is_small(r) or (any_size and size_limits(r))}
 
 
-def _unchanged(body: Any, variables: int) -> set[int]:
+def _unchanged(body: Prepared, variables: int) -> set[int]:
     """Positions of inputs that are the same in every iteration."""
     graph = body.graph
     kept = {i for i in range(variables) if graph.fetches[i] == graph.feeds[i]}
     return kept | set(range(variables, len(graph.feeds)))
 
 
-def _split(plan: Any, fixed: set[int], called: set[Any]) -> tuple[set[HostNode], set[HostNode]]:
+def _split(
+    plan: Prepared, fixed: set[int], called: set[Any]
+) -> tuple[set[HostNode], set[HostNode]]:
     """The nodes that need to run only once, and the others."""
     same = {node for i, (node, _) in enumerate(plan.graph.feeds) if i in fixed}
     moving = {*plan.nodes, *(node for node, _ in plan.graph.feeds)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from weft.runtime.host.codegen import FILE, Writer
 from weft.runtime.host.interpret import HostNode
 from weft.runtime.resources import ResourceStore
 from weft.runtime.xla.region import Region
+
+if TYPE_CHECKING:
+    from weft.runtime.prepared import Prepared
+
 
 # Given the expression of what is waited for, the statements by which the function is left.
 Leave = Callable[[str], str]
@@ -82,7 +86,7 @@ class UnitLines:
 
         `way_out`: how the function is left when `r` has to be waited for.
         """
-        plan = conditional.branches[side]
+        plan = conditional.branches[side].ready()
         if not _can_be_written(plan, bool(way_out)):
             return self._called_branch(depth, conditional, side, given, way_out)
         self.branches += 1
@@ -94,7 +98,8 @@ class UnitLines:
             elif plan.in_order:
                 self.nodes(depth, unit.nodes)
             else:
-                stop = f"{self.writer.bind(conditional.promise_at)}({side}, {i}"
+                at = self.writer.bind(conditional.promise_at), self.writer.bind(plan)
+                stop = f"{at[0]}({side}, {at[1]}, {i}"
                 leave = self._leave_branch(plan, given, needed, stop, way_out)
                 self.nodes(depth, unit.nodes, leave)
         return _outputs(conditional, side, [self.writer.slot(i) for i in plan.fetch_slots])
@@ -115,7 +120,7 @@ class UnitLines:
         return [None if made[i] is None else f"{convert}(r[{i}])" for i in range(len(made))]
 
     def _leave_branch(
-        self, plan: Any, given: list[str], needed: Collection[int], stop: str, way_out: str
+        self, plan: Prepared, given: list[str], needed: Collection[int], stop: str, way_out: str
     ) -> Leave:
         """What was computed in the branch goes into slots of its own, `u`; then the whole waits."""
 
@@ -128,7 +133,7 @@ class UnitLines:
 
         return leave
 
-    def part(self, plan: Any, prefix: str, given: Sequence[str]) -> None:
+    def part(self, plan: Prepared, prefix: str, given: Sequence[str]) -> None:
         """From here on lines are those of `plan`, whose inputs are called `given`."""
         self.writer.prefix = prefix
         self.writer.called = dict(zip(plan.feed_slots, given, strict=True))
@@ -172,11 +177,11 @@ def _outputs(conditional: Any, side: int, results: list[str]) -> list[str | None
     return outputs
 
 
-def _can_be_written(plan: Any, may_wait: bool) -> bool:
+def _can_be_written(plan: Prepared, may_wait: bool) -> bool:
     """Whether a branch is so small, and its regions have no limits to test."""
     regions = [unit for unit in plan.units if isinstance(unit, Region)]
-    current = (plan.in_order or may_wait) and plan.generation == plan.store.generation
-    return current and all(is_small(r) and not size_limits(r) for r in regions)
+    follows = plan.in_order or (may_wait and not plan.plan.by_tokens)
+    return follows and all(is_small(r) and not size_limits(r) for r in regions)
 
 
 def is_small(region: Region) -> bool:
@@ -184,7 +189,7 @@ def is_small(region: Region) -> bool:
     return bool(region.entries) and region.is_tiny()
 
 
-def needed_after(plan: Any) -> list[set[int]]:
+def needed_after(plan: Prepared) -> list[set[int]]:
     """For each unit, the slots that it and later ones read, and those that are fetched."""
     needed, found = set(plan.fetch_slots), []
     for unit in reversed(plan.units):

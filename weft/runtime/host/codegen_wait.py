@@ -7,7 +7,7 @@ function says at which unit it stopped; what was computed until then is in the s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.core.deferred import Deferred
 from weft.core.errors import raise_from
@@ -16,12 +16,16 @@ from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after
 from weft.runtime.host.interpret import located
 from weft.runtime.xla.region import Region
 
+if TYPE_CHECKING:
+    from weft.runtime.prepared import Prepared
+
+
 # The unit that the step stopped at, and what it waits for if it waits; None at the end of the step.
 Stop = tuple[int, Deferred | None]
 WaitingStep = Callable[[list[Any]], Stop | None]
 
 
-def waiting_step(plan: Any) -> WaitingStep | None:
+def waiting_step(plan: Prepared) -> WaitingStep | None:
     """The units of a plan in order; None if one of them is not small enough for the host."""
     if not all(is_small(unit) for unit in plan.units if isinstance(unit, Region)):
         return None
@@ -39,7 +43,7 @@ def waiting_step(plan: Any) -> WaitingStep | None:
     return step
 
 
-def _written(plan: Any) -> UnitLines:
+def _written(plan: Prepared) -> UnitLines:
     source = UnitLines(plan.store, on_host=not plan.nested)
     source.lines += ["def step(v):", "", "    with errstate(all='ignore'):", "        pass"]
     settled = {slot for slot, value in enumerate(plan.template) if value is not None}

@@ -13,7 +13,8 @@ import numpy as np
 
 from weft.runtime.xla.checks import has_outside, limit_of
 
-Step = Callable[[list[Any]], Any]  # gives a true value if a check of the program has failed
+# Gives a true value if a check of the program has failed, or it is not for these shapes.
+Step = Callable[[list[Any]], Any]
 # What is fed -> what is fetched; None if the program is for other shapes, or a check has failed.
 DirectStep = Callable[[Sequence[Any]], list[Any] | None]
 
@@ -59,10 +60,8 @@ def direct_step(
     writer = Writer()
     fed = {slot: f"f[{i}]" for i, slot in enumerate(feed_slots)}
     inputs = [fed[slot] for slot in region.moving_slots]
-    epoch, shapes = (key, ()) if region.is_constant else key
+    shapes = () if region.is_constant else key[1]
     other = [f"{i}.shape != {shape}" for i, shape in zip(inputs, shapes, strict=True)]
-    if region.cells:
-        other.append(f"{writer.name(region.store)}.shape_epoch != {epoch}")
     found = [f"outputs[{region.out_slots.index(slot)}]" for slot in fetch_slots]
     writer.lines = [
         f"if {' or '.join(other)}: return None" if other else "pass",
@@ -90,7 +89,7 @@ def _looks_beforehand(
 def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str], failed: str) -> list[str]:
     """Lines that call the program and put the new values into the variables.
 
-    If a check has failed they return what `failed` says.
+    If a check has failed, or the program is for other shapes, they return what `failed` says.
     """
     written = [writer.name(cell) for cell in region.written]
     kept = [writer.name(cell) for cell in region.kept]
@@ -111,6 +110,10 @@ def _call(writer: Writer, region: Any, entry: Any, inputs: Sequence[str], failed
         call = f"{writer.name(region.call_with_room)}({writer.name(entry)}, v, "
         arguments.pop()
     lines = [f"outputs, new, rest = {call}{', '.join(arguments)})"]
+    if region.cells:
+        # Compared under the lock: another step may give a variable another shape at any time.
+        epoch = f"{writer.name(region.store)}.shape_epoch != {entry.epoch}"
+        lines.insert(0, f"if {epoch}: return {failed}")
     look = [f"if rest[4]: return {failed}"] if entry.program.checked else []
     put = ["".join(f"{cell}.value, " for cell in written) + "= new"] if written else []
     # If a check has failed, `new` is what was there before, unless shapes differ. To look is to

@@ -11,7 +11,7 @@ import functools
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,13 @@ NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 class _Entry:
     """What is known about one signature."""
 
-    __slots__ = ("direct", "program", "runs", "spent", "step", "tiny")
+    __slots__ = ("direct", "epoch", "program", "runs", "spent", "step", "tiny")
 
     def __init__(self) -> None:
         self.runs = 0
         self.spent = 0.0  # seconds of interpreting
         self.tiny = False
+        self.epoch = 0  # of the shapes of variables that the program is for
         self.program: Program | None = None
         self.step: Step | None = None  # calls the program
         self.direct: DirectStep | None = None  # does so for a plan that is nothing else
@@ -76,8 +77,9 @@ class Region:
         nodes: list[HostNode],
         cells: dict[Edge, Variable],
         store: ResourceStore,
+        refuse: Callable[[Node], object],
     ) -> None:
-        self.unit, self.nodes, self.store = unit, nodes, store
+        self.unit, self.nodes, self.store, self.refuse = unit, nodes, store, refuse
         self.cannot_compile: CannotLower | None = None
         constants = [e for e in unit.inputs if e[0].type == "Const" and e not in unit.static]
         moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
@@ -274,6 +276,7 @@ class Region:
             # A mistake of the user's is raised here: another step may well be compiled.
             self._interpret(entry, values)
             self.cannot_compile = error
+            self.refuse(error.node)
         else:
             self.run(values)
             if not self.on_accelerator:
@@ -286,6 +289,7 @@ class Region:
             if entry.program is None or 0 < entry.program.factor < factor:
                 timed = report.timed(3, lambda: f"compile region of {len(self.unit.nodes)} nodes")
                 with timed, limits.not_counted():
+                    entry.epoch = self.store.shape_epoch
                     entry.program = self._build(values, factor)
                     entry.step = call_site(self, entry)
                     self.has_program = True
