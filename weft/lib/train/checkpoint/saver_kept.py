@@ -53,12 +53,13 @@ class KeptCheckpoints:
     def _record(self, path: str) -> None:
         """Notes a new checkpoint; the oldest may become one to delete."""
         assert self.saver_def is not None
-        if not self.saver_def.max_to_keep:
-            return
-        self._last_checkpoints = [each for each in self._last_checkpoints if each[0] != path]
-        self._last_checkpoints.append((path, time.time()))
-        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
-            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
+        most = self.saver_def.max_to_keep
+        if most:
+            kept = [each for each in self._last_checkpoints if each[0] != path]
+            kept.append((path, time.time()))
+            if len(kept) > most:
+                self._checkpoints_to_be_deleted.append(kept.pop(0))
+            self._last_checkpoints = kept
 
     def _delete_old(self, meta_graph_suffix: str) -> None:
         assert self.saver_def is not None

@@ -9,12 +9,12 @@ from tensorboard.compat.proto.config_pb2 import RunOptions
 from tensorboard.compat.proto.event_pb2 import SessionLog
 
 from weft.client.timeline import Timeline
-from weft.graph.graph import get_collection, get_default_graph
+from weft.graph.graph import get_default_graph
 from weft.graph.graph_io import write_graph
-from weft.graph.keys import GraphKeys
 from weft.graph.meta_graph import create_meta_graph_def
 from weft.lib.platform import tf_logging as logging
 from weft.lib.summary.writer import FileWriterCache
+from weft.lib.train.checkpoint.saver import only_saver
 from weft.lib.train.sessions.hooks import (
     GlobalStepHook,
     SecondOrStepTimer,
@@ -123,7 +123,7 @@ class CheckpointSaverHook(GlobalStepHook):
         if self._saver is None and self._scaffold is not None:
             return self._scaffold.saver
         if self._saver is None:
-            self._saver = _only_saver(get_collection(GraphKeys.SAVERS))
+            self._saver = only_saver()
         return self._saver
 
 
@@ -135,18 +135,6 @@ def _asks_to_stop(listener: CheckpointSaverListener, session: Any, step: int) ->
             "A CheckpointSaverListener requested that training be stopped. listener: %s", listener
         )
     return asks
-
-
-def _only_saver(savers: list[Any]) -> Any:
-    """The saver of the collection; RuntimeError unless there is exactly one."""
-    if len(savers) == 1:
-        return savers[0]
-    found, advice = (
-        ("More than one item", "indicate which one to use by passing it to the constructor.")
-        if savers
-        else ("No items", "add a saver to the collection or provide a saver or scaffold.")
-    )
-    raise RuntimeError(f"{found} in collection {GraphKeys.SAVERS}. Please {advice}")
 
 
 class _RequestingHook(GlobalStepHook):
