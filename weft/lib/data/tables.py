@@ -115,9 +115,11 @@ def make_csv_dataset(
         column_defaults = look.defaults(
             len(column_names), na_value, header, num_rows_for_inference, select_columns
         )
-    if select_columns is not None and len(column_defaults) != len(select_columns):
-        raise ValueError("If specified, column_defaults and select_columns must have same length.")
-    if select_columns is not None and len(column_names) > len(select_columns):
+    if select_columns is not None:
+        if len(column_defaults) != len(select_columns):
+            raise ValueError(
+                "If specified, column_defaults and select_columns must have same length."
+            )
         column_names = [column_names[i] for i in select_columns]
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
