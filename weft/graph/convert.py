@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,6 @@ __all__ = ["constant", "convert_n_to_tensor", "convert_to_tensor"]
 
 Converter = Callable[..., Any]  # (value, dtype, name, as_ref) -> Tensor | NotImplemented
 _converters: list[tuple[int, int, Any, Converter]] = []
-_by_type: dict[type, list[Converter]] = {}
 
 
 def register_tensor_conversion_function(
@@ -35,15 +35,12 @@ def register_tensor_conversion_function(
         raise TypeError("conversion_func must be callable.")
     _converters.append((priority, len(_converters), types, conversion_func))
     _converters.sort(key=lambda entry: entry[:2])
-    _by_type.clear()
+    _converters_for.cache_clear()
 
 
+@functools.cache
 def _converters_for(kind: type) -> list[Converter]:
-    found = _by_type.get(kind)
-    if found is None:
-        found = [f for _, _, types, f in _converters if issubclass(kind, types)]
-        _by_type[kind] = found
-    return found
+    return [convert for _, _, types, convert in _converters if issubclass(kind, types)]
 
 
 def convert_to_tensor(
