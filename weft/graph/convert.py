@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,8 @@ def register_tensor_conversion_function(
 
 
 @functools.cache
-def _converters_for(kind: type) -> list[Converter]:
-    return [convert for _, _, types, convert in _converters if issubclass(kind, types)]
+def _converters_for(kind: Hashable) -> list[Converter]:
+    return [convert for _, _, types, convert in _converters if issubclass(kind, types)]  # type: ignore[arg-type]
 
 
 def convert_to_tensor(

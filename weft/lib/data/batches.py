@@ -126,9 +126,9 @@ def _check_shape_tensor(padded: Any, found: Tensor) -> None:
 def _fits(padded: TensorShape, own: TensorShape) -> bool:
     if own.dims is None or padded.dims is None:
         return True
-    sizes = zip(padded.as_list(), own.as_list(), strict=False)
+    sizes: Any = zip(padded.as_list(), own.as_list(), strict=False)
     return len(own.dims) == len(padded.dims) and all(
-        None in two or two[0] >= two[1] for two in sizes
+        None in both or both[0] >= both[1] for both in sizes
     )
 
 

@@ -296,8 +296,8 @@ class TestCase(absltest.TestCase):
     ) -> None:
         """Two sequences of numbers differ by no more than `err`, element by element."""
         self.assertEqual(len(farray1), len(farray2), msg=msg)
-        for pair in zip(farray1, farray2, strict=True):
-            self.assertNear(*map(float, pair), err, msg=msg)
+        for one, other in zip(map(float, farray1), map(float, farray2), strict=True):
+            self.assertNear(one, other, err, msg)
 
     def assertNDArrayNear(
         self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None

@@ -201,10 +201,10 @@ class BaseSaverBuilder:
             version=self._write_version,
         )
 
-    def _add_whole(self, file: Tensor, saveables: Any, *how: bool) -> tuple[Any, Any]:
+    def _add_whole(self, file: Tensor, saveables: Any, *how: Any) -> tuple[Any, Any]:
         return self._AddSaveOps(file, saveables), self._AddRestoreOps(file, saveables, *how)
 
-    def _add_sharded(self, file: Tensor, saveables: Any, *how: bool) -> tuple[Any, Any]:
+    def _add_sharded(self, file: Tensor, saveables: Any, *how: Any) -> tuple[Any, Any]:
         groups = self._GroupByDevices(saveables)
         save = self._AddShardedSaveOps(file, groups)
         return save, self._AddShardedRestoreOps(file, groups, *how)

@@ -14,7 +14,8 @@ class RMSPropOptimizer(KernelOptimizer):
     """Divides by the root mean square (if `centered`, the standard deviation) of gradients."""
 
     _HYPERPARAMETERS = hyperparameters("learning_rate", "decay", "momentum", "epsilon")
-    _KERNEL, _SLOTS = "RMSProp", ("rms", "momentum")
+    _KERNEL = "RMSProp"
+    _SLOTS: tuple[str, ...] = ("rms", "momentum")
     _INPUTS: Mapping[str, str] = {
         "lr": "_learning_rate_tensor",
         "rho": "_decay_tensor",

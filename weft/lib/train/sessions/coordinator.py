@@ -29,6 +29,8 @@ class Coordinator:
     input).
     """
 
+    _exc_info_to_raise: Any
+
     def __init__(self, clean_stop_exception_types: Iterable[type] | None = None) -> None:
         clean = clean_stop_exception_types
         self._clean = (errors.OutOfRangeError,) if clean is None else tuple(clean)
@@ -54,7 +56,7 @@ class Coordinator:
         """Forgets that a stop was asked for, and why."""
         with self._lock:
             self._joined = False
-            self._exc_info_to_raise: Any = None
+            self._exc_info_to_raise = None
             self._stop_event.clear()
 
     def should_stop(self) -> bool:

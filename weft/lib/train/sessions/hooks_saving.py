@@ -242,7 +242,7 @@ class ProfilerHook(_RequestingHook):
     ) -> None:
         self._output_file = os.path.join(output_dir, "timeline-{}.json")
         self._file_writer = FileWriterCache.get(output_dir)
-        self._shown = {"show_dataflow": show_dataflow, "show_memory": show_memory}
+        self._shown: dict[str, Any] = {"show_dataflow": show_dataflow, "show_memory": show_memory}
         self._timer = SecondOrStepTimer(save_secs, save_steps)
 
     def _request(self) -> SessionRunArgs:
