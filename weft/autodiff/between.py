@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from weft.core import dtypes
@@ -53,12 +53,7 @@ def _after_eagerly(ys: list[Operation], xs: list[Operation]) -> set[Operation]:
 
 def pending_counts(passed: Iterable[Operation]) -> dict[Operation, int]:
     """How many edges inside `passed` each operation still awaits gradients from."""
-    counts: dict[Operation, int] = defaultdict(int)
-    for op in passed:
-        for tensor in op.inputs:
-            if tensor.op in passed:
-                counts[tensor.op] += 1
-    return counts
+    return Counter(t.op for op in passed for t in op.inputs if t.op in passed)
 
 
 def frontier(sources: list[Operation], pending: dict[Operation, int]) -> set[Operation]:

@@ -153,10 +153,8 @@ def get_next_as_optional(iterator: Iterator) -> _OptionalImpl:
 def _completed(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
     types = nest.map_structure(dtypes.as_dtype, types)
     shapes = shapes_of(types, shapes)
-    if classes is None:
-        classes = nest.map_structure(lambda _: Tensor, types)
     nest.assert_same_structure(types, shapes)
-    return types, shapes, classes
+    return types, shapes, classes or nest.map_structure(lambda _: Tensor, types)
 
 
 def _on_cpu_unless_placed() -> Any:

@@ -167,11 +167,11 @@ def shuffled(
     dataset: Dataset, num_epochs: Any, shuffle: bool, buffer_size: Any, seed: Any
 ) -> Dataset:
     """Shuffled and repeated, as far as that is asked for."""
-    if num_epochs != 1 and shuffle:
-        return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
-    if shuffle:
+    if not shuffle:
+        return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
+    if num_epochs == 1:
         return dataset.shuffle(buffer_size, seed)
-    return dataset.repeat(num_epochs) if num_epochs != 1 else dataset
+    return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
 
 
 # ---- what columns there are ----------------------------------------------------------------------

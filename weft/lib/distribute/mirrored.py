@@ -91,9 +91,9 @@ class ReplicatedExtended(StrategyExtended):
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         if isinstance(tensor, (float, int)):
             return tensor
-        if not check_destinations(destinations):
-            destinations = PerReplica(self._devices, self._devices)
-        return self._get_cross_device_ops().broadcast(tensor, destinations)
+        everywhere = PerReplica(self._devices, self._devices)
+        where = destinations if check_destinations(destinations) else everywhere
+        return self._get_cross_device_ops().broadcast(tensor, where)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         if isinstance(value, Mirrored):

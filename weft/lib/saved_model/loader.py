@@ -119,10 +119,11 @@ class SavedModelLoader:
     ) -> Any:
         """All of it; returns the MetaGraphDef."""
         tags = list(tags)
+        meta_graph = self.get_meta_graph_def_from_tags(tags)
         saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
         self.restore_variables(sess, saver, import_scope)
         self.run_init_ops(sess, tags, import_scope)
-        return self.get_meta_graph_def_from_tags(tags)
+        return meta_graph
 
 
 # ---- operations that a MetaGraph names ----------------------------------------------------------

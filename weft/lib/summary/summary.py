@@ -70,9 +70,12 @@ def _summarize(
 ) -> Tensor:  # fmt: skip
     """The summary that `make(tag, name=...)` makes, in the collections it belongs to."""
     with summary_scope(name, family, default_name, [tensor]) as (tag, scope):
-        made = make(tag, name=scope)
-        collect(made, collections, [GraphKeys.SUMMARIES])
-    return made
+        return _collected(make(tag, name=scope), collections)
+
+
+def _collected(summary: Tensor, collections: Any) -> Tensor:
+    collect(summary, collections, [GraphKeys.SUMMARIES])
+    return summary
 
 
 @of_first_replica

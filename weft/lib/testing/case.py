@@ -295,9 +295,10 @@ class TestCase(absltest.TestCase):
         self, farray1: Any, farray2: Any, err: float, msg: str | None = None
     ) -> None:
         """Two sequences of numbers differ by no more than `err`, element by element."""
-        self.assertEqual(len(farray1), len(farray2), msg=msg)
-        for one, other in zip(map(float, farray1), map(float, farray2), strict=True):
-            self.assertNear(one, other, err, msg)
+        one, other = ([float(each) for each in farray] for farray in (farray1, farray2))
+        self.assertEqual(len(one), len(other), msg=msg)
+        for pair in zip(one, other, strict=True):
+            self.assertNear(*pair, err=err, msg=msg)
 
     def assertNDArrayNear(
         self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None

@@ -252,10 +252,9 @@ def _shape(tensor: Tensor) -> Any:
 def _concatenate_partitioned() -> None:
     """Gives the partitioned variables of collections the node that a MetaGraph names them by."""
     graph = get_default_graph()
-    for key in graph.get_all_collection_keys():
-        for item in graph.get_collection(key):
-            if isinstance(item, PartitionedVariable):
-                try:
-                    graph.get_operation_by_name(item.name)
-                except KeyError:
-                    item.as_tensor()
+    collected = [
+        item for key in graph.get_all_collection_keys() for item in graph.get_collection(key)
+    ]
+    for variable in collected:
+        if isinstance(variable, PartitionedVariable) and variable.name not in graph._by_name:
+            variable.as_tensor()

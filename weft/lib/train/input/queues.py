@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -49,10 +50,14 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
         return tensor
     if num_epochs <= 0:
         raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
-    with name_scope(name, "limit_epochs", [tensor]) as scope:
-        count = _local(constant(0, dtype=dtypes.int64), name="epochs").count_up_to(num_epochs)
-        with control_dependencies([count]):
-            return identity(tensor, name=scope)
+    with name_scope(name, "limit_epochs", [tensor]) as scope, _counted_epoch(num_epochs):
+        return identity(tensor, name=scope)
+
+
+def _counted_epoch(limit: int) -> AbstractContextManager[Any]:
+    """What is made inside waits for one more epoch to be counted, of at most `limit`."""
+    epochs = _local(constant(0, dtype=dtypes.int64), name="epochs")
+    return control_dependencies([epochs.count_up_to(limit)])
 
 
 def input_producer(
@@ -102,17 +107,24 @@ def string_input_producer(
     cancel_op: Any = None,
 ) -> QueueBase:
     """A queue of strings, such as the names of input files."""
-    problem = "string_input_producer requires a non-null input tensor"
     if not isinstance(string_tensor, Tensor) and not _has_items(string_tensor):
-        raise ValueError(problem)
+        raise ValueError(_NO_STRINGS)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
-        strings = convert_to_tensor(string_tensor, dtype=dtypes.string)
-        with control_dependencies([Assert(greater(size(strings), 0), [problem])]):
-            checked = identity(strings)
+        checked = _some_strings(string_tensor)
         return _scalar_producer(
             checked, scope, capacity, num_epochs=num_epochs, shuffle=shuffle, seed=seed,
             shared_name=shared_name, cancel_op=cancel_op,
         )  # fmt: skip
+
+
+_NO_STRINGS = "string_input_producer requires a non-null input tensor"
+
+
+def _some_strings(given: Any) -> Tensor:
+    """The strings, of which there has to be one when they are read."""
+    strings = convert_to_tensor(given, dtype=dtypes.string)
+    with control_dependencies([Assert(greater(size(strings), 0), [_NO_STRINGS])]):
+        return identity(strings)
 
 
 def _has_items(value: Any) -> bool:

@@ -317,9 +317,13 @@ class StepCounterHook(GlobalStepHook):
     def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
         tag, speed = self._summary_tag, elapsed_steps / elapsed_time
         if self._summary_writer is not None:
-            summary = Summary(value=[Summary.Value(tag=tag, simple_value=speed)])
-            self._summary_writer.add_summary(summary, global_step)
+            self._summary_writer.add_summary(number_summary(tag, speed), global_step)
         logging.info("%s: %g", tag, speed)
+
+
+def number_summary(tag: str, value: float) -> Summary:
+    """A summary of a number that Python has computed."""
+    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
 
 
 # ---- feeding and waiting -------------------------------------------------------------------------

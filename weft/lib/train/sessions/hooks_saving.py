@@ -71,8 +71,12 @@ class CheckpointSaverHook(GlobalStepHook):
     def begin(self) -> None:
         self._summary_writer = FileWriterCache.get(self._checkpoint_dir)
         super().begin()
+        self._tell("begin")
+
+    def _tell(self, event: str, *args: Any) -> None:
+        """Calls a method of all listeners."""
         for listener in self._listeners:
-            listener.begin()
+            getattr(listener, event)(*args)
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         step = session.run(self._global_step_tensor)
@@ -103,15 +107,13 @@ class CheckpointSaverHook(GlobalStepHook):
         step = session.run(self._global_step_tensor)
         if self._timer.last_triggered_step() != step:
             self._save(session, step)
-        for listener in self._listeners:
-            listener.end(session, step)
+        self._tell("end", session, step)
 
     def _save(self, session: Any, step: int) -> bool:
         """Saves a checkpoint; whether a listener wants to stop."""
         path, writer = self._save_path, self._summary_writer
         logging.info("Saving checkpoints for %d into %s.", step, path)
-        for listener in self._listeners:
-            listener.before_save(session, step)
+        self._tell("before_save", session, step)
         self._get_saver().save(session, path, global_step=step)
         saved = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
         writer.add_session_log(saved, step)
