@@ -192,12 +192,17 @@ class ParameterServerExtended(Worker, ReplicatedExtended):
     def _check_destinations(self, destinations: Any) -> None:
         if self._cluster_spec is None or destinations is None:
             return
-        for name in devices_of(destinations):
-            spec = DeviceSpec.from_string(name)
-            if spec.job == self._task_type and spec.task != self._task_id:
-                raise ValueError(
-                    f"Cannot reduce to another worker: {name!r}, current worker is {self._host!r}"
-                )
+        names = {name: DeviceSpec.from_string(name) for name in devices_of(destinations)}
+        elsewhere = [
+            name
+            for name, spec in names.items()
+            if spec.job == self._task_type and spec.task != self._task_id
+        ]
+        if elsewhere:
+            raise ValueError(
+                f"Cannot reduce to another worker: {elsewhere[0]!r}, current worker is"
+                f" {self._host!r}"
+            )
 
     def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
         held = var.get() if isinstance(var, AggregatingVariable) else var

@@ -132,6 +132,11 @@ class PredictOutput(ExportOutput):
         return predict_signature_def(receiver_tensors, self.outputs)
 
 
+def _parts_of_metric(metric: Any) -> Any:
+    """(result, update) of a metric, which may be such a pair already."""
+    return metric if isinstance(metric, tuple) else (metric.result(), metric.updates[0])
+
+
 class _SupervisedOutput(ExportOutput):
     """Loss, predictions and metrics of a graph that is exported to be trained or evaluated."""
 
@@ -160,12 +165,9 @@ class _SupervisedOutput(ExportOutput):
             metrics = {self.METRICS_NAME: metrics}
         outputs = {}
         for key, value in metrics.items():
-            result, update = (
-                value if isinstance(value, tuple) else (value.result(), value.updates[0])
-            )
-            key = self._prefix_key(
-                self._check_output_key(key, self.METRICS_NAME), self.METRICS_NAME
-            )
+            result, update = _parts_of_metric(value)
+            checked = self._check_output_key(key, self.METRICS_NAME)
+            key = self._prefix_key(checked, self.METRICS_NAME)
             _checked_value(result, key)
             if not isinstance(update, (Tensor, Operation)):
                 raise ValueError(f"{key} update_op must be a Tensor or Operation; got {update}.")

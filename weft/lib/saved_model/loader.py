@@ -105,10 +105,11 @@ class SavedModelLoader:
         """Runs the main op, which gets the paths that the assets have here."""
         meta_graph = self.get_meta_graph_def_from_tags(tags)
         with sess.graph.as_default():
-            init_op = get_init_op(meta_graph, import_scope)
-            if init_op is not None:
-                feeds = get_asset_tensors(self._export_dir, meta_graph, import_scope)
-                sess.run([init_op], feed_dict=feeds)
+            main_op = get_init_op(meta_graph, import_scope)
+            if main_op is None:
+                return
+            paths = get_asset_tensors(self._export_dir, meta_graph, import_scope)
+            sess.run([main_op], paths)
 
     def load(
         self,

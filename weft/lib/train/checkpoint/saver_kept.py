@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.saver_pb2 import SaverDef
@@ -66,10 +67,14 @@ class KeptCheckpoints:
         if not self._checkpoints_to_be_deleted:
             return
         path, saved = self._checkpoints_to_be_deleted.pop(0)
-        if saved > self._next_checkpoint_time:
+        if saved <= self._next_checkpoint_time:
+            _remove(path, self.saver_def.version, meta_graph_suffix)
+        else:
             self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
-            return
-        try:
-            remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
-        except errors.OpError as error:
-            logging.warning("Ignoring: %s", error)
+
+
+def _remove(path: str, version: Any, meta_graph_suffix: str) -> None:
+    try:
+        remove_checkpoint(path, version, meta_graph_suffix)
+    except errors.OpError as error:
+        logging.warning("Ignoring: %s", error)

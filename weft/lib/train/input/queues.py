@@ -48,10 +48,10 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
     """`tensor` the first `num_epochs` times, then OutOfRangeError. Counts in a local variable."""
     if num_epochs is None:
         return tensor
-    if num_epochs <= 0:
-        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
-    with name_scope(name, "limit_epochs", [tensor]) as scope, _counted_epoch(num_epochs):
-        return identity(tensor, name=scope)
+    if num_epochs > 0:
+        with name_scope(name, "limit_epochs", [tensor]) as scope, _counted_epoch(num_epochs):
+            return identity(tensor, name=scope)
+    raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
 
 
 def _counted_epoch(limit: int) -> AbstractContextManager[Any]:

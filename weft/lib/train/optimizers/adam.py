@@ -84,14 +84,13 @@ class AdamOptimizer(KernelOptimizer):
         beta1_power, beta2_power, rate, beta1, beta2, epsilon = casts
         rate = rate * math.sqrt(1 - beta2_power) / (1 - beta1_power)
 
-        def average(slot: str, beta: Tensor, new: Tensor) -> Any:
-            held = self.get_slot(var, slot)
+        averages = []
+        for slot, beta, value in (("m", beta1, lambda: grad), ("v", beta2, lambda: grad * grad)):
+            held, new = self.get_slot(var, slot), value() * (1 - beta)
             decayed = assign(held, held * beta, use_locking=self._use_locking)
             with control_dependencies([decayed]):
-                return scatter_add(held, indices, new)
-
-        mean = average("m", beta1, grad * (1 - beta1))
-        square = average("v", beta2, grad * grad * (1 - beta2))
+                averages.append(scatter_add(held, indices, new))
+        mean, square = averages
         step = rate * mean / (math.sqrt(square) + epsilon)
         return control.group(assign_sub(var, step, use_locking=self._use_locking), mean, square)
 

@@ -140,6 +140,12 @@ def weighted_moving_average(
         return divide(numerator, denominator, name=scope.name)
 
 
+def _early_decay(num_updates: Any) -> Tensor:
+    """The decay that an average may have after so many updates."""
+    count = math.cast(num_updates, dtypes.float32, name="num_updates")
+    return (1.0 + count) / (10.0 + count)
+
+
 class ExponentialMovingAverage:
     """Keeps moving averages of variables (or tensors) in shadow variables.
 
@@ -166,7 +172,9 @@ class ExponentialMovingAverage:
         var_list = trainable_variables() if var_list is None else var_list
         debiased = {var for var in var_list if self._begin(var) and self._is_debiased(var)}
         with name_scope(self.name) as scope:
-            decay = self._decay_now()
+            decay = convert_to_tensor(self._decay, name="decay")
+            if self._num_updates is not None:
+                decay = math.minimum(decay, _early_decay(self._num_updates))
             updates = [
                 assign_moving_average(self._averages[var], var, decay, var in debiased)
                 for var in var_list
@@ -184,13 +192,6 @@ class ExponentialMovingAverage:
 
     def _is_debiased(self, var: Any) -> bool:
         return self._zero_debias and not isinstance(var, Variable)
-
-    def _decay_now(self) -> Tensor:
-        decay = convert_to_tensor(self._decay, name="decay")
-        if self._num_updates is None:
-            return decay
-        count = math.cast(self._num_updates, dtypes.float32, name="num_updates")
-        return math.minimum(decay, (1.0 + count) / (10.0 + count))
 
     def _make_average(self, var: Any) -> Any:
         with init_scope():
