@@ -148,9 +148,10 @@ class _MonitoredSession:
         for hook in self._hooks:
             hook.begin()
         made = session_creator or ChiefSessionCreator()
-        self._creator = _CoordinatedSessionCreator(made, self._hooks, stop_grace_period_secs)
+        creator = _CoordinatedSessionCreator(made, self._hooks, stop_grace_period_secs)
+        self._coordinated_creator = creator
         self._sess: Any = (
-            RecoverableSession(self._creator) if should_recover else self._creator.create_session()
+            RecoverableSession(creator) if should_recover else creator.create_session()
         )
 
     @property
@@ -205,7 +206,7 @@ class _MonitoredSession:
 
     def _forget_session(self) -> None:
         self._sess = None
-        self._creator.forget()
+        self._coordinated_creator.forget()
         if not self._graph_was_finalized:
             get_default_graph()._unsafe_unfinalize()
 
@@ -213,7 +214,7 @@ class _MonitoredSession:
         return self._tf_sess() is None
 
     def _tf_sess(self) -> Any:
-        return self._creator.tf_sess
+        return self._coordinated_creator.tf_sess
 
 
 class MonitoredSession(_MonitoredSession):
