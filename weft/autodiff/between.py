@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from weft.core import dtypes
@@ -91,12 +91,7 @@ def pending_counts(
     passed: Iterable[Operation], inputs: Inputs = own_inputs
 ) -> dict[Operation, int]:
     """How many edges inside `passed` each operation still awaits gradients from."""
-    counts: dict[Operation, int] = defaultdict(int)
-    for op in passed:
-        for tensor in inputs(op):
-            if tensor.op in passed:
-                counts[tensor.op] += 1
-    return counts
+    return Counter(t.op for op in passed for t in inputs(op) if t.op in passed)
 
 
 def frontier(

@@ -11,6 +11,7 @@ A gradient is that of a *gradient call*; `LoopGradients` is what one call knows 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import Any
 
 from weft.autodiff.loop_variables import (
@@ -46,6 +47,15 @@ from weft.ops.control.control_flow_context import (
 from weft.ops.control.while_loop import WhileContext
 
 
+def _sync(name: str, context: WhileContext, index: Tensor) -> Operation:
+    """A node that the next iteration of a loop waits for; others may be put before it."""
+    with control_dependencies(None):
+        made = raw.ControlTrigger(name=name)
+    made._set_control_flow_context(context)
+    index.op._add_control_input(made)
+    return made
+
+
 class LoopGradient:
     """A forward loop, its backward loop, and what passes between them."""
 
@@ -59,8 +69,6 @@ class LoopGradient:
         self.deferred_exits: list[Tensor] = []
         self.forward_exits = list(forward.loop_exits)
         self.pending_exits = len(forward.loop_exits)
-        self._forward_sync: Operation | None = None
-        self._backward_sync: Operation | None = None
         around_forward = forward.outer_context if outer is None else outer.forward_context
         with inside(around_forward):
             count, self.forward_index = add_forward_counter(forward, outer)
@@ -79,36 +87,21 @@ class LoopGradient:
 
     def _new_context(self) -> WhileContext:
         forward = self.forward_context
-        return WhileContext(
-            maximum_iterations=forward.maximum_iterations,
-            parallel_iterations=forward.parallel_iterations,
-            back_prop=forward.back_prop,
-            swap_memory=forward.swap_memory,
-            name=forward.name,
-            grad_state=self,
-        )
+        carried = ("maximum_iterations", "parallel_iterations", "back_prop", "swap_memory", "name")
+        return WhileContext(**{each: getattr(forward, each) for each in carried}, grad_state=self)
 
-    @property
+    @cached_property
     def forward_sync(self) -> Operation:
         """Runs after all pushes of an iteration that conds guard; the next iteration waits."""
-        if self._forward_sync is None:
-            with control_dependencies(None):
-                self._forward_sync = raw.ControlTrigger(name="f_sync")
-            self._forward_sync._set_control_flow_context(self.forward_context)
-            self.forward_index.op._add_control_input(self._forward_sync)
-        return self._forward_sync
+        return _sync("f_sync", self.forward_context, self.forward_index)
 
-    @property
+    @cached_property
     def backward_sync(self) -> Operation:
         """Runs after all pops of an iteration; the next iteration waits."""
-        if self._backward_sync is None:
-            with control_dependencies(None):
-                self._backward_sync = raw.ControlTrigger(name="b_sync")
-            self._backward_sync._set_control_flow_context(self.context)
-            self.backward_index.op._add_control_input(self._backward_sync)
-            if self.context.outer_context is not None:
-                self.context.outer_context.AddInnerOp(self._backward_sync)
-        return self._backward_sync
+        made = _sync("b_sync", self.context, self.backward_index)
+        if self.context.outer_context is not None:
+            self.context.outer_context.AddInnerOp(made)
+        return made
 
     # ---- history ----
 

@@ -138,15 +138,17 @@ def _parts(text: str) -> list[str]:
 
 def examples_of(text: str) -> dict[str, list[bytes]]:
     """Key -> serialized tf.Examples, of "key=[{feature: [values]}]"."""
-    found = {}
-    for key, examples in literals_of(text).items():
-        if not isinstance(examples, list):
-            raise ValueError(
-                f'tf.Example input must be a list of dictionaries, but "{examples}" is '
-                f"{type(examples)}"
-            )
-        found[key] = [_example(each) for each in examples]
-    return found
+    start = "tf.Example input must be a list of dictionaries, but"
+    return {
+        key: [_example(each) for each in _listed(examples, start)]
+        for key, examples in literals_of(text).items()
+    }
+
+
+def _listed(values: Any, start: str) -> list[Any]:
+    if not isinstance(values, list):
+        raise ValueError(f'{start} "{values}" is {type(values)}')
+    return values
 
 
 def _example(features: dict[str, Any]) -> bytes:
@@ -154,11 +156,8 @@ def _example(features: dict[str, Any]) -> bytes:
 
     example = Example()
     for name, values in features.items():
-        if not isinstance(values, list):
-            raise ValueError(
-                f'feature value must be a list, but {name}: "{values}" is {type(values)}'
-            )
-        _fill(example.features.feature[name], values)
+        listed = _listed(values, f"feature value must be a list, but {name}:")
+        _fill(example.features.feature[name], listed)
     return bytes(example.SerializeToString())
 
 

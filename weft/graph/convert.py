@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +20,6 @@ __all__ = ["constant", "convert_n_to_tensor", "convert_to_tensor"]
 
 Converter = Callable[..., Any]  # (value, dtype, name, as_ref) -> Tensor | NotImplemented
 _converters: list[tuple[int, int, Any, Converter]] = []
-_by_type: dict[type, list[Converter]] = {}
 
 
 def register_tensor_conversion_function(
@@ -35,15 +36,22 @@ def register_tensor_conversion_function(
         raise TypeError("conversion_func must be callable.")
     _converters.append((priority, len(_converters), types, conversion_func))
     _converters.sort(key=lambda entry: entry[:2])
-    _by_type.clear()
+    _converters_for.cache_clear()
 
 
-def _converters_for(kind: type) -> list[Converter]:
-    found = _by_type.get(kind)
-    if found is None:
-        found = [f for _, _, types, f in _converters if issubclass(kind, types)]
-        _by_type[kind] = found
-    return found
+@functools.cache
+def _converters_for(kind: Any) -> list[Converter]:
+    return [convert for _, _, types, convert in _converters if issubclass(kind, types)]
+
+
+def _attempt(convert: Converter, value: Any, dtype: Any, hint: Any, **rest: Any) -> Any:
+    """What a converter makes: of the type that is hinted at if it can be, else of `dtype`."""
+    if dtype is None and hint is not None:
+        with contextlib.suppress(TypeError, ValueError):
+            found = convert(value, dtype=dtypes.as_dtype(hint), **rest)
+            if found is not NotImplemented and found.dtype.base_dtype == hint:
+                return found
+    return convert(value, dtype=dtype, **rest)
 
 
 def convert_to_tensor(
@@ -65,17 +73,9 @@ def convert_to_tensor(
             )
         return value
     hint = preferred_dtype if preferred_dtype is not None else dtype_hint
-    for convert in _converters_for(type(value)):
-        result: Any = NotImplemented
-        if dtype is None and hint is not None:
-            try:
-                result = convert(value, dtype=dtypes.as_dtype(hint), name=name, as_ref=as_ref)
-            except (TypeError, ValueError):
-                result = NotImplemented
-            if result is not NotImplemented and result.dtype.base_dtype != hint:
-                result = NotImplemented
-        if result is NotImplemented:
-            result = convert(value, dtype=dtype, name=name, as_ref=as_ref)
+    kind: Any = type(value)
+    for convert in _converters_for(kind):
+        result = _attempt(convert, value, dtype, hint, name=name, as_ref=as_ref)
         if result is NotImplemented:
             continue
         if not isinstance(result, Tensor):

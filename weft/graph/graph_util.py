@@ -158,12 +158,11 @@ def _is_data(node: Any, source: str) -> bool:
 
 
 def _constant(name: str, dtype: Any, value: Any) -> Any:
+    from tensorboard.compat.proto.attr_value_pb2 import AttrValue
     from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
-    node = NodeDef(name=name, op="Const")
-    node.attr["dtype"].CopyFrom(dtype)
-    node.attr["value"].tensor.CopyFrom(make_tensor_proto(value, dtype=dtype.type))
-    return node
+    stored = AttrValue(tensor=make_tensor_proto(value, dtype=dtype.type))
+    return NodeDef(name=name, op="Const", attr={"dtype": dtype, "value": stored})
 
 
 def _retyped(node: Any, dtype: Any) -> Any:

@@ -55,16 +55,17 @@ def import_graph_def(
 
 def _converted(name: str | None, input_map: dict[str, Any]) -> dict[str, Tensor]:
     """The values of `input_map` as tensors; called inside the scope of the import."""
-    if all(isinstance(value, Tensor) for value in input_map.values()):
-        return input_map
-    if name == "":
+    loose = {key: value for key, value in input_map.items() if not isinstance(value, Tensor)}
+    if loose and name == "":
         raise ValueError(
             "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor"
             " values. Try calling tf.convert_to_tensor() on `input_map` values before calling"
             " tf.import_graph_def()."
         )
+    if not loose:
+        return input_map
     with name_scope("_inputs"):
-        return {key: convert_to_tensor(value) for key, value in input_map.items()}
+        return input_map | {key: convert_to_tensor(value) for key, value in loose.items()}
 
 
 def _checked_input_map(input_map: Any) -> dict[str, Any]:

@@ -31,10 +31,10 @@ def stripped_op_list_for_graph(graph_def: Any) -> Any:
     from tensorboard.compat.proto.op_def_pb2 import OpList
 
     used = sorted(ops_used_by_graph_def(graph_def))
-    for name in used:
-        if name not in REGISTRY and name not in _FUNCTION_ENDS:
-            raise ValueError(f"Op {name} is used by the graph, but is not registered")
-    return OpList(op=[op_def_proto(REGISTRY[name]) for name in used if name in REGISTRY])
+    known = [name for name in used if name in REGISTRY]
+    if strange := sorted(set(used) - {*known, *_FUNCTION_ENDS}):
+        raise ValueError(f"Op {strange[0]} is used by the graph, but is not registered")
+    return OpList(op=[op_def_proto(REGISTRY[name]) for name in known])
 
 
 def strip_graph_default_valued_attrs(meta_graph_def: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft.core import dtypes
@@ -181,32 +182,36 @@ def is_sparse(x: Any) -> bool:
     return isinstance(x, (SparseTensor, SparseTensorValue))
 
 
+def _fitting(value: Any, dtype: Any, mismatch: Callable[[str, str], Exception]) -> Any:
+    """`value`, unless `dtype` is another type: then raises what `mismatch` makes of both names."""
+    wanted = dtypes.as_dtype(dtype) if dtype else None
+    if wanted is None or wanted.is_compatible_with(value.dtype):
+        return value
+    raise mismatch(wanted.name, value.dtype.name)
+
+
 def convert_to_tensor_or_sparse_tensor(
     value: Any, dtype: Any = None, name: str | None = None
 ) -> Any:
     """A SparseTensor for sparse values, a Tensor otherwise."""
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype)
-    if isinstance(value, SparseTensorValue):
-        value = SparseTensor.from_value(value)
-    if isinstance(value, SparseTensor):
-        if dtype and not dtype.is_compatible_with(value.dtype):
-            raise RuntimeError(
-                f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}"
-            )
-        return value
-    return convert_to_tensor(value, dtype=dtype, name=name)
+    if not is_sparse(value):
+        return convert_to_tensor(value, dtype=dtype, name=name)
+    found = value if isinstance(value, SparseTensor) else SparseTensor.from_value(value)
+    return _fitting(
+        found, dtype, lambda wanted, actual: RuntimeError(
+            f"Sparse dtype: requested = {wanted}, actual = {actual}"
+        ),
+    )  # fmt: skip
 
 
 def convert_to_tensor_or_indexed_slices(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     """IndexedSlices and SparseTensor as they are, everything else as a Tensor."""
-    if isinstance(value, (IndexedSlices, SparseTensor)):
-        if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with"
-                f" dtype {value.dtype.name}: {value!r}"
-            )
-        return value
-    return convert_to_tensor(value, dtype=dtype, name=name, as_ref=as_ref)
+    if not isinstance(value, (IndexedSlices, SparseTensor)):
+        return convert_to_tensor(value, dtype=dtype, name=name, as_ref=as_ref)
+    return _fitting(
+        value, dtype, lambda wanted, actual: ValueError(
+            f"Tensor conversion requested dtype {wanted} for Tensor with dtype {actual}: {value!r}"
+        ),
+    )  # fmt: skip

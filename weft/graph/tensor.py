@@ -205,21 +205,19 @@ class Tensor:
 def _session_for(session: Any, graph: Graph, what: str, verb: str) -> Any:
     from weft.graph import stacks
 
+    which, advice = "given", ""
     if session is None:
         session = stacks.get_default_session()
-        if session is None:
-            raise ValueError(
-                f"Cannot {what} using `{verb}()`: No default session is registered. Use `with"
-                f" sess.as_default()` or pass an explicit session to `{verb}(session=sess)`"
-            )
-        if session.graph is not graph:
-            raise ValueError(
-                f"Cannot use the default session to {what}: the tensor's graph is different from"
-                f" the session's graph. Pass an explicit session to `{verb}(session=sess)`."
-            )
-    elif session.graph is not graph:
+        which = "default"
+        advice = f" Pass an explicit session to `{verb}(session=sess)`."
+    if session is None:
         raise ValueError(
-            f"Cannot use the given session to {what}: the tensor's graph is different from the"
-            " session's graph."
+            f"Cannot {what} using `{verb}()`: No default session is registered. Use `with"
+            f" sess.as_default()` or pass an explicit session to `{verb}(session=sess)`"
+        )
+    if session.graph is not graph:
+        raise ValueError(
+            f"Cannot use the {which} session to {what}: the tensor's graph is different from the"
+            f" session's graph.{advice}"
         )
     return session

@@ -267,13 +267,13 @@ class SparseTensorSpec(TypeSpec):
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
         """The spec that a sparse tensor, or the value of one, fits."""
+        if isinstance(value, SparseTensorValue):
+            if isinstance(value.values, np.ndarray):
+                return cls(value.dense_shape, value.values.dtype)
+            value = SparseTensor.from_value(value)
         if isinstance(value, SparseTensor):
             return cls(value.shape, value.dtype)
-        if not isinstance(value, SparseTensorValue):
-            raise TypeError("Expected SparseTensor or SparseTensorValue")
-        if isinstance(value.values, np.ndarray):
-            return cls(value.dense_shape, value.values.dtype)
-        return cls.from_value(SparseTensor.from_value(value))
+        raise TypeError("Expected SparseTensor or SparseTensorValue")
 
     @property
     def shape(self) -> TensorShape:
@@ -334,14 +334,12 @@ class IndexedSlicesSpec(TypeSpec):
 
     @property
     def _component_specs(self) -> Any:
-        rows = self._indices_shape.concatenate(self._shape[1:])
-        specs = [
-            TensorSpec(rows, self._dtype),
-            TensorSpec(self._indices_shape, self._indices_dtype),
-        ]
-        if self._dense_shape_dtype is not None:
-            specs.append(TensorSpec([self._shape.ndims], self._dense_shape_dtype))
-        return tuple(specs)
+        parts = (
+            (self._indices_shape.concatenate(self._shape[1:]), self._dtype),
+            (self._indices_shape, self._indices_dtype),
+            ([self._shape.ndims], self._dense_shape_dtype),
+        )
+        return tuple(TensorSpec(shape, dtype) for shape, dtype in parts if dtype is not None)
 
     def _to_components(self, value: Any) -> Any:
         parts = (value.values, value.indices)

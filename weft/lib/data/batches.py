@@ -126,21 +126,20 @@ def _check_shape_tensor(padded: Any, found: Tensor) -> None:
 def _fits(padded: TensorShape, own: TensorShape) -> bool:
     if own.dims is None or padded.dims is None:
         return True
-    if len(own.dims) != len(padded.dims):
-        return False
-    return not any(
-        p.value is not None and d.value is not None and p.value < d.value
-        for p, d in zip(padded.dims, own.dims, strict=True)
+    sizes: Any = zip(padded.as_list(), own.as_list(), strict=False)
+    return len(own.dims) == len(padded.dims) and all(
+        None in both or both[0] >= both[1] for both in sizes
     )
 
 
 def _fill_tensor(value: Any, dtype: Any) -> Tensor:
     found = convert_to_tensor(value, name="padding_value")
-    if not found.shape.is_compatible_with(TensorShape([])):
-        raise ValueError(f"Padding value should be a scalar, but is not: {found}")
-    if found.dtype != dtype:
+    scalar = found.shape.is_compatible_with(())
+    if scalar and found.dtype == dtype:
+        return found
+    if scalar:
         raise TypeError(f"Padding value tensor ({found}) does not match output type: {dtype}")
-    return found
+    raise ValueError(f"Padding value should be a scalar, but is not: {found}")
 
 
 # ---- and back, and windows -----------------------------------------------------------------------

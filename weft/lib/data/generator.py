@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape, as_shape
+from weft.core.shapes import TensorShape
 from weft.graph.constant import to_array
 from weft.graph.convert import convert_n_to_tensor
 from weft.graph.op_def import raw
@@ -21,6 +21,7 @@ from weft.lib.data.sources import from_tensors
 from weft.lib.data.structure import (
     flat_tensor_shapes,
     flat_tensor_types,
+    shapes_of,
     to_tensor_list,
     type_spec_from_value,
 )
@@ -137,10 +138,7 @@ class _Element:
 def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any) -> Dataset:
     if not callable(generator):
         raise TypeError("`generator` must be callable.")
-    if output_shapes is None:
-        output_shapes = nest.map_structure(lambda _: TensorShape(None), output_types)
-    else:
-        output_shapes = nest.map_structure_up_to(output_types, as_shape, output_shapes)
+    output_shapes = shapes_of(output_types, output_shapes)
     args = () if args is None else tuple(convert_n_to_tensor(args, name="args"))
     iterators, element = _Iterators(generator), _Element(output_types, output_shapes)
 

@@ -52,19 +52,10 @@ def group_by_window(
     window_size_func: Callable[..., Any] | None = None,
 ) -> Transformation:  # fmt: skip
     """Collects windows of elements with equal keys; `reduce_func(key, window)` gives a dataset."""
-    if (window_size is not None and window_size_func) or not (
-        window_size is not None or window_size_func
-    ):
+    if (window_size is not None) == bool(window_size_func):
         raise ValueError("Must pass either window_size or window_size_func.")
-    if window_size is not None:
-
-        def window_size_func(_: Any) -> Tensor:
-            return convert_to_tensor(window_size, dtype=dtypes.int64)
-
-    def apply(dataset: Dataset) -> Dataset:
-        return _group_by_window(dataset, key_func, reduce_func, window_size_func)
-
-    return apply
+    size = window_size_func or (lambda _: convert_to_tensor(window_size, dtype=dtypes.int64))
+    return lambda dataset: _group_by_window(dataset, key_func, reduce_func, size)
 
 
 def _group_by_window(dataset: Dataset, key_func: Any, reduce_func: Any, size_func: Any) -> Dataset:

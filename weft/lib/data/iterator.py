@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape, as_shape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, add_to_collection, device, get_default_graph, name_scope
 from weft.graph.op_def import raw
@@ -18,6 +17,7 @@ from weft.lib.data.structure import (
     flat_tensor_shapes,
     flat_tensor_types,
     from_tensor_list,
+    shapes_of,
 )
 from weft.lib.platform import tf_logging
 
@@ -152,14 +152,9 @@ def get_next_as_optional(iterator: Iterator) -> _OptionalImpl:
 
 def _completed(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
     types = nest.map_structure(dtypes.as_dtype, types)
-    if shapes is None:
-        shapes = nest.map_structure(lambda _: TensorShape(None), types)
-    else:
-        shapes = nest.map_structure_up_to(types, as_shape, shapes)
-    if classes is None:
-        classes = nest.map_structure(lambda _: Tensor, types)
+    shapes = shapes_of(types, shapes)
     nest.assert_same_structure(types, shapes)
-    return types, shapes, classes
+    return types, shapes, classes or nest.map_structure(lambda _: Tensor, types)
 
 
 def _on_cpu_unless_placed() -> Any:

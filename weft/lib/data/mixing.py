@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,10 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset
     from weft.lib.data.experimental_calls import scan
 
     with name_scope("counter"):
-        first = convert_to_tensor(start, dtype=dtype, name="start")
-        by = convert_to_tensor(step, dtype=dtype, name="step")
-        return from_tensors(0).repeat(None).apply(scan(first, lambda state, _: (state + by, state)))
+        given = {"start": start, "step": step}
+        first, by = (convert_to_tensor(v, dtype=dtype, name=n) for n, v in given.items())
+        count = scan(first, lambda number, _: (number + by, number))
+        return from_tensors(0).repeat(None).apply(count)
 
 
 # ---- several datasets ----------------------------------------------------------------------------
@@ -168,15 +170,10 @@ def _filtered(
 ) -> Dataset:
     def warned(accept: Tensor, initial: Tensor) -> Tensor:
         rejected = math.reduce_sum((1 - accept) * initial)
-        return cond(
-            rejected < 0.5,
-            lambda: accept,
-            lambda: Print(
-                accept, [rejected, initial, accept],
-                message="Proportion of examples rejected by sampler is high: ", summarize=100,
-                first_n=10,
-            ),
-        )  # fmt: skip
+        message = "Proportion of examples rejected by sampler is high: "
+        shown = [rejected, initial, accept]
+        warn = partial(Print, accept, shown, message=message, summarize=100, first_n=10)
+        return cond(rejected < 0.5, lambda: accept, warn)
 
     accepts = zip_((accepts, initials)).map(warned)
     drawn = zip_((classes, accepts, dataset)).map(lambda c, p, data: (c, gather(p, c), data))

@@ -17,10 +17,7 @@ _MAX_INT32 = 2**31 - 1
 def get_seed(seed: Any) -> tuple[Tensor, Tensor]:
     """The pair of seeds for a dataset made now; `seed` may be a tensor."""
     first, second = _pair(seed)
-    if first is None:
-        first_tensor = constant(0, dtype=dtypes.int64, name="seed")
-    else:
-        first_tensor = convert_to_tensor(first, dtype=dtypes.int64, name="seed")
+    first_tensor = convert_to_tensor(0 if first is None else first, dtypes.int64, name="seed")
     if second is None:
         return first_tensor, constant(0, dtype=dtypes.int64, name="seed2")
     with name_scope("seed2") as scope:

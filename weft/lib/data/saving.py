@@ -39,9 +39,9 @@ class CheckpointInputPipelineHook(SessionRunHook):
     """Saves the iterators of the graph, apart from the model, and restores them at the start."""
 
     def __init__(self, estimator: Any) -> None:
-        config, basename = estimator._config, "input"
-        if config.num_worker_replicas > 1:
-            basename += f"_{config.task_type}_{config.task_id}"
+        config = estimator._config
+        several = config.num_worker_replicas > 1
+        basename = f"input_{config.task_type}_{config.task_id}" if several else "input"
         self._checkpoint_saver_hook = CheckpointSaverHook(
             estimator.model_dir, save_secs=config.save_checkpoints_secs,
             save_steps=config.save_checkpoints_steps, checkpoint_basename=f"{basename}.ckpt",

@@ -7,10 +7,11 @@ optional, so that datasets know tensors only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.shapes import TensorShape
+from weft.core.shapes import TensorShape, as_shape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import raw
@@ -85,10 +86,7 @@ def _batch_of(values: list[Any]) -> Any:
     specs = [_leaf_spec(value) for value in values]
     if not isinstance(specs[0], DataSpec):
         return None
-    merged = specs[0]
-    for spec in specs[1:]:
-        merged = merged.most_specific_compatible_type(spec)
-    return merged._batched(len(specs))
+    return reduce(lambda a, b: a.most_specific_compatible_type(b), specs)._batched(len(specs))
 
 
 def _is_registered(value: Any) -> bool:
@@ -330,6 +328,13 @@ def _sparse(spec: SparseTensorSpec, tensor: Tensor) -> SparseTensor:
     indices.set_shape([None, rank])
     shape.set_shape([rank])
     return SparseTensor(indices, values, shape)
+
+
+def shapes_of(types: Any, shapes: Any) -> Any:
+    """A shape for each type of a structure: those given, or unknown ones."""
+    if shapes is None:
+        return nest.map_structure(lambda _: TensorShape(None), types)
+    return nest.map_structure_up_to(types, as_shape, shapes)
 
 
 # ---- batches -------------------------------------------------------------------------------------

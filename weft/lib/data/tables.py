@@ -115,9 +115,11 @@ def make_csv_dataset(
         column_defaults = look.defaults(
             len(column_names), na_value, header, num_rows_for_inference, select_columns
         )
-    if select_columns is not None and len(column_defaults) != len(select_columns):
-        raise ValueError("If specified, column_defaults and select_columns must have same length.")
-    if select_columns is not None and len(column_names) > len(select_columns):
+    if select_columns is not None:
+        if len(column_defaults) != len(select_columns):
+            raise ValueError(
+                "If specified, column_defaults and select_columns must have same length."
+            )
         column_names = [column_names[i] for i in select_columns]
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
@@ -165,11 +167,11 @@ def shuffled(
     dataset: Dataset, num_epochs: Any, shuffle: bool, buffer_size: Any, seed: Any
 ) -> Dataset:
     """Shuffled and repeated, as far as that is asked for."""
-    if num_epochs != 1 and shuffle:
-        return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
-    if shuffle:
+    if not shuffle:
+        return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
+    if num_epochs == 1:
         return dataset.shuffle(buffer_size, seed)
-    return dataset.repeat(num_epochs) if num_epochs != 1 else dataset
+    return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
 
 
 # ---- what columns there are ----------------------------------------------------------------------

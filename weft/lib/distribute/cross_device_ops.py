@@ -68,12 +68,12 @@ def reduce_non_distributed_value(
     if reduce_op is ReduceOp.MEAN:
         return value
     validate_destinations(destinations)
-    if replicas != 1:
-        raise ValueError(
-            f"A non-DistributedValues value {value} cannot be reduced with the given reduce op"
-            f" {reduce_op}."
-        )
-    return broadcast(value, destinations)
+    if replicas == 1:
+        return broadcast(value, destinations)
+    raise ValueError(
+        f"A non-DistributedValues value {value} cannot be reduced with the given reduce op"
+        f" {reduce_op}."
+    )
 
 
 def _joined(values: Sequence[Any], add: Callable[[Any], Any], reduce_op: ReduceOp) -> Any:
@@ -91,11 +91,9 @@ def _joined(values: Sequence[Any], add: Callable[[Any], Any], reduce_op: ReduceO
 
 
 def _concatenated(parts: Sequence[IndexedSlices]) -> IndexedSlices:
-    return IndexedSlices(
-        array.concat([part.values for part in parts], 0),
-        array.concat([part.indices for part in parts], 0),
-        parts[0].dense_shape,
-    )
+    columns = zip(*((part.values, part.indices) for part in parts), strict=True)
+    values, indices = (array.concat(list(column), 0) for column in columns)
+    return IndexedSlices(values, indices, parts[0].dense_shape)
 
 
 def _as_slices(value: Any) -> IndexedSlices:

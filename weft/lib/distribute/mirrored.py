@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from weft.core.device_name import DeviceSpec
@@ -90,9 +91,9 @@ class ReplicatedExtended(StrategyExtended):
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         if isinstance(tensor, (float, int)):
             return tensor
-        if not check_destinations(destinations):
-            destinations = PerReplica(self._devices, self._devices)
-        return self._get_cross_device_ops().broadcast(tensor, destinations)
+        everywhere = PerReplica(self._devices, self._devices)
+        where = destinations if check_destinations(destinations) else everywhere
+        return self._get_cross_device_ops().broadcast(tensor, where)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         if isinstance(value, Mirrored):
@@ -202,21 +203,21 @@ class MirroredExtended(ReplicatedExtended):
 
     def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
         assert isinstance(var, DistributedValues)
-        updates = []
-        for i, (where, copy_) in enumerate(zip(var.devices, var.values, strict=True)):
-            with device(where), updating(where), name_scope(f"update_{i}"):
-                given = select_device_mirrored(where, args), select_device_mirrored(where, kwargs)
-                updates.append(fn(copy_, *given[0], **given[1]))
-        return update_regroup(self, var.devices, updates, group)
+        own = [partial(fn, copy_) for copy_ in var.values]
+        return self._update_each(var.devices, own, args, kwargs, group)
 
     def _update_non_slot(self, colocate: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
         assert isinstance(colocate, tuple)
+        return self._update_each(colocate, [fn] * len(colocate), args, kwargs, group)
+
+    def _update_each(self, devices: Any, fns: Any, args: Any, kwargs: Any, group: bool) -> Any:
+        """An update on each device, by the function that is for it."""
         updates = []
-        for i, where in enumerate(colocate):
+        for i, (where, fn) in enumerate(zip(devices, fns, strict=True)):
             with device(where), updating(where), name_scope(f"update_{i}"):
-                given = select_device_mirrored(where, args), select_device_mirrored(where, kwargs)
+                given = [select_device_mirrored(where, each) for each in (args, kwargs)]
                 updates.append(fn(*given[0], **given[1]))
-        return update_regroup(self, colocate, updates, group)
+        return update_regroup(self, devices, updates, group)
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:

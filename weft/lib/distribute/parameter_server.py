@@ -192,25 +192,30 @@ class ParameterServerExtended(Worker, ReplicatedExtended):
     def _check_destinations(self, destinations: Any) -> None:
         if self._cluster_spec is None or destinations is None:
             return
-        for name in devices_of(destinations):
-            spec = DeviceSpec.from_string(name)
-            if spec.job == self._task_type and spec.task != self._task_id:
-                raise ValueError(
-                    f"Cannot reduce to another worker: {name!r}, current worker is {self._host!r}"
-                )
+        names = {name: DeviceSpec.from_string(name) for name in devices_of(destinations)}
+        elsewhere = [
+            name
+            for name, spec in names.items()
+            if spec.job == self._task_type and spec.task != self._task_id
+        ]
+        if elsewhere:
+            raise ValueError(
+                f"Cannot reduce to another worker: {elsewhere[0]!r}, current worker is"
+                f" {self._host!r}"
+            )
 
     def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
-        if isinstance(var, AggregatingVariable):
-            var = var.get()
-        if not isinstance(var, BaseResourceVariable):
-            raise ValueError(f"You can not update `var` {var!r}. It must be a Variable.")
-        with colocate_with(var), updating(var.device):
-            result = fn(var, *_single(args), **_single(kwargs))
-        return result if group else nest.map_structure(self._local_results, result)
+        held = var.get() if isinstance(var, AggregatingVariable) else var
+        if not isinstance(held, BaseResourceVariable):
+            raise ValueError(f"You can not update `var` {held!r}. It must be a Variable.")
+        with colocate_with(held), updating(held.device):
+            return self._updated(fn(held, *_single(args), **_single(kwargs)), group)
 
     def _update_non_slot(self, colocate: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
         with device(colocate.device), updating(colocate.device):
-            result = fn(*args, **kwargs)
+            return self._updated(fn(*args, **kwargs), group)
+
+    def _updated(self, result: Any, group: bool) -> Any:
         return result if group else nest.map_structure(self._local_results, result)
 
     # ---- what it is ----

@@ -42,13 +42,13 @@ class StrategyScope:
             stack.enter_context(device(self._device))
 
     def _get_in_one_piece(self, getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if not self._strategy.extended._allow_variable_partition():
-            if kwargs.pop("partitioner", None) is not None:
-                logging.log_first_n(
-                    logging.WARN,
-                    "Partitioned variables are disabled when using current tf.distribute.Strategy.",
-                    1,
-                )
+        whole = not self._strategy.extended._allow_variable_partition()
+        if whole and kwargs.pop("partitioner", None) is not None:
+            logging.log_first_n(
+                logging.WARN,
+                "Partitioned variables are disabled when using current tf.distribute.Strategy.",
+                1,
+            )
         return getter(*args, **kwargs)
 
     def __exit__(self, *exc: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -85,16 +87,13 @@ class Monitor:
     def __init__(self, step_callable: Any, session: Any = None) -> None:
         if session is None:
             raise ValueError("Should provide a `session` in Graph mode.")
-        session.run(step_callable.initialize())
+        begin = step_callable.initialize()
         self._run_step = session.make_callable(step_callable())
-        session.run(global_variables_initializer())
+        session.run([begin, global_variables_initializer()])
 
     def run_steps(self, num_steps: int | None = None) -> None:
         """So many steps, or as many as there is input for."""
-        taken = 0
-        while num_steps is None or taken < num_steps:
-            try:
+        turns = itertools.count() if num_steps is None else range(num_steps)
+        with contextlib.suppress(errors.OutOfRangeError):
+            for _ in turns:
                 self._run_step()
-            except errors.OutOfRangeError:
-                return
-            taken += 1

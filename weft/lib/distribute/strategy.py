@@ -158,8 +158,7 @@ class Strategy:
     def __deepcopy__(self, memo: dict[int, Any]) -> Strategy:
         made = type(self).__new__(type(self))
         memo[id(self)] = made
-        for key, value in vars(self).items():
-            setattr(made, key, copy.deepcopy(value, memo))
+        vars(made).update(copy.deepcopy(vars(self), memo))
         made._extended._container_strategy_weakref = weakref.ref(made)
         return made
 

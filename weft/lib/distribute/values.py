@@ -189,13 +189,13 @@ def select_device_mirrored(device: str, structure: Any) -> Any:
     """The structure as an update on `device` sees it."""
 
     def on_device(value: Any) -> Any:
-        if not isinstance(value, DistributedValues):
-            return value
-        if not isinstance(value, Mirrored):
+        if isinstance(value, Mirrored):
+            return value.get(device)
+        if isinstance(value, DistributedValues):
             raise TypeError(
                 f"Expected value to be mirrored across replicas: {value} in {structure}."
             )
-        return value.get(device)
+        return value
 
     return nest.map_structure(on_device, structure)
 
@@ -214,13 +214,14 @@ def _grouped(devices: Sequence[str], values: Sequence[Any]) -> Any:
     if len(values) == 1:
         return Mirrored(devices, values)
     done = control.group(*values)
-    if not all(is_tensor(value) for value in values):
-        return done
-    waited = []
-    for value, where in zip(values, devices, strict=True):
+
+    def awaited(value: Any, where: str) -> Tensor:
         with device(where), control_dependencies([done]):
-            waited.append(array.identity(value))
-    return Mirrored(devices, waited)
+            return array.identity(value)
+
+    if not all(map(is_tensor, values)):
+        return done
+    return Mirrored(devices, list(map(awaited, values, devices)))
 
 
 def value_container(value: Any) -> Any:

@@ -58,9 +58,8 @@ def worker_count(cluster_spec: Any, task_type: Any) -> int:
     jobs = _checked_jobs(cluster_spec, task_type, 0)
     if task_type == "ps":
         raise ValueError(f"Unexpected `task_type` {task_type!r}")
-    if task_type == "evaluator":
-        return len(jobs["evaluator"])
-    return len(jobs.get("chief", [])) + len(jobs.get("worker", []))
+    counted = ("evaluator",) if task_type == "evaluator" else ("chief", "worker")
+    return sum(len(jobs.get(job, ())) for job in counted)
 
 
 def id_in_cluster(cluster_spec: Any, task_type: Any, task_id: int) -> int:

@@ -12,6 +12,15 @@ from weft.graph.graph import name_scope
 from weft.ops.state.variables import Variable
 
 
+def _checked_name(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z_]\w*", name):
+        return name
+    raise ValueError(
+        f"{name!r} is not a valid module name. Module names must be valid Python"
+        " identifiers (e.g. a valid class name)."
+    )
+
+
 class Module:
     """Base class for objects with variables in their attributes.
 
@@ -22,15 +31,9 @@ class Module:
     _tracks_attributes = True  # checkpoints hold what they own
 
     def __init__(self, name: str | None = None) -> None:
-        if name is None:
-            name = _snake_case(type(self).__name__)
-        elif not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python"
-                " identifiers (e.g. a valid class name)."
-            )
-        self._name = name
-        with name_scope(name) as scope:
+        own = _snake_case(type(self).__name__) if name is None else _checked_name(name)
+        self._name = own
+        with name_scope(own) as scope:
             self._scope_name = scope
 
     @property

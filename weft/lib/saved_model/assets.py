@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef
@@ -56,17 +56,19 @@ def _note(name: str, tensor: Tensor) -> None:
     add_to_collection(constants.ASSETS_KEY, packed(asset))
 
 
+_ASSET_PATH_MUST: dict[str, Callable[[Any], bool]] = {
+    "be a Tensor": lambda tensor: isinstance(tensor, Tensor),
+    "be of type constant": lambda tensor: tensor.op.type == "Const",
+    "be of dtype string": lambda tensor: tensor.dtype == dtypes.string,
+    "be a scalar": lambda tensor: len(tensor.op.get_attr("value").string_val) == 1,
+}
+
+
 def _path_of(tensor: Any) -> str:
-    if not isinstance(tensor, Tensor):
-        raise TypeError("Asset path tensor must be a Tensor.")
-    if tensor.op.type != "Const":
-        raise TypeError("Asset path tensor must be of type constant.")
-    if tensor.dtype != dtypes.string:
-        raise TypeError("Asset path tensor must be of dtype string.")
-    values = tensor.op.get_attr("value").string_val
-    if len(values) != 1:
-        raise TypeError("Asset path tensor must be a scalar.")
-    return compat.as_text(values[0])
+    for what, holds in _ASSET_PATH_MUST.items():
+        if not holds(tensor):
+            raise TypeError(f"Asset path tensor must {what}.")
+    return compat.as_text(tensor.op.get_attr("value").string_val[0])
 
 
 def _new_name(source: str, sources: dict[str, str]) -> str:

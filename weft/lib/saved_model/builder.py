@@ -110,11 +110,11 @@ class SavedModelBuilder:
 def _add_main_op(main_op: Any) -> None:
     if not isinstance(main_op, Operation):
         raise TypeError(f"main_op needs to be an Operation: {main_op!r}")
-    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
-        if get_collection(key):
-            raise ValueError(
-                f"Graph already contains one or more main ops under the collection {key}."
-            )
+    taken = [k for k in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY) if get_collection(k)]
+    if taken:
+        raise ValueError(
+            f"Graph already contains one or more main ops under the collection {taken[0]}."
+        )
     add_to_collection(constants.MAIN_OP_KEY, main_op)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
@@ -41,15 +42,28 @@ class ExportOutput(metaclass=abc.ABCMeta):
         self, outputs: Any, single_output_default_name: str, error_label: str | None = None
     ) -> dict[str, Tensor]:
         label = error_label or single_output_default_name
-        if not isinstance(outputs, dict):
-            outputs = {single_output_default_name: outputs}
-        checked = {}
-        for key, value in outputs.items():
-            key = self._check_output_key(key, label)
-            if not isinstance(value, Tensor):
-                raise ValueError(f"{label} output value must be a Tensor; got {value}.")
-            checked[key] = value
-        return checked
+        named = outputs if isinstance(outputs, dict) else {single_output_default_name: outputs}
+        return {
+            self._check_output_key(key, label): _checked_value(value, label)
+            for key, value in named.items()
+        }
+
+
+def _checked_value(value: Any, label: str) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{label} output value must be a Tensor; got {value}.")
+    return value
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "float32": lambda dtype: dtype.is_floating,
+    "string": lambda dtype: dtypes.as_dtype(dtype) == dtypes.string,
+}
+
+
+def _check_kind(what: str, value: Any, kind: str) -> None:
+    if not (isinstance(value, Tensor) and _KINDS[kind](value.dtype)):
+        raise ValueError(f"{what} must be a {kind} Tensor; got {value}")
 
 
 def _only_examples(receiver_tensors: dict[str, Any], what: str) -> Any:
@@ -64,13 +78,11 @@ class ClassificationOutput(ExportOutput):
     """Scores, classes (as strings), or both."""
 
     def __init__(self, scores: Any = None, classes: Any = None) -> None:
-        if scores is not None and not (isinstance(scores, Tensor) and scores.dtype.is_floating):
-            raise ValueError(f"Classification scores must be a float32 Tensor; got {scores}")
-        if classes is not None and not (
-            isinstance(classes, Tensor) and dtypes.as_dtype(classes.dtype) == dtypes.string
-        ):
-            raise ValueError(f"Classification classes must be a string Tensor; got {classes}")
-        if scores is None and classes is None:
+        if scores is not None:
+            _check_kind("Classification scores", scores, "float32")
+        if classes is not None:
+            _check_kind("Classification classes", classes, "string")
+        elif scores is None:
             raise ValueError("At least one of scores and classes must be set.")
         self._scores, self._classes = scores, classes
 
@@ -91,8 +103,7 @@ class RegressionOutput(ExportOutput):
     """One float for each example."""
 
     def __init__(self, value: Any) -> None:
-        if not (isinstance(value, Tensor) and value.dtype.is_floating):
-            raise ValueError(f"Regression output value must be a float32 Tensor; got {value}")
+        _check_kind("Regression output value", value, "float32")
         self._value = value
 
     @property
@@ -119,6 +130,11 @@ class PredictOutput(ExportOutput):
 
     def as_signature_def(self, receiver_tensors: dict[str, Any]) -> Any:
         return predict_signature_def(receiver_tensors, self.outputs)
+
+
+def _parts_of_metric(metric: Any) -> Any:
+    """(result, update) of a metric, which may be such a pair already."""
+    return metric if isinstance(metric, tuple) else (metric.result(), metric.updates[0])
 
 
 class _SupervisedOutput(ExportOutput):
@@ -149,14 +165,10 @@ class _SupervisedOutput(ExportOutput):
             metrics = {self.METRICS_NAME: metrics}
         outputs = {}
         for key, value in metrics.items():
-            result, update = (
-                value if isinstance(value, tuple) else (value.result(), value.updates[0])
-            )
-            key = self._prefix_key(
-                self._check_output_key(key, self.METRICS_NAME), self.METRICS_NAME
-            )
-            if not isinstance(result, Tensor):
-                raise ValueError(f"{key} output value must be a Tensor; got {result}.")
+            result, update = _parts_of_metric(value)
+            checked = self._check_output_key(key, self.METRICS_NAME)
+            key = self._prefix_key(checked, self.METRICS_NAME)
+            _checked_value(result, key)
             if not isinstance(update, (Tensor, Operation)):
                 raise ValueError(f"{key} update_op must be a Tensor or Operation; got {update}.")
             outputs[f"{key}/{self.METRIC_VALUE_SUFFIX}"] = result

@@ -88,12 +88,12 @@ class SavedModelLoader:
     ) -> None:
         """Gives the variables in `sess` their values."""
         with sess.graph.as_default():
-            if saver is None and not all_saveable_objects(import_scope):
+            if isinstance(saver, Saver):
+                saver.restore(sess, self._variables_path)
+            elif saver is None and not all_saveable_objects(import_scope):
                 logging.info(
                     "The specified SavedModel has no variables; no checkpoints were restored."
                 )
-            elif isinstance(saver, Saver):
-                saver.restore(sess, self._variables_path)
             else:
                 raise ValueError(
                     "No tf.train.Saver object was passed to the function "
@@ -105,10 +105,11 @@ class SavedModelLoader:
         """Runs the main op, which gets the paths that the assets have here."""
         meta_graph = self.get_meta_graph_def_from_tags(tags)
         with sess.graph.as_default():
-            init_op = get_init_op(meta_graph, import_scope)
-            if init_op is not None:
-                feeds = get_asset_tensors(self._export_dir, meta_graph, import_scope)
-                sess.run([init_op], feed_dict=feeds)
+            main_op = get_init_op(meta_graph, import_scope)
+            if main_op is None:
+                return
+            paths = get_asset_tensors(self._export_dir, meta_graph, import_scope)
+            sess.run([main_op], paths)
 
     def load(
         self,
@@ -119,11 +120,11 @@ class SavedModelLoader:
     ) -> Any:
         """All of it; returns the MetaGraphDef."""
         tags = list(tags)
-        with sess.graph.as_default():
-            saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
-            self.restore_variables(sess, saver, import_scope)
-            self.run_init_ops(sess, tags, import_scope)
-        return self.get_meta_graph_def_from_tags(tags)
+        meta_graph = self.get_meta_graph_def_from_tags(tags)
+        saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
+        self.restore_variables(sess, saver, import_scope)
+        self.run_init_ops(sess, tags, import_scope)
+        return meta_graph
 
 
 # ---- operations that a MetaGraph names ----------------------------------------------------------

@@ -64,13 +64,25 @@ def summary_scope(
         yield (full if family is None else f"{family}/{full}"), scope
 
 
+def _summarize(
+    make: Callable[..., Tensor], name: str, tensor: Any, collections: Any, family: str | None,
+    default_name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The summary that `make(tag, name=...)` makes, in the collections it belongs to."""
+    with summary_scope(name, family, default_name, [tensor]) as (tag, scope):
+        return _collected(make(tag, name=scope), collections)
+
+
+def _collected(summary: Tensor, collections: Any) -> Tensor:
+    collect(summary, collections, [GraphKeys.SUMMARIES])
+    return summary
+
+
 @of_first_replica
 def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Tensor:
     """A summary of one number."""
-    with summary_scope(name, family, values=[tensor]) as (tag, scope):
-        value = raw.ScalarSummary(tags=tag, values=tensor, name=scope)
-        collect(value, collections, [GraphKeys.SUMMARIES])
-    return value
+    make = functools.partial(raw.ScalarSummary, values=tensor)
+    return _summarize(make, name, tensor, collections, family)
 
 
 @of_first_replica
@@ -85,19 +97,15 @@ def image(
 
     Floats are scaled so that they use the whole range; bytes are shown as they are.
     """
-    with summary_scope(name, family, values=[tensor]) as (tag, scope):
-        value = raw.ImageSummary(tag=tag, tensor=tensor, max_images=max_outputs, name=scope)
-        collect(value, collections, [GraphKeys.SUMMARIES])
-    return value
+    make = functools.partial(raw.ImageSummary, tensor=tensor, max_images=max_outputs)
+    return _summarize(make, name, tensor, collections, family)
 
 
 @of_first_replica
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Tensor:
     """A summary of how the elements of a tensor are distributed."""
-    with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
-        value = raw.HistogramSummary(tag=tag, values=values, name=scope)
-        collect(value, collections, [GraphKeys.SUMMARIES])
-    return value
+    make = functools.partial(raw.HistogramSummary, values=values)
+    return _summarize(make, name, values, collections, family, "HistogramSummary")
 
 
 @of_first_replica
@@ -110,13 +118,12 @@ def audio(
     family: str | None = None,
 ) -> Tensor:
     """A summary of the first sounds of a batch: [batch, frames] or [batch, frames, channels]."""
-    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+
+    def make(tag: str, name: str) -> Tensor:
         rate = convert_to_tensor(sample_rate, dtypes.float32, name="sample_rate")
-        value = raw.AudioSummaryV2(
-            tag=tag, tensor=tensor, sample_rate=rate, max_outputs=max_outputs, name=scope
-        )
-        collect(value, collections, [GraphKeys.SUMMARIES])
-    return value
+        return raw.AudioSummaryV2(tag, tensor, rate, max_outputs=max_outputs, name=name)
+
+    return _summarize(make, name, tensor, collections, family)
 
 
 def text(name: str, tensor: Tensor, collections: Any = None) -> Tensor:
@@ -140,17 +147,16 @@ def tensor_summary(
 ) -> Tensor:
     """A summary that holds a whole tensor; the metadata says which plugin may show it."""
     metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
-    if summary_description is not None:
-        metadata.summary_description = summary_description
-    if display_name is not None:
-        metadata.display_name = display_name
+    fields = {"summary_description": summary_description, "display_name": display_name}
+    for field, value in fields.items():
+        if value is not None:
+            setattr(metadata, field, value)
     serialized = metadata.SerializeToString()
-    with summary_scope(name, family, values=[tensor]) as (tag, scope):
-        value = raw.TensorSummaryV2(
-            tag=tag, tensor=tensor, serialized_summary_metadata=serialized, name=scope
-        )
-        collect(value, collections, [GraphKeys.SUMMARIES])
-    return value
+
+    def make(tag: str, name: str) -> Tensor:
+        return raw.TensorSummaryV2(tag, tensor, serialized, name=name)
+
+    return _summarize(make, name, tensor, collections, family)
 
 
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:

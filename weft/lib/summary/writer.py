@@ -175,12 +175,8 @@ class FileWriter(SummaryToEventTransformer):
         filename_suffix: str | None = None,
         session: Any = None,
     ) -> None:
-        if session is not None:
-            writer: Any = SessionEventWriter(
-                session, logdir, max_queue, flush_secs, filename_suffix
-            )
-        else:
-            writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
+        given = (logdir, max_queue, flush_secs, filename_suffix)
+        writer = EventFileWriter(*given) if session is None else SessionEventWriter(session, *given)
         self._closed = False
         super().__init__(writer, graph, graph_def)
 
@@ -193,27 +189,27 @@ class FileWriter(SummaryToEventTransformer):
     def get_logdir(self) -> str:
         return self.event_writer.get_logdir()
 
-    def _warn_if_event_writer_is_closed(self) -> None:
+    def _open_writer(self) -> Any:
+        """The writer of events; warns if it is closed and will not write them."""
         if self._closed:
             warnings.warn(
                 "Attempting to use a closed FileWriter. The operation will be a noop unless the "
                 "FileWriter is explicitly reopened.",
                 stacklevel=3,
             )
+        return self.event_writer
 
     def _add_event(self, event: Any, step: Any) -> None:
-        self._warn_if_event_writer_is_closed()
-        SummaryToEventTransformer._add_event(self, event, step)
+        self._open_writer()
+        super()._add_event(event, step)
 
     def add_event(self, event: Any) -> None:
         """Adds an `Event` as it is."""
-        self._warn_if_event_writer_is_closed()
-        self.event_writer.add_event(event)
+        self._open_writer().add_event(event)
 
     def flush(self) -> None:
         """Makes what was added readable by others."""
-        self._warn_if_event_writer_is_closed()
-        self.event_writer.flush()
+        self._open_writer().flush()
 
     def close(self) -> None:
         """Writes what is left and ends the file."""
@@ -232,17 +228,17 @@ class FileWriterCache:
     _cache: ClassVar[dict[Any, FileWriter]] = {}
     _lock = threading.RLock()
 
-    @staticmethod
-    def clear() -> None:
+    @classmethod
+    def clear(cls) -> None:
         """Closes and forgets them all."""
-        with FileWriterCache._lock:
-            for writer in FileWriterCache._cache.values():
+        with cls._lock:
+            while cls._cache:
+                _, writer = cls._cache.popitem()
                 writer.close()
-            FileWriterCache._cache = {}
 
-    @staticmethod
-    def get(logdir: Any) -> FileWriter:
-        with FileWriterCache._lock:
-            if logdir not in FileWriterCache._cache:
-                FileWriterCache._cache[logdir] = FileWriter(logdir, graph=get_default_graph())
-            return FileWriterCache._cache[logdir]
+    @classmethod
+    def get(cls, logdir: Any) -> FileWriter:
+        with cls._lock:
+            if logdir not in cls._cache:
+                cls._cache[logdir] = FileWriter(logdir, get_default_graph())
+            return cls._cache[logdir]

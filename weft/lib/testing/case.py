@@ -273,10 +273,13 @@ class TestCase(absltest.TestCase):
 
     def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: str | None = None) -> None:
         """The static shape of `tf_tensor` is the shape of `np_array`."""
-        if not isinstance(np_array, (np.ndarray, np.generic)):
-            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
-        if not isinstance(tf_tensor, Tensor):
-            raise TypeError("tf_tensor must be a Tensor")
+        checked: tuple[tuple[str, Any, Any, str], ...] = (
+            ("np_array", np_array, (np.ndarray, np.generic), "Numpy ndarray or Numpy scalar"),
+            ("tf_tensor", tf_tensor, Tensor, "Tensor"),
+        )
+        for name, value, kinds, wanted in checked:
+            if not isinstance(value, kinds):
+                raise TypeError(f"{name} must be a {wanted}")
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
 
     # ---- numbers ----
@@ -292,9 +295,10 @@ class TestCase(absltest.TestCase):
         self, farray1: Any, farray2: Any, err: float, msg: str | None = None
     ) -> None:
         """Two sequences of numbers differ by no more than `err`, element by element."""
-        self.assertEqual(len(farray1), len(farray2), msg=msg)
-        for f1, f2 in zip(farray1, farray2, strict=True):
-            self.assertNear(float(f1), float(f2), err, msg=msg)
+        one, other = ([float(each) for each in farray] for farray in (farray1, farray2))
+        self.assertEqual(len(one), len(other), msg=msg)
+        for pair in zip(one, other, strict=True):
+            self.assertNear(*pair, err=err, msg=msg)
 
     def assertNDArrayNear(
         self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None

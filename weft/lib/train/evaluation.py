@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from weft.core import dtypes
 from weft.graph.graph import GraphKeys, control_dependencies, get_collection
 from weft.lib.platform import tf_logging
 from weft.lib.summary import summary
-from weft.lib.summary.writer import FileWriterCache
 from weft.lib.train.checkpoint.inspection import checkpoints_iterator as checkpoints_iterator
 from weft.lib.train.checkpoint.inspection import wait_for_new_checkpoint as wait_for_new_checkpoint
-from weft.lib.train.sessions.hooks import FinalOpsHook
+from weft.lib.train.sessions.hooks import FinalOpsHook, writer_for
 from weft.lib.train.sessions.monitored_session import ChiefSessionCreator, MonitoredSession
 from weft.lib.train.sessions.session_run_hook import SessionRunArgs, SessionRunHook
 from weft.ops.array import array
@@ -88,16 +88,16 @@ class SummaryAtEndHook(SessionRunHook):
         self._global_step = training_util.get_or_create_global_step()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        if self._summary_writer is None and self._log_dir:
-            self._summary_writer = FileWriterCache.get(self._log_dir)
+        self._summary_writer = writer_for(self._summary_writer, self._log_dir)
 
     def end(self, session: Any) -> None:
+        summaries = []
         if self._summary_op is not None:
             step = training_util.global_step(session, self._global_step)
-            written = session.run(self._summary_op, self._feed_dict)
-            if self._summary_writer:
-                self._summary_writer.add_summary(written, step)
+            summaries.append((session.run(self._summary_op, self._feed_dict), step))
         if self._summary_writer:
+            for written in summaries:
+                self._summary_writer.add_summary(*written)
             self._summary_writer.flush()
 
 
@@ -118,26 +118,6 @@ def _counted(eval_ops: Any, hooks: list[Any]) -> Any:
     return eval_ops
 
 
-def _evaluate(
-    path: str | None,
-    master: str,
-    scaffold: Any,
-    eval_ops: Any,
-    feed_dict: Any,
-    hooks: Any,
-    config: Any,
-) -> None:
-    tf_logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%SZ')}")
-    creator = ChiefSessionCreator(
-        scaffold=scaffold, checkpoint_filename_with_path=path, master=master, config=config
-    )
-    with MonitoredSession(session_creator=creator, hooks=hooks) as session:
-        if eval_ops is not None:
-            while not session.should_stop():
-                session.run(eval_ops, feed_dict)
-    tf_logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
-
-
 def evaluate_once(
     checkpoint_path: str | None,
     master: str = "",
@@ -150,13 +130,9 @@ def evaluate_once(
     config: Any = None,
 ) -> Any:
     """Evaluates one checkpoint; the values of `final_ops` at the end."""
-    hooks = list(hooks or [])
-    get_or_create_eval_step()
-    if eval_ops is not None:
-        eval_ops = _counted(eval_ops, hooks)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    _evaluate(checkpoint_path, master, scaffold, eval_ops, feed_dict, [*hooks, final], config)
-    return final.final_ops_values
+    connection = {"scaffold": scaffold, "master": master, "config": config}
+    return _evaluate_each([checkpoint_path], connection, eval_ops, feed_dict, hooks, final)
 
 
 def evaluate_repeatedly(
@@ -175,14 +151,31 @@ def evaluate_repeatedly(
     timeout_fn: Callable[[], bool] | None = None,
 ) -> Any:
     """Evaluates every new checkpoint of a directory; the last values of `final_ops`."""
+    final = FinalOpsHook(final_ops, final_ops_feed_dict)
+    connection = {"scaffold": scaffold, "master": master, "config": config}
+    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
+    most = None if max_number_of_evaluations is None else max(1, max_number_of_evaluations)
+    some = itertools.islice(paths, most)
+    return _evaluate_each(some, connection, eval_ops, feed_dict, hooks, final)
+
+
+def _evaluate_each(
+    paths: Iterable[str | None],
+    connection: dict[str, Any],
+    eval_ops: Any,
+    feed_dict: Any,
+    hooks: Any,
+    final: FinalOpsHook,
+) -> Any:
     hooks = list(hooks or [])
     get_or_create_eval_step()
     if eval_ops is not None:
         eval_ops = _counted(eval_ops, hooks)
-    final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
-    for number, path in enumerate(paths, 1):
-        _evaluate(path, master, scaffold, eval_ops, feed_dict, [*hooks, final], config)
-        if max_number_of_evaluations is not None and number >= max_number_of_evaluations:
-            break
+    for path in paths:
+        tf_logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%SZ')}")
+        creator = ChiefSessionCreator(checkpoint_filename_with_path=path, **connection)
+        with MonitoredSession(creator, [*hooks, final]) as session:
+            while eval_ops is not None and not session.should_stop():
+                session.run(eval_ops, feed_dict)
+        tf_logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
     return final.final_ops_values

@@ -48,6 +48,11 @@ def _shape_tensor(shape: Any) -> Tensor:
     return convert_to_tensor(shape, dtype=kind, name="shape")
 
 
+def _numbers(dtype: Any, **given: Any) -> list[Tensor]:
+    """Tensors of numbers, each under the name it is passed by."""
+    return [convert_to_tensor(value, dtype=dtype, name=name) for name, value in given.items()]
+
+
 class Generator:
     """Draws that follow from a state, which every draw moves on."""
 
@@ -130,8 +135,7 @@ class Generator:
     def _scaled(self, op: str, scope: str, shape: Any, mean: Any, stddev: Any, dtype: Any,
                 name: str | None) -> Tensor:  # fmt: skip
         with name_scope(name, scope, [shape, mean, stddev]) as name:
-            middle = convert_to_tensor(mean, dtype=dtype, name="mean")
-            width = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+            middle, width = _numbers(dtype, mean=mean, stddev=stddev)
             return math.add(self._drawn(op, shape, dtype=dtype) * width, middle, name=name)
 
     def normal(
@@ -161,8 +165,7 @@ class Generator:
                 raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
             maxval = 1
         with name_scope(name, "stateful_uniform", [shape, minval, maxval]) as name:
-            low = convert_to_tensor(minval, dtype=dtype, name="min")
-            high = convert_to_tensor(maxval, dtype=dtype, name="max")
+            low, high = _numbers(dtype, min=minval, max=maxval)
             if dtype.is_integer:
                 return self._drawn("StatefulUniformInt", shape, low, high, name=name)
             drawn = self._drawn("StatefulUniform", shape, dtype=dtype)
@@ -182,9 +185,7 @@ class Generator:
     ) -> Tensor:  # fmt: skip
         """How many of `counts` tries succeed, each with the probability `probs`."""
         with name_scope(name, "binomial", [shape, counts, probs]) as name:
-            given = (convert_to_tensor(counts, name="counts"),
-                     convert_to_tensor(probs, name="probs"))  # fmt: skip
-            kind = dtypes.as_dtype(dtype)
+            given, kind = _numbers(None, counts=counts, probs=probs), dtypes.as_dtype(dtype)
             return self._drawn("StatefulRandomBinomial", shape, *given, dtype=kind, name=name)
 
     def make_seeds(self, count: int = 1) -> Tensor:

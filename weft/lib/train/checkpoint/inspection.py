@@ -76,20 +76,22 @@ def checkpoints_iterator(
 
     Ends when none came for `timeout` seconds, unless `timeout_fn` then says to go on (False).
     """
-    path = None
+    last = None
     while True:
-        found = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
-        if found is None:
-            if not timeout_fn:
-                logging.info("Timed-out waiting for a checkpoint.")
-                return
-            if timeout_fn():
-                return
-            continue
-        start = time.time()
-        path = found
-        yield path
-        time.sleep(max(0.0, start + min_interval_secs - time.time()))
+        path = wait_for_new_checkpoint(checkpoint_dir, last, timeout=timeout)
+        if path is not None:
+            last, next_time = path, time.time() + min_interval_secs
+            yield path
+            time.sleep(max(0.0, next_time - time.time()))
+        elif _gives_up(timeout_fn):
+            return
+
+
+def _gives_up(timeout_fn: Callable[[], bool] | None) -> bool:
+    if timeout_fn:
+        return timeout_fn()
+    logging.info("Timed-out waiting for a checkpoint.")
+    return True
 
 
 # ---- starting variables from a checkpoint -------------------------------------------------------

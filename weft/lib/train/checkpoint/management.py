@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from google.protobuf import text_format
@@ -293,13 +294,7 @@ class CheckpointManager:
 
     def _count_save(self, session: Any) -> Any:
         """Adds one to the number of saves; returns its variable."""
-
-        def initializing(next_creator: Any, **kwargs: Any) -> Any:
-            variable = next_creator(**kwargs)
-            session.run(variable.initializer)
-            return variable
-
-        with variable_creator_scope(initializing):
+        with variable_creator_scope(partial(_initialized, session)):
             counter = self._checkpoint.save_counter
         if self._save_counter_assign is None:
             self._save_counter_assign = counter.assign_add(1, read_value=False)
@@ -322,3 +317,10 @@ class CheckpointManager:
         self._sweep()
         self._record_state()
         return path
+
+
+def _initialized(session: Any, next_creator: Any, **arguments: Any) -> Any:
+    """A variable that is initialized as soon as it is made."""
+    variable = next_creator(**arguments)
+    session.run(variable.initializer)
+    return variable

@@ -22,10 +22,9 @@ class TableSaveable(SaveableObject):
         super().__init__(table, specs, name)
 
     def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
-        with name_scope(f"{self.name}_table_restore"):
-            handle = self.op.resource_handle
-            with colocate_with(handle):
-                return raw.LookupTableImportV2(handle, *restored_tensors)
+        handle = self.op.resource_handle
+        with name_scope(f"{self.name}_table_restore"), colocate_with(handle):
+            return raw.LookupTableImportV2(handle, *restored_tensors)
 
 
 class _MutableTable(LookupInterface):
@@ -54,26 +53,28 @@ class _MutableTable(LookupInterface):
     def name(self) -> Any:
         return self._table_name
 
+    def _run(
+        self, op: str, scope: str, name: str | None, *inputs: tuple[str, Any, Any], **attrs: Any
+    ) -> Any:
+        """An operation on the table, beside it, with inputs of (name, value, type)."""
+        handle = self.resource_handle
+        with name_scope(name, f"{self.name}_{scope}", [handle, *(value for _, value, _ in inputs)]):
+            tensors = [convert_to_tensor(value, kind, label) for label, value, kind in inputs]
+            with colocate_with(handle):
+                return getattr(raw, op)(handle, *tensors, **attrs)
+
     def size(self, name: str | None = None) -> Tensor:
-        with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
-            with colocate_with(self.resource_handle):
-                return raw.LookupTableSizeV2(self.resource_handle)
+        return self._run("LookupTableSizeV2", "Size", name)
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
-        given = (self.resource_handle, keys, self._default_value)
-        with name_scope(name, f"{self.name}_lookup_table_find", given):
-            keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
-            with colocate_with(self.resource_handle):
-                return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value)
+        default = ("default_value", self._default_value, self._value_dtype)
+        inputs = ("keys", keys, self._key_dtype), default
+        return self._run("LookupTableFindV2", "lookup_table_find", name, *inputs)
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Any:
         """The operation that gives each key a value."""
-        given = [self.resource_handle, keys, values]
-        with name_scope(name, f"{self.name}_lookup_table_insert", given):
-            keys = convert_to_tensor(keys, self._key_dtype, name="keys")
-            values = convert_to_tensor(values, self._value_dtype, name="values")
-            with colocate_with(self.resource_handle):
-                return raw.LookupTableInsertV2(self.resource_handle, keys, values)
+        inputs = ("keys", keys, self._key_dtype), ("values", values, self._value_dtype)
+        return self._run("LookupTableInsertV2", "lookup_table_insert", name, *inputs)
 
     def remove(self, keys: Any, name: str | None = None) -> Any:
         """The operation that takes the keys out."""
@@ -87,12 +88,8 @@ class _MutableTable(LookupInterface):
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys, and their values."""
-        scope = f"{self.name}_lookup_table_export_values"
-        with name_scope(name, scope, [self.resource_handle]):
-            with colocate_with(self.resource_handle):
-                return raw.LookupTableExportV2(
-                    self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
-                )
+        scope, types = "lookup_table_export_values", (self._key_dtype, self._value_dtype)
+        return self._run("LookupTableExportV2", scope, name, Tkeys=types[0], Tvalues=types[1])
 
 
 class MutableHashTable(_MutableTable):

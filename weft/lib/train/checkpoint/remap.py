@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes
@@ -124,50 +125,47 @@ def _load_and_remap_matrix_initializer(
         )
     columns = new_col_vocab_size + num_col_oov_buckets
     total = new_row_vocab_size + num_row_oov_buckets
+    load_rows = partial(
+        _load_and_remap_matrix, ckpt_path, old_tensor_name, new_col_vocab_size=new_col_vocab_size,
+        initializer=fill, old_row_vocab_size=old_row_vocab_size,
+        old_row_vocab_file=old_row_vocab_file, new_row_vocab_file=new_row_vocab_file,
+        old_col_vocab_file=old_col_vocab_file, new_col_vocab_file=new_col_vocab_file,
+        num_col_oov_buckets=num_col_oov_buckets, max_rows_in_memory=max_rows_in_memory,
+    )  # fmt: skip
 
     def load(shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Any:
-        _check_shape(shape, dtype, columns)
+        rows = _checked_rows(shape, dtype, columns)
         offset = 0 if partition_info is None else partition_info.single_offset(shape)
-        if offset + shape[0] > total:
+        end = offset + rows
+        if end > total:
             raise ValueError(
-                f"Trying to initialize {shape[0]} additional rows after {offset} rows have already "
+                f"Trying to initialize {rows} additional rows after {offset} rows have already "
                 f"been initialized, which would exceed expected total row count of {total}."
             )
-        buckets = min(shape[0], max(0, offset + shape[0] - new_row_vocab_size))
         if offset > new_row_vocab_size:
             return fill(shape)  # nothing but buckets
-        return _load_and_remap_matrix(
-            ckpt_path,
-            old_tensor_name,
+        buckets = min(rows, max(0, end - new_row_vocab_size))
+        return load_rows(
             new_row_vocab_offset=offset,
-            num_rows_to_load=shape[0] - buckets,
-            new_col_vocab_size=new_col_vocab_size,
-            initializer=fill,
-            old_row_vocab_size=old_row_vocab_size,
-            old_row_vocab_file=old_row_vocab_file,
-            new_row_vocab_file=new_row_vocab_file,
-            old_col_vocab_file=old_col_vocab_file,
-            new_col_vocab_file=new_col_vocab_file,
+            num_rows_to_load=rows - buckets,
             num_row_oov_buckets=buckets,
-            num_col_oov_buckets=num_col_oov_buckets,
-            max_rows_in_memory=max_rows_in_memory,
         )
 
     return load
 
 
-def _check_shape(shape: Any, dtype: Any, columns: int) -> None:
+def _checked_rows(shape: Any, dtype: Any, columns: int) -> int:
+    """How many rows a matrix of this shape has; an error unless it can be loaded."""
     if dtype != dtypes.float32:
         raise TypeError(f"Currently, only float32 is supported. Received dtype: {dtype}")
     if len(shape) != 2:
         raise ValueError(f"Expected 2-dim shape, but received: {shape}")
-    if shape[0] <= 0:
-        raise ValueError(f"Expected 1st dim of shape to be > 0, but received shape: {shape}")
-    if shape[1] != columns:
-        raise ValueError(
-            "Expected 2nd dim of shape to be new_col_vocab_size + num_col_oov_buckets = "
-            f"{columns}, but received shape: {shape}"
-        )
+    rows, width = shape
+    if rows > 0 and width == columns:
+        return rows
+    whole = f"2nd dim of shape to be new_col_vocab_size + num_col_oov_buckets = {columns}"
+    expected = whole if rows > 0 else "1st dim of shape to be > 0"
+    raise ValueError(f"Expected {expected}, but received shape: {shape}")
 
 
 def _load_embedding_initializer(
@@ -186,14 +184,7 @@ def _load_embedding_initializer(
     if initializer is None:
         initializer = truncated_normal_initializer(stddev=1.0 / math.sqrt(embedding_dim))
     return _load_and_remap_matrix_initializer(
-        ckpt_path,
-        embedding_tensor_name,
-        new_row_vocab_size=new_vocab_size,
-        new_col_vocab_size=embedding_dim,
-        old_row_vocab_size=old_vocab_size,
-        old_row_vocab_file=old_vocab_file,
-        new_row_vocab_file=new_vocab_file,
-        num_row_oov_buckets=num_oov_buckets,
-        initializer=initializer,
-        max_rows_in_memory=max_rows_in_memory,
-    )
+        ckpt_path, embedding_tensor_name, new_vocab_size, embedding_dim, old_vocab_size,
+        old_vocab_file, new_vocab_file, num_row_oov_buckets=num_oov_buckets,
+        initializer=initializer, max_rows_in_memory=max_rows_in_memory,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from weft.client.session import BaseSession
 from weft.core import compat, errors
 from weft.graph.collection_def import register_proto_function
 from weft.graph.convert import constant
-from weft.graph.graph import GraphKeys, get_collection, get_default_graph
+from weft.graph.graph import GraphKeys, add_to_collection, get_collection, get_default_graph
 from weft.graph.meta_graph import export_scoped_meta_graph
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.checkpoint.management import (
@@ -32,6 +32,10 @@ from weft.ops.state.variables import prepend_scope, strip_scope
 from weft.storage import file_io
 
 _NAMES = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
+_BUILT_WITH = (
+    "reshape", "sharded", "max_to_keep", "keep_checkpoint_every_n_hours", "name",
+    "restore_sequentially", "filename",
+)  # fmt: skip
 
 
 class Saver(KeptCheckpoints):
@@ -94,24 +98,8 @@ class Saver(KeptCheckpoints):
         if executing_eagerly():
             self._build_eagerly()
         elif not self.saver_def:
-            if self._var_list is None:
-                self._var_list = all_saveable_objects()
-            if not self._var_list:
-                if not self._allow_empty:
-                    raise ValueError("No variables to save")
-                self._is_empty = True
+            if not self._build_nodes():
                 return
-            self._builder = self._builder or BulkSaverBuilder(self._write_version)
-            self.saver_def = self._builder._build_internal(
-                self._var_list,
-                reshape=self._reshape,
-                sharded=self._sharded,
-                max_to_keep=self._max_to_keep,
-                keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
-                name=self._name,
-                restore_sequentially=self._restore_sequentially,
-                filename=self._filename,
-            )
         elif self._name:
             # The nodes were imported below a scope.
             for field in _NAMES:
@@ -120,6 +108,18 @@ class Saver(KeptCheckpoints):
         if not executing_eagerly():
             self._check_saver_def()
         self._start_keeping()
+
+    def _build_nodes(self) -> bool:
+        """Adds the nodes; whether there was anything to save."""
+        variables = all_saveable_objects() if self._var_list is None else self._var_list
+        self._var_list, self._is_empty = variables, not variables
+        if not variables and not self._allow_empty:
+            raise ValueError("No variables to save")
+        if variables:
+            self._builder = self._builder or BulkSaverBuilder(self._write_version)
+            options = {option: getattr(self, f"_{option}") for option in _BUILT_WITH}
+            self.saver_def = self._builder._build_internal(variables, **options)
+        return not self._is_empty
 
     def _build_eagerly(self) -> None:
         """There are no operations to be made: variables are read when they are saved."""
@@ -386,19 +386,24 @@ class Saver(KeptCheckpoints):
         return Saver(saver_def=saver_def, name=import_scope)
 
 
+def only_saver() -> Any:
+    """The saver of the collection of savers; RuntimeError unless there is exactly one."""
+    savers = get_collection(GraphKeys.SAVERS)
+    if len(savers) == 1:
+        return savers[0]
+    found, advice = (
+        ("More than one item", "indicate which one to use by passing it to the constructor.")
+        if savers
+        else ("No items", "add a saver to the collection or provide a saver or scaffold.")
+    )
+    raise RuntimeError(f"{found} in collection {GraphKeys.SAVERS}. Please {advice}")
+
+
 def _get_saver_or_default() -> Saver:
     """The saver of the collection of savers; made and added if there is none."""
-    savers = get_collection(GraphKeys.SAVERS)
-    if len(savers) > 1:
-        raise RuntimeError(
-            f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to "
-            "use by passing it to the constructor."
-        )
-    if savers:
-        return savers[0]
-    saver = Saver(sharded=True, allow_empty=True)
-    get_default_graph().add_to_collection(GraphKeys.SAVERS, saver)
-    return saver
+    if not get_collection(GraphKeys.SAVERS):
+        add_to_collection(GraphKeys.SAVERS, Saver(sharded=True, allow_empty=True))
+    return only_saver()
 
 
 def _explained(error: errors.OpError, reason: str) -> errors.OpError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorboard.compat.proto.saver_pb2 import SaverDef
@@ -80,10 +80,7 @@ class BaseSaverBuilder:
         self, filename_tensor: Tensor, saveable: Saveable, preferred_shard: int
     ) -> list[Any]:
         """The restored tensors of one saveable."""
-        return [
-            _restore(filename_tensor, [spec.name], [spec.slice_spec], [spec.dtype])[0]
-            for spec in saveable.specs
-        ]
+        return [_restore(filename_tensor, [spec])[0] for spec in saveable.specs]
 
     def sharded_filename(self, filename_tensor: Any, shard: int, num_shards: Any) -> Tensor:
         return raw.ShardedFilename(filename_tensor, shard, num_shards)
@@ -115,31 +112,31 @@ class BaseSaverBuilder:
 
     def _AddShardedSaveOpsForV2(self, checkpoint_prefix: Tensor, per_device: PerDevice) -> Tensor:
         """Every device writes a bundle of its own to a folder beside; then they become one."""
-        suffix = f"_temp_{uuid.uuid4().hex}/part"
-        beside = raw.StringJoin([checkpoint_prefix, suffix])
-        num_shards = constant(len(per_device), name="num_shards")
-        prefixes, saves = [], []
-        for shard, (where, saveables) in enumerate(per_device):
-            with device(set_cpu0(where)):
-                prefixes.append(self.sharded_filename(beside, shard, num_shards))
-                saves.append(self._AddSaveOps(prefixes[-1], saveables))
-        with control_dependencies([save.op for save in saves]):
-            with device(set_cpu0(per_device[-1][0])):
-                merge = raw.MergeV2Checkpoints(prefixes, checkpoint_prefix, delete_old_dirs=True)
-                with control_dependencies([merge]):
-                    return raw.Identity(checkpoint_prefix)
+        beside = raw.StringJoin([checkpoint_prefix, f"_temp_{uuid.uuid4().hex}/part"])
+        hosts = [(set_cpu0(where), saveables) for where, saveables in per_device]
+        _, files, saves = self._save_shards(beside, hosts)
+        with control_dependencies(saves), device(hosts[-1][0]):
+            merge = raw.MergeV2Checkpoints(files, checkpoint_prefix, delete_old_dirs=True)
+            with control_dependencies([merge]):
+                return raw.Identity(checkpoint_prefix)
 
     def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: PerDevice) -> Tensor:
         if self._write_version == SaverDef.V2:
             return self._AddShardedSaveOpsForV2(filename_tensor, per_device)
-        num_shards = constant(len(per_device), name="num_shards")
-        saves = []
-        for shard, (where, saveables) in enumerate(per_device):
-            with device(where):
-                name = self.sharded_filename(filename_tensor, shard, num_shards)
-                saves.append(self._AddSaveOps(name, saveables))
-        with control_dependencies([save.op for save in saves]):
+        num_shards, _, saves = self._save_shards(filename_tensor, per_device)
+        with control_dependencies(saves):
             return raw.ShardedFilespec(filename_tensor, num_shards)
+
+    def _save_shards(self, base: Tensor, per_device: PerDevice) -> tuple[Any, list[Any], list[Any]]:
+        """(how many files there are, their names, the operations that write them)"""
+        num_shards = constant(len(per_device), name="num_shards")
+
+        def save(shard: int, saveables: list[Saveable]) -> tuple[Any, Any]:
+            name = self.sharded_filename(base, shard, num_shards)
+            return name, self._AddSaveOps(name, saveables).op
+
+        names, saves = zip(*_on_devices(per_device, save), strict=True)
+        return num_shards, list(names), list(saves)
 
     def _AddShardedRestoreOps(
         self,
@@ -148,20 +145,11 @@ class BaseSaverBuilder:
         restore_sequentially: bool,
         reshape: bool,
     ) -> Any:
-        restores = []
-        for shard, (where, saveables) in enumerate(per_device):
-            with device(where):
-                restores.append(
-                    self._AddRestoreOps(
-                        filename_tensor,
-                        saveables,
-                        restore_sequentially,
-                        reshape,
-                        preferred_shard=shard,
-                        name="restore_shard",
-                    )
-                )
-        return control.group(*restores, name="restore_all")
+        def restore(shard: int, saveables: list[Saveable]) -> Any:
+            given = (filename_tensor, saveables, restore_sequentially, reshape)
+            return self._AddRestoreOps(*given, preferred_shard=shard, name="restore_shard")
+
+        return control.group(*_on_devices(per_device, restore), name="restore_all")
 
     def _GroupByDevices(self, saveables: Sequence[Saveable]) -> PerDevice:
         """(device, its saveables), in the order of the devices' names."""
@@ -199,25 +187,27 @@ class BaseSaverBuilder:
         with name_scope(name, "save", [saveable.op for saveable in saveables]):
             file = array.placeholder_with_default(filename or "model", (), name="filename")
             file = array.placeholder_with_default(file, (), name="Const")
-            if sharded:
-                per_device = self._GroupByDevices(saveables)
-                save = self._AddShardedSaveOps(file, per_device)
-                restore = self._AddShardedRestoreOps(
-                    file, per_device, restore_sequentially, reshape
-                )
-            else:
-                save = self._AddSaveOps(file, saveables)
-                restore = self._AddRestoreOps(file, saveables, restore_sequentially, reshape)
+            how = (restore_sequentially, reshape)
+            save, restore = (self._add_sharded if sharded else self._add_whole)(
+                file, saveables, *how
+            )
         _concatenate_partitioned()
+        nodes = {"filename_tensor": file, "save_tensor": save, "restore_op": restore}
         return SaverDef(
-            filename_tensor_name=file.name,
-            save_tensor_name=save.name,
-            restore_op_name=restore.name,
+            **{f"{kind}_name": node.name for kind, node in nodes.items()},
             max_to_keep=max_to_keep or 0,
             sharded=sharded,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             version=self._write_version,
         )
+
+    def _add_whole(self, file: Tensor, saveables: Any, *how: Any) -> tuple[Any, Any]:
+        return self._AddSaveOps(file, saveables), self._AddRestoreOps(file, saveables, *how)
+
+    def _add_sharded(self, file: Tensor, saveables: Any, *how: Any) -> tuple[Any, Any]:
+        groups = self._GroupByDevices(saveables)
+        save = self._AddShardedSaveOps(file, groups)
+        return save, self._AddShardedRestoreOps(file, groups, *how)
 
     @with_parameters_of(_build_internal, without=("build_save", "build_restore"))
     def build(self, **arguments: Any) -> SaverDef:
@@ -237,17 +227,22 @@ class BulkSaverBuilder(BaseSaverBuilder):
     ) -> list[Any]:
         specs = [spec for saveable in saveables for spec in saveable.specs]
         with device("cpu:0"):
-            return _restore(
-                filename_tensor,
-                [spec.name for spec in specs],
-                [spec.slice_spec for spec in specs],
-                [spec.dtype for spec in specs],
-            )
+            return _restore(filename_tensor, specs)
 
 
-def _restore(filename_tensor: Tensor, names: Any, slices: Any, types: Any) -> list[Any]:
-    types = [dtype.base_dtype for dtype in types]
+def _restore(filename_tensor: Tensor, specs: Sequence[SaveSpec]) -> list[Any]:
+    names, slices = [spec.name for spec in specs], [spec.slice_spec for spec in specs]
+    types = [spec.dtype.base_dtype for spec in specs]
     return list(raw.RestoreV2(filename_tensor, names, slices, dtypes=types))
+
+
+def _on_devices(per_device: PerDevice, act: Callable[[int, list[Saveable]], Any]) -> list[Any]:
+    """What `act` makes of each shard, on the device that holds it."""
+    made = []
+    for shard, (where, saveables) in enumerate(per_device):
+        with device(where):
+            made.append(act(shard, saveables))
+    return made
 
 
 def _shape(tensor: Tensor) -> Any:
@@ -257,10 +252,9 @@ def _shape(tensor: Tensor) -> Any:
 def _concatenate_partitioned() -> None:
     """Gives the partitioned variables of collections the node that a MetaGraph names them by."""
     graph = get_default_graph()
-    for key in graph.get_all_collection_keys():
-        for item in graph.get_collection(key):
-            if isinstance(item, PartitionedVariable):
-                try:
-                    graph.get_operation_by_name(item.name)
-                except KeyError:
-                    item.as_tensor()
+    collected = [
+        item for key in graph.get_all_collection_keys() for item in graph.get_collection(key)
+    ]
+    for variable in collected:
+        if isinstance(variable, PartitionedVariable) and variable.name not in graph._by_name:
+            variable.as_tensor()

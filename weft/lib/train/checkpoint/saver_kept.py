@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.saver_pb2 import SaverDef
@@ -53,22 +54,27 @@ class KeptCheckpoints:
     def _record(self, path: str) -> None:
         """Notes a new checkpoint; the oldest may become one to delete."""
         assert self.saver_def is not None
-        if not self.saver_def.max_to_keep:
-            return
-        self._last_checkpoints = [each for each in self._last_checkpoints if each[0] != path]
-        self._last_checkpoints.append((path, time.time()))
-        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
-            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
+        most = self.saver_def.max_to_keep
+        if most:
+            kept = [each for each in self._last_checkpoints if each[0] != path]
+            kept.append((path, time.time()))
+            if len(kept) > most:
+                self._checkpoints_to_be_deleted.append(kept.pop(0))
+            self._last_checkpoints = kept
 
     def _delete_old(self, meta_graph_suffix: str) -> None:
         assert self.saver_def is not None
         if not self._checkpoints_to_be_deleted:
             return
         path, saved = self._checkpoints_to_be_deleted.pop(0)
-        if saved > self._next_checkpoint_time:
+        if saved <= self._next_checkpoint_time:
+            _remove(path, self.saver_def.version, meta_graph_suffix)
+        else:
             self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
-            return
-        try:
-            remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
-        except errors.OpError as error:
-            logging.warning("Ignoring: %s", error)
+
+
+def _remove(path: str, version: Any, meta_graph_suffix: str) -> None:
+    try:
+        remove_checkpoint(path, version, meta_graph_suffix)
+    except errors.OpError as error:
+        logging.warning("Ignoring: %s", error)

@@ -150,8 +150,7 @@ def _get_object_checkpoint_renames(path: str, variable_names: Any) -> dict[str, 
         keys = object_graph_key_mapping(_get_checkpoint_filename(path) or path)
     except errors.NotFoundError:
         return {}
-    missing = set(variable_names) - set(keys)
-    if missing:
+    if missing := set(variable_names) - set(keys):
         raise ValueError(
             "Attempting to warm-start from an object-based checkpoint, but found that the "
             "checkpoint did not contain values for all variables. The following variables were "

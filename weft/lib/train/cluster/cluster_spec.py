@@ -45,13 +45,11 @@ class ClusterSpec:
 
     def as_dict(self) -> dict[str, Any]:
         """Job -> list of addresses where the tasks are numbered without a gap, else a dict."""
-        return {job: self._listed(job) for job in self.jobs}
-
-    def _listed(self, job_name: str) -> Any:
-        numbers = self.task_indices(job_name)
-        if numbers and numbers[-1] + 1 == len(numbers):
-            return self.job_tasks(job_name)
-        return {i: self.task_address(job_name, i) for i in numbers}
+        sorted_tasks = {job: dict(sorted(self._tasks(job).items())) for job in self.jobs}
+        return {
+            job: list(tasks.values()) if tasks and [*tasks] == [*range(len(tasks))] else tasks
+            for job, tasks in sorted_tasks.items()
+        }
 
     def as_cluster_def(self) -> Any:
         """The cluster as a `ClusterDef`."""

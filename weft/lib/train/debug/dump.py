@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import time
@@ -139,12 +140,7 @@ class DebugDumpDir:
         exclude_node_names: str | None = None,
     ) -> list[DebugTensorDatum]:  # fmt: skip
         """The tensors for which `predicate(datum, value)` holds, at most `first_n` of them."""
-        matched: list[DebugTensorDatum] = []
-        for datum in self._data:
-            if exclude_node_names and re.match(exclude_node_names, datum.node_name):
-                continue
-            if predicate(datum, datum.get_tensor()):
-                matched.append(datum)
-                if first_n and len(matched) >= first_n:
-                    break
-        return matched
+        skipped = exclude_node_names
+        kept = (d for d in self._data if not (skipped and re.match(skipped, d.node_name)))
+        matched = (datum for datum in kept if predicate(datum, datum.get_tensor()))
+        return list(itertools.islice(matched, first_n or None))

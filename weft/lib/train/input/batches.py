@@ -60,12 +60,11 @@ def converted(tensors: Sequence[Any]) -> list[Any]:
 def checked_keep(keep_input: Any, enqueue_many: bool) -> Tensor:
     keep_input = convert_to_tensor(keep_input)
     rank = keep_input.shape.ndims
-    if rank is None:
-        raise ValueError("`keep_input` dimensions must be known at graph construction.")
-    if not enqueue_many and rank == 1:
+    if rank not in (0, 1):
+        problem = "dimensions must be known at graph construction" if rank is None else None
+        raise ValueError(f"`keep_input` {problem or 'must be 0 or 1 dimensions'}.")
+    if rank == 1 and not enqueue_many:
         raise ValueError("`keep_input` cannot be a vector when `enqueue_many=False`.")
-    if rank > 1:
-        raise ValueError("`keep_input` must be 0 or 1 dimensions.")
     return keep_input
 
 
@@ -92,11 +91,10 @@ def common_shapes(lists: list[list[Tensor]], shapes: Any, enqueue_many: bool) ->
 
 
 def _common(shapes: Sequence[Any], enqueue_many: bool) -> list[Any]:
-    if enqueue_many:
-        shapes = [shape.with_rank_at_least(1)[1:] for shape in shapes]
-    for shape in shapes[1:]:
-        shapes[0].merge_with(shape)  # to see that they go together; the first one counts
-    return shapes[0].as_list()
+    first, *others = (s.with_rank_at_least(1)[1:] if enqueue_many else s for s in shapes)
+    for other in others:
+        first.merge_with(other)  # to see that they go together; the first one counts
+    return first.as_list()
 
 
 def _enqueue_op(
@@ -113,13 +111,18 @@ def _flat(lists: list[list[Any]]) -> list[Any]:
     return [tensor for tensors in lists for tensor in tensors]
 
 
-def _report_fill(queue: QueueBase, capacity: int, least: int | None) -> None:
+def report_fill(name: str, used: Any, room: int) -> None:
+    """A summary of how much of the room in a queue is used."""
+    summary.scalar(name, cast(used, dtypes.float32) * (1.0 / room))
+
+
+def _report_batches(queue: QueueBase, capacity: int, least: int | None) -> None:
     if least is None:
-        name, used, room = f"fraction_of_{capacity}_full", queue.size(), capacity
+        report_fill(f"fraction_of_{capacity}_full", queue.size(), capacity)
     else:
         room = capacity - least
-        name, used = f"fraction_over_{least}_of_{room}_full", maximum(0, queue.size() - least)
-    summary.scalar(name, cast(used, dtypes.float32) * (1.0 / room))
+        used = maximum(0, queue.size() - least)
+        report_fill(f"fraction_over_{least}_of_{room}_full", used, room)
 
 
 def batches_of(
@@ -152,7 +155,7 @@ def batches_of(
         )  # fmt: skip
         enqueues = [_enqueue_op(queue, tensors, enqueue_many, keep_input) for tensors in lists]
         add_queue_runner(QueueRunner(queue, enqueues * (1 if threads is None else threads)))
-        _report_fill(queue, capacity, least)
+        _report_batches(queue, capacity, least)
         take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
         results = restored(take(batch_size, name=scope), info)
         return as_given(given[0] if threads is None else given, results)

@@ -22,6 +22,18 @@ from weft.lib.train.sessions.coordinator import Coordinator
 from weft.protos.queues import QueueRunnerDef
 
 
+def _checked_types(closed: Any) -> tuple[Any, ...]:
+    """The errors that mean the end of the input; TypeError if these are not errors of ours."""
+    if closed is None:
+        return (errors.OutOfRangeError,)
+    if isinstance(closed, tuple) and closed and all(issubclass(e, errors.OpError) for e in closed):
+        return closed
+    raise TypeError(
+        "queue_closed_exception_types, when provided, must be a tuple of tf.error types,"
+        f" but saw: {closed}"
+    )
+
+
 class QueueRunner:
     """Runs each of `enqueue_ops` in a thread of its own, again and again.
 
@@ -58,20 +70,11 @@ class QueueRunner:
         if not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
         self._queue, self._enqueue_ops = queue, enqueue_ops
-        if closed is not None and (
-            not isinstance(closed, tuple)
-            or not closed
-            or not all(issubclass(kind, errors.OpError) for kind in closed)
-        ):
-            raise TypeError(
-                "queue_closed_exception_types, when provided, must be a tuple of tf.error types,"
-                f" but saw: {closed}"
-            )
+        self._queue_closed_exception_types = _checked_types(closed)
         self._close_op = queue.close() if close_op is None else close_op
-        self._cancel_op = cancel_op
-        if cancel_op is None:
-            self._cancel_op = queue.close(cancel_pending_enqueues=True)
-        self._queue_closed_exception_types = closed or (errors.OutOfRangeError,)
+        self._cancel_op = (
+            queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
+        )
 
     def _init_from_proto(self, queue_runner_def: Any, import_scope: str | None) -> None:
         graph = get_default_graph()
@@ -83,10 +86,8 @@ class QueueRunner:
         self._enqueue_ops = [element(name) for name in queue_runner_def.enqueue_op_name]
         self._close_op = element(queue_runner_def.close_op_name)
         self._cancel_op = element(queue_runner_def.cancel_op_name)
-        closed = tuple(
-            errors.exception_type_from_error_code(code)
-            for code in queue_runner_def.queue_closed_exception_types
-        )
+        codes = queue_runner_def.queue_closed_exception_types
+        closed = tuple(errors.exception_type_from_error_code(code) for code in codes)
         self._queue_closed_exception_types = closed or (errors.OutOfRangeError,)
 
     @property
@@ -180,26 +181,19 @@ class QueueRunner:
                 return []
             self._runs_per_session[sess] = len(self._enqueue_ops)
             self._exceptions_raised = []
+        jobs: list[tuple[Any, Any, str]] = [(self._run, op, op.name) for op in self._enqueue_ops]
+        if coord:
+            jobs.append((self._close_on_stop, self._cancel_op, "close_on_stop"))
         threads = [
             threading.Thread(
-                target=self._run,
-                args=(sess, op, coord),
-                name=f"QueueRunnerThread-{self.name}-{op.name}",
+                target=target, args=(sess, op, coord), daemon=daemon,
+                name=f"QueueRunnerThread-{self.name}-{label}",
             )
-            for op in self._enqueue_ops
-        ]
-        if coord:
-            threads.append(
-                threading.Thread(
-                    target=self._close_on_stop,
-                    args=(sess, self._cancel_op, coord),
-                    name=f"QueueRunnerThread-{self.name}-close_on_stop",
-                )
-            )
+            for target, op, label in jobs
+        ]  # fmt: skip
         for thread in threads:
             if coord:
                 coord.register_thread(thread)
-            thread.daemon = daemon
             if start:
                 thread.start()
         return threads

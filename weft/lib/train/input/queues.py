@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -13,15 +14,13 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.tensor import Tensor
-from weft.lib.summary import summary
-from weft.lib.train.input.batches import Tensors, batches_of, fifo
+from weft.lib.train.input.batches import Tensors, batches_of, fifo, report_fill
 from weft.lib.train.input.queue_runner import QueueRunner, add_queue_runner
 from weft.ops.array.gather import gather
 from weft.ops.array.placeholders import identity
 from weft.ops.array.shape import shape as shape_of
 from weft.ops.array.shape import size
 from weft.ops.control.control import Assert
-from weft.ops.math.casts import cast
 from weft.ops.math.elementwise import greater
 from weft.ops.math.sequence import range as range_of
 from weft.ops.queues.queues import FIFOQueue, QueueBase, RandomShuffleQueue
@@ -32,33 +31,33 @@ from weft.ops.state.variables import Variable
 # ---- producers -----------------------------------------------------------------------------------
 
 
+def _local(initial_value: Any, **options: Any) -> Variable:
+    """A variable of this process, which training leaves alone."""
+    return Variable(
+        initial_value, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], **options
+    )
+
+
 def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
     """A local variable that holds the files matching `pattern` when it is initialized."""
     with name_scope(name, "matching_filenames", [pattern]) as scope:
-        return Variable(
-            name=scope,
-            initial_value=matching_files(pattern),
-            trainable=False,
-            validate_shape=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-        )
+        return _local(matching_files(pattern), name=scope, validate_shape=False)
 
 
 def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Any:
     """`tensor` the first `num_epochs` times, then OutOfRangeError. Counts in a local variable."""
     if num_epochs is None:
         return tensor
-    if num_epochs <= 0:
-        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
-    with name_scope(name, "limit_epochs", [tensor]) as scope:
-        epochs = Variable(
-            constant(0, dtype=dtypes.int64),
-            name="epochs",
-            trainable=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-        )
-        with control_dependencies([epochs.count_up_to(num_epochs)]):
+    if num_epochs > 0:
+        with name_scope(name, "limit_epochs", [tensor]) as scope, _counted_epoch(num_epochs):
             return identity(tensor, name=scope)
+    raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
+
+
+def _counted_epoch(limit: int) -> AbstractContextManager[Any]:
+    """What is made inside waits for one more epoch to be counted, of at most `limit`."""
+    epochs = _local(constant(0, dtype=dtypes.int64), name="epochs")
+    return control_dependencies([epochs.count_up_to(limit)])
 
 
 def input_producer(
@@ -75,28 +74,26 @@ def input_producer(
 ) -> QueueBase:
     """A queue that a runner fills with the rows of `input_tensor`, shuffled in every epoch."""
     with name_scope(name, "input_producer", [input_tensor]):
-        input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
-        element_shape = input_tensor.shape[1:].merge_with(element_shape)
-        if not element_shape.is_fully_defined():
+        rows = convert_to_tensor(input_tensor, name="input_tensor")
+        shape = rows.shape[1:].merge_with(element_shape)
+        if not shape.is_fully_defined():
             raise ValueError(
                 "Either `input_tensor` must have a fully defined shape or `element_shape` must be"
                 " specified"
             )
-        if shuffle:
-            input_tensor = random_shuffle(input_tensor, seed=seed)
-        input_tensor = limit_epochs(input_tensor, num_epochs)
-        queue = FIFOQueue(
-            capacity=capacity,
-            dtypes=[input_tensor.dtype.base_dtype],
-            shapes=[element_shape],
-            shared_name=shared_name,
-            name=name,  # type: ignore[arg-type]
-        )
-        enqueue = queue.enqueue_many([input_tensor])
-        add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))
+        rows = limit_epochs(random_shuffle(rows, seed=seed) if shuffle else rows, num_epochs)
+        kinds, named = [rows.dtype.base_dtype], {"shared_name": shared_name, "name": name}
+        queue = FIFOQueue(capacity, kinds, [shape], **named)  # type: ignore[arg-type]
+        add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])], cancel_op=cancel_op))
         if summary_name is not None:
-            summary.scalar(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+            report_fill(summary_name, queue.size(), capacity)
         return queue
+
+
+def _scalar_producer(values: Any, scope: str, capacity: int, **options: Any) -> QueueBase:
+    """A queue of scalars that reports how full it is."""
+    full = f"fraction_of_{capacity}_full"
+    return input_producer(values, [], capacity=capacity, summary_name=full, name=scope, **options)
 
 
 def string_input_producer(
@@ -110,25 +107,24 @@ def string_input_producer(
     cancel_op: Any = None,
 ) -> QueueBase:
     """A queue of strings, such as the names of input files."""
-    problem = "string_input_producer requires a non-null input tensor"
     if not isinstance(string_tensor, Tensor) and not _has_items(string_tensor):
-        raise ValueError(problem)
+        raise ValueError(_NO_STRINGS)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
-        string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
-        with control_dependencies([Assert(greater(size(string_tensor), 0), [problem])]):
-            string_tensor = identity(string_tensor)
-        return input_producer(
-            input_tensor=string_tensor,
-            element_shape=[],
-            num_epochs=num_epochs,
-            shuffle=shuffle,
-            seed=seed,
-            capacity=capacity,
-            shared_name=shared_name,
-            name=scope,
-            summary_name=f"fraction_of_{capacity}_full",
-            cancel_op=cancel_op,
-        )
+        checked = _some_strings(string_tensor)
+        return _scalar_producer(
+            checked, scope, capacity, num_epochs=num_epochs, shuffle=shuffle, seed=seed,
+            shared_name=shared_name, cancel_op=cancel_op,
+        )  # fmt: skip
+
+
+_NO_STRINGS = "string_input_producer requires a non-null input tensor"
+
+
+def _some_strings(given: Any) -> Tensor:
+    """The strings, of which there has to be one when they are read."""
+    strings = convert_to_tensor(given, dtype=dtypes.string)
+    with control_dependencies([Assert(greater(size(strings), 0), [_NO_STRINGS])]):
+        return identity(strings)
 
 
 def _has_items(value: Any) -> bool:
@@ -147,9 +143,9 @@ def range_input_producer(
 ) -> QueueBase:
     """A queue of the integers from 0 to `limit` - 1."""
     with name_scope(name, "input_producer", [limit]) as scope:
-        return input_producer(
-            range_of(limit), [], num_epochs, shuffle, seed, capacity, shared_name,
-            f"fraction_of_{capacity}_full", scope,
+        return _scalar_producer(
+            range_of(limit), scope, capacity, num_epochs=num_epochs, shuffle=shuffle, seed=seed,
+            shared_name=shared_name,
         )  # fmt: skip
 
 
@@ -167,11 +163,10 @@ def slice_input_producer(
         tensors = [convert_to_tensor(t) for t in tensor_list]
         if not tensors:
             raise ValueError("Expected at least one tensor in slice_input_producer().")
-        queue = range_input_producer(
-            shape_of(tensors[0])[0], num_epochs=num_epochs, shuffle=shuffle, seed=seed,
-            capacity=capacity, shared_name=shared_name,
-        )  # fmt: skip
-        index = queue.dequeue()
+        count = shape_of(tensors[0])[0]
+        index = range_input_producer(
+            count, num_epochs, shuffle, seed, capacity, shared_name
+        ).dequeue()
         return [gather(t, index) for t in tensors]
 
 

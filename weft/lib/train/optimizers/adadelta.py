@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from weft.graph.graph import Tensor
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, training_op
+from weft.lib.train.optimizers.optimizer import KernelOptimizer
 
 
 class AdadeltaOptimizer(KernelOptimizer):
@@ -16,6 +16,8 @@ class AdadeltaOptimizer(KernelOptimizer):
         ("_rho", "_rho_t", "rho"),
         ("_epsilon", "_epsilon_t", "epsilon"),
     )
+    _KERNEL, _SLOTS = "Adadelta", ("accum", "accum_update")
+    _INPUTS: Mapping[str, str] = {"lr": "_lr_t", "rho": "_rho_t", "epsilon": "_epsilon_t"}
 
     def __init__(
         self,
@@ -27,22 +29,3 @@ class AdadeltaOptimizer(KernelOptimizer):
     ) -> None:
         super().__init__(use_locking, name)
         self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
-        self._lr_t: Any = None
-        self._rho_t: Any = None
-        self._epsilon_t: Any = None
-
-    def _create_slots(self, var_list: list[Any]) -> None:
-        for var in var_list:
-            self._zeros_slot(var, "accum", self._name)
-            self._zeros_slot(var, "accum_update", self._name)
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        return training_op(
-            "Adadelta",
-            var,
-            [self.get_slot(var, "accum"), self.get_slot(var, "accum_update")],
-            grad,
-            indices,
-            {"lr": self._lr_t, "rho": self._rho_t, "epsilon": self._epsilon_t},
-            use_locking=self._use_locking,
-        )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters, training_op
+from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
 from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.state.initializers import Constant
@@ -23,6 +23,7 @@ class AdagradOptimizer(KernelOptimizer):
     """Divides each step by the root of the sum of squared gradients so far."""
 
     _HYPERPARAMETERS = hyperparameters("learning_rate")
+    _KERNEL, _SLOTS, _INPUTS = "Adagrad", ("accumulator",), {"lr": "_learning_rate_tensor"}
 
     def __init__(
         self,
@@ -35,33 +36,18 @@ class AdagradOptimizer(KernelOptimizer):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._initial_accumulator_value = initial_accumulator_value
-        self._learning_rate_tensor: Any = None
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:
             dtype, shape = var.dtype.base_dtype, var.get_shape()
-            if shape.is_fully_defined():
-                initial: Any = Constant(self._initial_accumulator_value, dtype=dtype)
-            else:
-                initial = self._filled_like(var, dtype)
-            self._get_or_make_slot_with_initializer(
-                var, initial, shape, dtype, "accumulator", self._name
+            known = shape.is_fully_defined()
+            initial = (
+                Constant(self._initial_accumulator_value, dtype=dtype)
+                if known
+                else partial(self._filled_like, var, dtype)
             )
+            given = (initial, shape, dtype, "accumulator", self._name)
+            self._get_or_make_slot_with_initializer(var, *given)
 
-    def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
-        def initial() -> Tensor:
-            filled = raw.Fill(array.shape(var), self._initial_accumulator_value)
-            return math.cast(filled, dtype)
-
-        return initial
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        return training_op(
-            "Adagrad",
-            var,
-            [self.get_slot(var, "accumulator")],
-            grad,
-            indices,
-            {"lr": self._learning_rate_tensor},
-            use_locking=self._use_locking,
-        )
+    def _filled_like(self, var: Any, dtype: Any) -> Tensor:
+        return math.cast(raw.Fill(array.shape(var), self._initial_accumulator_value), dtype)

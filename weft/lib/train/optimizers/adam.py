@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.graph.graph import (
@@ -13,7 +13,7 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, training_op
+from weft.lib.train.optimizers.optimizer import KernelOptimizer
 from weft.ops.control import control
 from weft.ops.math import math
 from weft.ops.state.updates import assign, assign_sub, scatter_add
@@ -31,6 +31,17 @@ class AdamOptimizer(KernelOptimizer):
         ("_beta2", "_beta2_t", "beta2"),
         ("_epsilon", "_epsilon_t", "epsilon"),
     )
+    _KERNEL, _SLOTS = "Adam", ("m", "v")
+    _INPUTS: Mapping[str, str] = {
+        "lr": "_lr_t",
+        "beta1": "_beta1_t",
+        "beta2": "_beta2_t",
+        "epsilon": "_epsilon_t",
+    }
+    _lr_t: Any
+    _beta1_t: Any
+    _beta2_t: Any
+    _epsilon_t: Any
 
     def __init__(
         self,
@@ -43,10 +54,6 @@ class AdamOptimizer(KernelOptimizer):
     ) -> None:
         super().__init__(use_locking, name)
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
-        self._lr_t: Any = None
-        self._beta1_t: Any = None
-        self._beta2_t: Any = None
-        self._epsilon_t: Any = None
 
     def _get_beta_accumulators(self) -> tuple[Any, Any]:
         graph = get_default_graph()
@@ -62,51 +69,30 @@ class AdamOptimizer(KernelOptimizer):
             self._create_non_slot_variable(
                 initial_value=self._call_if_callable(beta), name=name, colocate_with=first
             )
-        for var in var_list:
-            self._zeros_slot(var, "m", self._name)
-            self._zeros_slot(var, "v", self._name)
+        super()._create_slots(var_list)
 
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
+    def _inputs(self) -> dict[str, Any]:
         beta1_power, beta2_power = self._get_beta_accumulators()
-        return training_op(
-            "Adam",
-            var,
-            [self.get_slot(var, "m"), self.get_slot(var, "v")],
-            grad,
-            indices,
-            {
-                "beta1_power": beta1_power,
-                "beta2_power": beta2_power,
-                "lr": self._lr_t,
-                "beta1": self._beta1_t,
-                "beta2": self._beta2_t,
-                "epsilon": self._epsilon_t,
-            },
-            use_locking=self._use_locking,
-        )
+        return {"beta1_power": beta1_power, "beta2_power": beta2_power, **super()._inputs()}
 
     def _apply_sparse_shared(
         self, grad: Tensor, var: Any, indices: Tensor, scatter_add: Callable[..., Any]
     ) -> Any:
         """A sparse gradient still decays the averages, and so moves the variable, everywhere."""
-        dtype = var.dtype.base_dtype
-        beta1_power, beta2_power = (math.cast(p, dtype) for p in self._get_beta_accumulators())
-        rate, beta1 = math.cast(self._lr_t, dtype), math.cast(self._beta1_t, dtype)
-        beta2, epsilon = math.cast(self._beta2_t, dtype), math.cast(self._epsilon_t, dtype)
+        given = (*self._get_beta_accumulators(), *super()._inputs().values())
+        casts = (math.cast(each, var.dtype.base_dtype) for each in given)
+        beta1_power, beta2_power, rate, beta1, beta2, epsilon = casts
         rate = rate * math.sqrt(1 - beta2_power) / (1 - beta1_power)
-        m = self.get_slot(var, "m")
-        m_new = grad * (1 - beta1)
-        m_t = assign(m, m * beta1, use_locking=self._use_locking)
-        with control_dependencies([m_t]):
-            m_t = scatter_add(m, indices, m_new)
-        v = self.get_slot(var, "v")
-        v_new = (grad * grad) * (1 - beta2)
-        v_t = assign(v, v * beta2, use_locking=self._use_locking)
-        with control_dependencies([v_t]):
-            v_t = scatter_add(v, indices, v_new)
-        update = rate * m_t / (math.sqrt(v_t) + epsilon)
-        var_update = assign_sub(var, update, use_locking=self._use_locking)
-        return control.group(var_update, m_t, v_t)
+
+        averages = []
+        for slot, beta, value in (("m", beta1, lambda: grad), ("v", beta2, lambda: grad * grad)):
+            held, new = self.get_slot(var, slot), value() * (1 - beta)
+            decayed = assign(held, held * beta, use_locking=self._use_locking)
+            with control_dependencies([decayed]):
+                averages.append(scatter_add(held, indices, new))
+        mean, square = averages
+        step = rate * mean / (math.sqrt(square) + epsilon)
+        return control.group(assign_sub(var, step, use_locking=self._use_locking), mean, square)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         def scatter(x: Any, i: Tensor, v: Tensor) -> Any:
@@ -122,10 +108,10 @@ class AdamOptimizer(KernelOptimizer):
             return x.value()
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        beta1_power, beta2_power = self._get_beta_accumulators()
-        with control_dependencies(update_ops), colocate_with(beta1_power.op):
-            powers = [
-                beta1_power.assign(beta1_power * self._beta1_t, use_locking=self._use_locking),
-                beta2_power.assign(beta2_power * self._beta2_t, use_locking=self._use_locking),
+        powers = self._get_beta_accumulators()
+        with control_dependencies(update_ops), colocate_with(powers[0].op):
+            updates = [
+                power.assign(power * beta, use_locking=self._use_locking)
+                for power, beta in zip(powers, (self._beta1_t, self._beta2_t), strict=True)
             ]
-        return control.group(*update_ops, *powers, name=name_scope)
+        return control.group(*update_ops, *updates, name=name_scope)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from weft.graph.convert import constant
-from weft.graph.graph import Tensor, colocate_with
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters, training_op
+from weft.graph.graph import colocate_with
+from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
 
 
 class FtrlOptimizer(KernelOptimizer):
@@ -22,6 +22,14 @@ class FtrlOptimizer(KernelOptimizer):
         "l2_shrinkage_regularization_strength",
         "learning_rate_power",
     )
+    _KERNEL, _SLOTS = "Ftrl", ("accum", "linear")
+    _INPUTS: Mapping[str, str] = {
+        "lr": "_learning_rate_tensor",
+        "l1": "_l1_regularization_strength_tensor",
+        "l2": "_l2_regularization_strength_tensor",
+        "l2_shrinkage": "_l2_shrinkage_regularization_strength_tensor",
+        "lr_power": "_learning_rate_power_tensor",
+    }
 
     def __init__(
         self,
@@ -55,32 +63,11 @@ class FtrlOptimizer(KernelOptimizer):
         self._l2_regularization_strength = l2_regularization_strength
         self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
         self._accum_name, self._linear_name = accum_name, linear_name
-        for _, tensor, _ in self._HYPERPARAMETERS:
-            setattr(self, tensor, None)
+        if l2_shrinkage_regularization_strength > 0.0:
+            self._KERNEL = "FtrlV2"
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:
             with colocate_with(var.op):
-                initial = constant(
-                    self._initial_accumulator_value, dtype=var.dtype, shape=var.get_shape()
-                )
-                self._get_or_make_slot(var, initial, "accum", self._accum_name or self._name)
+                self._constant_slot(var, self._initial_accumulator_value, "accum", self._accum_name)
                 self._zeros_slot(var, "linear", self._linear_name or self._name)
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        tensors = vars(self)
-        return training_op(
-            "FtrlV2" if self._l2_shrinkage_regularization_strength > 0.0 else "Ftrl",
-            var,
-            [self.get_slot(var, "accum"), self.get_slot(var, "linear")],
-            grad,
-            indices,
-            {
-                "lr": tensors["_learning_rate_tensor"],
-                "l1": tensors["_l1_regularization_strength_tensor"],
-                "l2": tensors["_l2_regularization_strength_tensor"],
-                "l2_shrinkage": tensors["_l2_shrinkage_regularization_strength_tensor"],
-                "lr_power": tensors["_learning_rate_power_tensor"],
-            },
-            use_locking=self._use_locking,
-        )

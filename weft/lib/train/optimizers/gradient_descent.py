@@ -7,7 +7,7 @@ from typing import Any
 from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters, training_op
+from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
 from weft.ops.math import math
 
 
@@ -15,26 +15,21 @@ class GradientDescentOptimizer(KernelOptimizer):
     """Moves every variable by `-learning_rate` times its gradient."""
 
     _HYPERPARAMETERS = hyperparameters("learning_rate")
+    _KERNEL, _INPUTS = "GradientDescent", {"alpha": "_learning_rate_tensor"}
+    _learning_rate_tensor: Any
 
     def __init__(
         self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"
     ) -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
-        self._learning_rate_tensor: Any = None
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        inputs = {"alpha": self._learning_rate_tensor}
-        return training_op(
-            "GradientDescent", var, [], grad, indices, inputs, use_locking=self._use_locking
-        )
 
     # The sum of steps is the step of the sum: rows need not be made unique first.
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         rate = math.cast(self._learning_rate_tensor, var.dtype.base_dtype)
-        delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
-        return var.scatter_sub(delta, use_locking=self._use_locking)
+        step = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
+        return var.scatter_sub(step, use_locking=self._use_locking)
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: Any, indices: Tensor

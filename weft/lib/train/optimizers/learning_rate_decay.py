@@ -182,13 +182,18 @@ def cosine_decay_restarts(
             return wave, done - wave
 
         def growing_waves() -> tuple[Tensor, Tensor]:
-            wave = math.floor(math.log(1.0 - done * (1.0 - t_mul)) / math.log(t_mul))
+            wave = math.floor(_waves_passed(done, t_mul))
             before = (1.0 - t_mul**wave) / (1.0 - t_mul)
             return wave, (done - before) / t_mul**wave
 
         wave, done_of_wave = cond(math.equal(t_mul, 1.0), equal_waves, growing_waves)
         height = 0.5 * m_mul**wave * (1.0 + math.cos(constant(_math.pi) * done_of_wave))
         return math.multiply(s.rate, (1 - alpha) * height + alpha, name=s.scope)
+
+
+def _waves_passed(done: Tensor, growth: Tensor) -> Tensor:
+    """How many waves, each `growth` as long as the last, are as long as `done` first ones."""
+    return math.log(1.0 - done * (1.0 - growth)) / math.log(growth)
 
 
 def linear_cosine_decay(

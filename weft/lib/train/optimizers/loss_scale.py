@@ -6,6 +6,7 @@ import abc
 from typing import Any
 
 from weft.core import dtypes, nest
+from weft.core.properties import stored
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, get_default_graph
 from weft.graph.slices import IndexedSlices
@@ -64,10 +65,10 @@ class FixedLossScale(LossScale):
 
     def __init__(self, loss_scale_value: float) -> None:
         super().__init__()
-        if not isinstance(loss_scale_value, (int, float)):
-            raise ValueError("loss_scale_value must be a Python int or float.")
-        if loss_scale_value < 1:
-            raise ValueError("loss_scale_value must be at least 1.")
+        number = isinstance(loss_scale_value, (int, float))
+        if not number or loss_scale_value < 1:
+            wanted = "at least 1" if number else "a Python int or float"
+            raise ValueError(f"loss_scale_value must be {wanted}.")
         self._loss_scale_value = float(loss_scale_value)
 
     def __call__(self) -> Tensor:
@@ -93,25 +94,16 @@ class DynamicLossScale(LossScale):
         multiplier: float = 2.0,
     ) -> None:
         super().__init__()
-        self._initial_loss_scale = float(initial_loss_scale)
+        self._initial_loss_scale, self._multiplier = float(initial_loss_scale), float(multiplier)
         self._increment_period = int(increment_period)
-        self._multiplier = float(multiplier)
         self._current_loss_scale = self._add_weight(
             "current_loss_scale", self._initial_loss_scale, dtypes.float32
         )
         self._num_good_steps = self._add_weight("good_steps", 0, dtypes.int64)
 
-    @property
-    def initial_loss_scale(self) -> float:
-        return self._initial_loss_scale
-
-    @property
-    def increment_period(self) -> int:
-        return self._increment_period
-
-    @property
-    def multiplier(self) -> float:
-        return self._multiplier
+    initial_loss_scale = stored("initial_loss_scale", "The factor of the first step.")
+    increment_period = stored("increment_period", "Good steps until the factor grows.")
+    multiplier = stored("multiplier", "What the factor grows and shrinks by.")
 
     def __call__(self) -> Tensor:
         return convert_to_tensor(self._current_loss_scale)
@@ -138,11 +130,8 @@ class DynamicLossScale(LossScale):
         )
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            "initial_loss_scale": self.initial_loss_scale,
-            "increment_period": self.increment_period,
-            "multiplier": self.multiplier,
-        }
+        names = ("initial_loss_scale", "increment_period", "multiplier")
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key}={value}" for key, value in self.get_config().items())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from weft.graph.graph import Tensor
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters, training_op
+from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
 
 
 class MomentumOptimizer(KernelOptimizer):
     """Moves variables by a decaying sum of past gradients; `use_nesterov` looks one step ahead."""
 
     _HYPERPARAMETERS = hyperparameters("learning_rate", "momentum")
+    _KERNEL, _SLOTS, _ATTRS = "Momentum", ("momentum",), ("use_locking", "use_nesterov")
+    _INPUTS: Mapping[str, str] = {"lr": "_learning_rate_tensor", "momentum": "_momentum_tensor"}
 
     def __init__(
         self,
@@ -24,21 +26,3 @@ class MomentumOptimizer(KernelOptimizer):
         super().__init__(use_locking, name)
         self._learning_rate, self._momentum = learning_rate, momentum
         self._use_nesterov = use_nesterov
-        self._learning_rate_tensor: Any = None
-        self._momentum_tensor: Any = None
-
-    def _create_slots(self, var_list: list[Any]) -> None:
-        for var in var_list:
-            self._zeros_slot(var, "momentum", self._name)
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        return training_op(
-            "Momentum",
-            var,
-            [self.get_slot(var, "momentum")],
-            grad,
-            indices,
-            {"lr": self._learning_rate_tensor, "momentum": self._momentum_tensor},
-            use_locking=self._use_locking,
-            use_nesterov=self._use_nesterov,
-        )

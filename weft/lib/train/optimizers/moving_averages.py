@@ -15,6 +15,7 @@ from weft.graph.graph import (
     init_scope,
     name_scope,
 )
+from weft.graph.tensor import Tensor
 from weft.lib.train.optimizers import slot_creator
 from weft.ops.control import control
 from weft.ops.kit.replicas import replica_in_force, strategy_in_force
@@ -139,6 +140,12 @@ def weighted_moving_average(
         return divide(numerator, denominator, name=scope.name)
 
 
+def _early_decay(num_updates: Any) -> Tensor:
+    """The decay that an average may have after so many updates."""
+    count = math.cast(num_updates, dtypes.float32, name="num_updates")
+    return (1.0 + count) / (10.0 + count)
+
+
 class ExponentialMovingAverage:
     """Keeps moving averages of variables (or tensors) in shadow variables.
 
@@ -163,24 +170,28 @@ class ExponentialMovingAverage:
     def apply(self, var_list: Any = None) -> Operation:
         """Makes the averages of `var_list` if need be; the result updates them."""
         var_list = trainable_variables() if var_list is None else var_list
-        debiased = set()
-        for var in var_list:
-            if var.dtype.base_dtype not in _AVERAGED_TYPES:
-                raise TypeError(f"The variables must be half, float, or double: {var.name}")
-            if var not in self._averages:
-                self._averages[var] = average = self._make_average(var)
-                if self._zero_debias and not isinstance(var, Variable):
-                    debiased.add(average)
+        debiased = {var for var in var_list if self._begin(var) and self._is_debiased(var)}
         with name_scope(self.name) as scope:
             decay = convert_to_tensor(self._decay, name="decay")
             if self._num_updates is not None:
-                count = math.cast(self._num_updates, dtypes.float32, name="num_updates")
-                decay = math.minimum(decay, (1.0 + count) / (10.0 + count))
-            updates = []
-            for var in var_list:
-                average = self._averages[var]
-                updates.append(assign_moving_average(average, var, decay, average in debiased))
+                decay = math.minimum(decay, _early_decay(self._num_updates))
+            updates = [
+                assign_moving_average(self._averages[var], var, decay, var in debiased)
+                for var in var_list
+            ]
             return control.group(*updates, name=scope)
+
+    def _begin(self, var: Any) -> bool:
+        """Makes the average of `var`; false if there is one already."""
+        if var.dtype.base_dtype not in _AVERAGED_TYPES:
+            raise TypeError(f"The variables must be half, float, or double: {var.name}")
+        if var in self._averages:
+            return False
+        self._averages[var] = self._make_average(var)
+        return True
+
+    def _is_debiased(self, var: Any) -> bool:
+        return self._zero_debias and not isinstance(var, Variable)
 
     def _make_average(self, var: Any) -> Any:
         with init_scope():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from weft.autodiff.gradients import gradients
 from weft.autodiff.tape import GradientTape
 from weft.core import dtypes, nest
-from weft.graph.convert import convert_to_tensor
+from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import (
     GraphKeys,
     Operation,
@@ -349,18 +350,46 @@ class KernelOptimizer(Optimizer):
     """An optimizer whose step is one training op, whatever the kind of variable and gradient.
 
     `_HYPERPARAMETERS` lists (attribute with the value, attribute for its tensor, tensor's name).
+    `_KERNEL` names the training op, `_SLOTS` the slots it takes (zeros at first), `_INPUTS` the
+    attribute for each of its scalars, `_ATTRS` those of its attributes that this object holds.
     """
 
     _HYPERPARAMETERS: tuple[tuple[str, str, str], ...] = ()
+    _KERNEL: str
+    _SLOTS: tuple[str, ...] = ()
+    _INPUTS: Mapping[str, str] = {}
+    _ATTRS: tuple[str, ...] = ("use_locking",)
+
+    def __init__(self, use_locking: bool, name: str) -> None:
+        super().__init__(use_locking, name)
+        for _, tensor, _ in self._HYPERPARAMETERS:
+            setattr(self, tensor, None)
 
     def _prepare(self) -> None:
         for value, tensor, name in self._HYPERPARAMETERS:
             given = self._call_if_callable(getattr(self, value))
             setattr(self, tensor, convert_to_tensor(given, name=name))
 
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for var in var_list:
+            for slot in self._SLOTS:
+                self._zeros_slot(var, slot, self._name)
+
+    def _constant_slot(self, var: Any, value: float, slot: str, name: str | None = None) -> None:
+        """Makes a slot that begins with the same number everywhere."""
+        with colocate_with(var.op):
+            initial = constant(value, dtype=var.dtype.base_dtype, shape=var.get_shape())
+        self._get_or_make_slot(var, initial, slot, name or self._name)
+
+    def _inputs(self) -> dict[str, Any]:
+        """The scalars of the training op by name."""
+        return {name: getattr(self, attribute) for name, attribute in self._INPUTS.items()}
+
     def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        """Adds the training op, usually by `training_op`; `indices` None means a dense gradient."""
-        raise NotImplementedError
+        """Adds the training op; `indices` None means a dense gradient."""
+        slots = [self.get_slot(var, slot) for slot in self._SLOTS]
+        attrs = {name: getattr(self, f"_{name}") for name in self._ATTRS}
+        return training_op(self._KERNEL, var, slots, grad, indices, self._inputs(), **attrs)
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         return self._step(grad, var, None).op

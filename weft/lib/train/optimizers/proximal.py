@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.graph.convert import constant
-from weft.graph.graph import Tensor, colocate_with
 from weft.lib.train.optimizers.adagrad import check_positive
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters, training_op
+from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
 
 
 class _ProximalOptimizer(KernelOptimizer):
@@ -19,19 +17,18 @@ class _ProximalOptimizer(KernelOptimizer):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._l1_regularization_strength, self._l2_regularization_strength = l1, l2
-        self._learning_rate_tensor: Any = None
-        self._l1_regularization_strength_tensor: Any = None
-        self._l2_regularization_strength_tensor: Any = None
 
-    def _penalties(self) -> dict[str, Any]:
-        return {
-            "l1": self._l1_regularization_strength_tensor,
-            "l2": self._l2_regularization_strength_tensor,
-        }
+
+def _inputs_of(rate: str) -> dict[str, str]:
+    """The scalars of a proximal op, which calls the learning rate `rate`."""
+    penalties = {f"l{n}": f"_l{n}_regularization_strength_tensor" for n in (1, 2)}
+    return {rate: "_learning_rate_tensor", **penalties}
 
 
 class ProximalGradientDescentOptimizer(_ProximalOptimizer):
     """Gradient descent with l1 and l2 penalties."""
+
+    _KERNEL, _INPUTS = "ProximalGradientDescent", _inputs_of("alpha")
 
     def __init__(
         self,
@@ -44,20 +41,11 @@ class ProximalGradientDescentOptimizer(_ProximalOptimizer):
         penalties = (l1_regularization_strength, l2_regularization_strength)
         super().__init__(learning_rate, *penalties, use_locking, name)
 
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        return training_op(
-            "ProximalGradientDescent",
-            var,
-            [],
-            grad,
-            indices,
-            {"alpha": self._learning_rate_tensor, **self._penalties()},
-            use_locking=self._use_locking,
-        )
-
 
 class ProximalAdagradOptimizer(_ProximalOptimizer):
     """Adagrad with l1 and l2 penalties."""
+
+    _KERNEL, _SLOTS, _INPUTS = "ProximalAdagrad", ("accumulator",), _inputs_of("lr")
 
     def __init__(
         self,
@@ -75,21 +63,4 @@ class ProximalAdagradOptimizer(_ProximalOptimizer):
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:
-            with colocate_with(var.op):
-                initial = constant(
-                    self._initial_accumulator_value,
-                    shape=var.get_shape(),
-                    dtype=var.dtype.base_dtype,
-                )
-            self._get_or_make_slot(var, initial, "accumulator", self._name)
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        return training_op(
-            "ProximalAdagrad",
-            var,
-            [self.get_slot(var, "accumulator")],
-            grad,
-            indices,
-            {"lr": self._learning_rate_tensor, **self._penalties()},
-            use_locking=self._use_locking,
-        )
+            self._constant_slot(var, self._initial_accumulator_value, "accumulator")

@@ -34,6 +34,11 @@ from weft.ops.state.updates import assign
 from weft.ops.state.variables import Variable, global_variables, report_uninitialized_variables
 
 
+def _shared_queue(name: str, capacity: int, dtype: Any) -> FIFOQueue:
+    """A queue of scalars that is the same one for all replicas."""
+    return FIFOQueue(capacity, dtype, shapes=(), name=name, shared_name=name)
+
+
 class SyncReplicasOptimizer(Optimizer):
     """Applies `opt` to gradients averaged over `replicas_to_aggregate` replicas."""
 
@@ -105,12 +110,9 @@ class SyncReplicasOptimizer(Optimizer):
         """The step this replica's gradients are computed at."""
         with colocate_with(control.no_op()):
             self._local_step = Variable(
-                0,
-                trainable=False,
-                collections=[GraphKeys.LOCAL_VARIABLES],
+                0, False, [GraphKeys.LOCAL_VARIABLES], name="sync_rep_local_step",
                 dtype=self._global_step.dtype.base_dtype,
-                name="sync_rep_local_step",
-            )
+            )  # fmt: skip
         self.local_step_init_op = assign(self._local_step, self._global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
 
@@ -134,24 +136,21 @@ class SyncReplicasOptimizer(Optimizer):
         return [given], mean
 
     def _make_token_queue(self) -> Any:
-        self._sync_token_queue = FIFOQueue(
-            -1,
-            self._global_step.dtype.base_dtype,
-            shapes=(),
-            name="sync_token_q",
-            shared_name="sync_token_q",
+        self._sync_token_queue = _shared_queue(
+            "sync_token_q", -1, self._global_step.dtype.base_dtype
         )
         return self._sync_token_queue
+
+    def _put_tokens(self, count: int) -> Any:
+        tokens = array.fill([count], self._global_step)
+        return self._sync_token_queue.enqueue_many((tokens,))
 
     def _make_chief_queue_runner(self, update: Any) -> None:
         """What the chief runs again and again: the update, then a token for every replica."""
         # A runner wants a queue to close; nothing goes through this one.
-        unused = FIFOQueue(
-            1, dtypes.int32, shapes=(), name="dummy_queue", shared_name="dummy_queue"
-        )
+        unused = _shared_queue("dummy_queue", 1, dtypes.int32)
         with control_dependencies([update]):
-            tokens = array.fill([self._tokens_per_step], self._global_step)
-            synced = self._sync_token_queue.enqueue_many((tokens,))
+            synced = self._put_tokens(self._tokens_per_step)
         if self._variable_averages is not None:
             with control_dependencies([synced]), name_scope(""):
                 synced = self._variable_averages.apply(self._variables_to_average)
@@ -167,19 +166,16 @@ class SyncReplicasOptimizer(Optimizer):
         """The op by which the chief lets the first step begin."""
         if not self._gradients_applied:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
+        count = self._replicas_to_aggregate if num_tokens == -1 else num_tokens
         needed = self._replicas_to_aggregate - self._total_num_replicas
-        if num_tokens == -1:
-            num_tokens = self._replicas_to_aggregate
-        elif num_tokens < needed:
+        if count < needed:
             raise ValueError(
-                f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} "
-                "(needed)"
+                f"Too few tokens to finish the first step: {count} (given) vs {needed} (needed)"
             )
-        if num_tokens <= 0:
+        if count <= 0:
             return control.no_op(name="no_init_tokens")
         with device(self._global_step.device), name_scope(""):
-            tokens = array.fill([num_tokens], self._global_step)
-            return self._sync_token_queue.enqueue_many((tokens,))
+            return self._put_tokens(count)
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
         """A hook that starts a replica: initialization, tokens and the chief's queue runner."""

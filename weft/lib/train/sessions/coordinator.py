@@ -29,36 +29,26 @@ class Coordinator:
     input).
     """
 
-    def __init__(self, clean_stop_exception_types: Iterable[type] | None = None) -> None:
-        clean = (
-            (errors.OutOfRangeError,)
-            if clean_stop_exception_types is None
-            else (clean_stop_exception_types)
-        )
-        self._clean_stop_exception_types = tuple(clean)
-        self._lock = threading.Lock()
-        self._stop_event = threading.Event()
-        self._exc_info_to_raise: Any = None
-        self._joined = False
-        self._registered_threads: set[threading.Thread] = set()
+    _exc_info_to_raise: Any
 
-    def _filter_exception(self, ex: Any) -> Any:
-        """`ex`, or None when it stands for a clean end."""
-        error = ex[1] if isinstance(ex, tuple) else ex
-        return None if isinstance(error, self._clean_stop_exception_types) else ex
+    def __init__(self, clean_stop_exception_types: Iterable[type] | None = None) -> None:
+        clean = clean_stop_exception_types
+        self._clean = (errors.OutOfRangeError,) if clean is None else tuple(clean)
+        self._lock, self._stop_event = threading.Lock(), threading.Event()
+        self._registered_threads: set[threading.Thread] = set()
+        self.clear_stop()
 
     def request_stop(self, ex: Any = None) -> None:
         """Asks all threads to stop. `ex` is why: an exception, or an `exc_info` tuple.
 
-        After `join()` nobody would see the exception any more: it is raised here.
+        After `join()` it would go unseen: it is raised here.
         """
+        error = ex[1] if isinstance(ex, tuple) else ex
+        failed = ex and not isinstance(error, self._clean)
         with self._lock:
-            ex = self._filter_exception(ex)
-            if self._joined and ex is not None:
+            if failed and self._joined:
                 _reraise(ex if isinstance(ex, tuple) else _current(ex))
-            if self._stop_event.is_set():
-                return
-            if ex and self._exc_info_to_raise is None:
+            if failed and not self._stop_event.is_set():
                 self._exc_info_to_raise = _reported(ex)
             self._stop_event.set()
 
@@ -187,22 +177,18 @@ class LooperThread(threading.Thread):
         kwargs: Any = None,
     ) -> LooperThread:
         """Makes and starts such a thread."""
-        looper = LooperThread(coord, timer_interval_secs, target, args, kwargs)
-        looper.start()
-        return looper
+        thread = LooperThread(coord, timer_interval_secs, target, args, kwargs)
+        thread.start()
+        return thread
 
     def run(self) -> None:
         with self._coord.stop_on_exception():
             self.start_loop()
-            if self._timer_interval_secs is None:
-                while not self._coord.should_stop():
-                    self.run_loop()
-            else:
-                # The next call is due by the clock, however long the last one took.
-                due = time.monotonic()
-                while not self._coord.wait_for_stop(max(0.0, due - time.monotonic())):
-                    due += self._timer_interval_secs
-                    self.run_loop()
+            # The next call is due by the clock, however long the last one took.
+            due = time.monotonic()
+            while not self._coord.wait_for_stop(max(0.0, due - time.monotonic())):
+                due += self._timer_interval_secs or 0.0
+                self.run_loop()
             self.stop_loop()
 
     def start_loop(self) -> None:

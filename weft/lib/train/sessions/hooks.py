@@ -21,6 +21,14 @@ from weft.lib.train.sessions.session_run_hook import (
 )
 from weft.ops.state.global_step import _get_or_create_global_step_read, get_global_step
 
+
+def check_one(given: tuple[Any, Any], neither: str, both: str | None = None) -> None:
+    """ValueError unless exactly one of two arguments was given."""
+    first, second = given
+    if (first is None) == (second is None):
+        raise ValueError(neither if first is None else both or neither)
+
+
 # ---- when ----------------------------------------------------------------------------------------
 
 
@@ -28,39 +36,38 @@ class SecondOrStepTimer:
     """Says when it is time again: every so many seconds, or every so many steps."""
 
     def __init__(self, every_secs: float | None = None, every_steps: int | None = None) -> None:
+        check_one(
+            (every_secs, every_steps),
+            "Either every_secs or every_steps should be provided.",
+            "Can not provide both every_secs and every_steps.",
+        )
         self._every_secs, self._every_steps = every_secs, every_steps
-        if every_secs is None and every_steps is None:
-            raise ValueError("Either every_secs or every_steps should be provided.")
-        if every_secs is not None and every_steps is not None:
-            raise ValueError("Can not provide both every_secs and every_steps.")
         self.reset()
 
     def reset(self) -> None:
         """As if it had never been time before."""
-        self._last_triggered_step: Any = None
-        self._last_triggered_time: float | None = None
+        self._last: tuple[float, Any] | None = None
 
     def should_trigger_for_step(self, step: Any) -> bool:
         """Whether it is time. It always is at first, and never twice at the same step."""
-        if self._last_triggered_step is None or self._last_triggered_time is None:
+        if self._last is None:
             return True
-        if self._last_triggered_step == step:
-            return False
-        if self._every_secs is not None:
-            return time.time() >= self._last_triggered_time + self._every_secs
-        return bool(step >= self._last_triggered_step + self._every_steps)
+        then, last_step = self._last
+        return step != last_step and bool(
+            time.time() >= then + self._every_secs
+            if self._every_secs is not None
+            else step >= last_step + self._every_steps
+        )
 
     def update_last_triggered_step(self, step: Any) -> tuple[float | None, Any]:
         """Counts from now on; returns the seconds and steps since the last time, if any."""
-        now = time.time()
-        elapsed: tuple[float | None, Any] = (None, None)
-        if self._last_triggered_time is not None:
-            elapsed = now - self._last_triggered_time, step - self._last_triggered_step
-        self._last_triggered_time, self._last_triggered_step = now, step
-        return elapsed
+        before, self._last = self._last, (time.time(), step)
+        if before is None:
+            return None, None
+        return self._last[0] - before[0], step - before[1]
 
     def last_triggered_step(self) -> Any:
-        return self._last_triggered_step
+        return None if self._last is None else self._last[1]
 
 
 class NeverTriggerTimer:
@@ -79,6 +86,9 @@ class NeverTriggerTimer:
         return None
 
 
+# ---- the global step -----------------------------------------------------------------------------
+
+
 def global_step_for(hook: str) -> Any:
     """The global step as it is before a step; RuntimeError if the graph counts none."""
     tensor = _get_or_create_global_step_read()
@@ -87,35 +97,64 @@ def global_step_for(hook: str) -> Any:
     return tensor
 
 
+def writer_for(writer: Any, folder: str | None) -> Any:
+    """The writer a hook was given, or else the one of its folder, if it has one."""
+    return FileWriterCache.get(folder) if writer is None and folder else writer
+
+
+class GlobalStepHook(SessionRunHook):
+    """A hook that fetches the global step with every run. `_kind` is its name in errors."""
+
+    _kind: str
+    _steps_per_run = 1
+
+    def _set_steps_per_run(self, steps_per_run: int) -> None:
+        self._steps_per_run = steps_per_run
+
+    def begin(self) -> None:
+        self._global_step_tensor = global_step_for(self._kind)
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        return SessionRunArgs(self._global_step_tensor)
+
+    def _step_if(
+        self, due: Callable[[Any], bool], context: SessionRunContext, values: SessionRunValues
+    ) -> Any:
+        """The step after the run, if `due` says so of it; else None.
+
+        The step that was fetched is from before the run, which may or may not have counted. The
+        session is asked only where the answer may be yes.
+        """
+        if not due(values.results + self._steps_per_run):
+            return None
+        step = context.session.run(self._global_step_tensor)
+        return step if due(step) else None
+
+
 # ---- stopping ------------------------------------------------------------------------------------
 
 
-class StopAtStepHook(SessionRunHook):
+class StopAtStepHook(GlobalStepHook):
     """Ends training after `num_steps` steps, or at the global step `last_step`."""
 
-    def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
-        if num_steps is None and last_step is None:
-            raise ValueError("One of num_steps or last_step must be specified.")
-        if num_steps is not None and last_step is not None:
-            raise ValueError("Only one of num_steps or last_step can be specified.")
-        self._num_steps, self._last_step = num_steps, last_step
+    _kind = "StopAtStepHook"
 
-    def begin(self) -> None:
-        self._global_step_tensor = global_step_for("StopAtStepHook")
+    def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
+        check_one(
+            (num_steps, last_step),
+            "One of num_steps or last_step must be specified.",
+            "Only one of num_steps or last_step can be specified.",
+        )
+        self._num_steps, self._last_step = num_steps, last_step
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         if self._last_step is None:
             assert self._num_steps is not None
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
 
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._global_step_tensor)
-
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        # The value is from before the step, which may or may not have counted.
-        if run_values.results + 1 >= self._last_step:
-            if run_context.session.run(self._global_step_tensor) >= self._last_step:
-                run_context.request_stop()
+        if self._step_if(lambda s: s >= self._last_step, run_context, run_values) is not None:
+            run_context.request_stop()
 
 
 class NanLossDuringTrainingError(RuntimeError):
@@ -230,8 +269,10 @@ def _as_graph_element(thing: Any) -> Any:
     return element
 
 
-class StepCounterHook(SessionRunHook):
+class StepCounterHook(GlobalStepHook):
     """Logs how many steps a second training makes, and adds it to the summaries."""
+
+    _kind = "StepCounterHook"
 
     def __init__(
         self,
@@ -240,50 +281,49 @@ class StepCounterHook(SessionRunHook):
         output_dir: str | None = None,
         summary_writer: Any = None,
     ) -> None:
-        if (every_n_steps is None) == (every_n_secs is None):
-            raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
+        check_one(
+            (every_n_steps, every_n_secs),
+            "exactly one of every_n_steps and every_n_secs should be provided.",
+        )
         self._timer = SecondOrStepTimer(every_n_secs, every_n_steps)
         self._summary_writer, self._output_dir = summary_writer, output_dir
         self._last_global_step: Any = None
-        self._steps_per_run = 1
-
-    def _set_steps_per_run(self, steps_per_run: int) -> None:
-        self._steps_per_run = steps_per_run
 
     def begin(self) -> None:
-        if self._summary_writer is None and self._output_dir:
-            self._summary_writer = FileWriterCache.get(self._output_dir)
-        self._global_step_tensor = global_step_for("StepCounterHook")
-        self._summary_tag = get_global_step().op.name + "/sec"
-
-    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        return SessionRunArgs(self._global_step_tensor)
+        self._summary_writer = writer_for(self._summary_writer, self._output_dir)
+        super().begin()
+        self._summary_tag = f"{get_global_step().op.name}/sec"
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        stale = run_values.results
-        if self._timer.should_trigger_for_step(stale + self._steps_per_run):
-            step = run_context.session.run(self._global_step_tensor)
-            if self._timer.should_trigger_for_step(step):
-                elapsed_time, elapsed_steps = self._timer.update_last_triggered_step(step)
-                if elapsed_time is not None:
-                    self._log_and_record(elapsed_steps, elapsed_time, step)
-        if stale == self._last_global_step:
+        step = self._step_if(self._timer.should_trigger_for_step, run_context, run_values)
+        if step is not None:
+            seconds, steps = self._timer.update_last_triggered_step(step)
+            if seconds is not None:
+                self._log_and_record(steps, seconds, step)
+        self._warn_if_same(run_values.results)
+
+    def _warn_if_same(self, step: Any) -> None:
+        last, self._last_global_step = self._last_global_step, step
+        if step == last:
             logging.log_first_n(
                 logging.WARN,
                 "It seems that global step (tf.train.get_global_step) has not been increased. "
                 "Current value (could be stable): %s vs previous value: %s. You could increase "
                 "the global step by passing tf.train.get_global_step() to "
                 "Optimizer.apply_gradients or Optimizer.minimize.",
-                5, stale, self._last_global_step,
+                5, step, last,
             )  # fmt: skip
-        self._last_global_step = stale
 
     def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
-        speed = elapsed_steps / elapsed_time
+        tag, speed = self._summary_tag, elapsed_steps / elapsed_time
         if self._summary_writer is not None:
-            value = Summary.Value(tag=self._summary_tag, simple_value=speed)
-            self._summary_writer.add_summary(Summary(value=[value]), global_step)
-        logging.info("%s: %g", self._summary_tag, speed)
+            self._summary_writer.add_summary(number_summary(tag, speed), global_step)
+        logging.info("%s: %g", tag, speed)
+
+
+def number_summary(tag: str, value: float) -> Summary:
+    """A summary of a number that Python has computed."""
+    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
 
 
 # ---- feeding and waiting -------------------------------------------------------------------------
@@ -314,9 +354,7 @@ class FinalOpsHook(SessionRunHook):
         if self._final_ops is None:
             return
         try:
-            self._final_ops_values = session.run(
-                self._final_ops, feed_dict=self._final_ops_feed_dict
-            )
+            self._final_ops_values = session.run(self._final_ops, self._final_ops_feed_dict)
         except (errors.OutOfRangeError, StopIteration):
             logging.warning(
                 "An OutOfRangeError or StopIteration exception is raised by the code in "
@@ -333,24 +371,20 @@ class GlobalStepWaiterHook(SessionRunHook):
         self._wait_until_step = wait_until_step
 
     def begin(self) -> None:
-        self._worker_is_started = False
+        self._worker_is_started = self._wait_until_step <= 0
         self._global_step_tensor = global_step_for("_GlobalStepWaiterHook")
 
     def before_run(self, run_context: SessionRunContext) -> None:
-        if self._worker_is_started:
-            return
-        if self._wait_until_step > 0:
+        if not self._worker_is_started:
             self._wait(run_context.session)
-        self._worker_is_started = True
+            self._worker_is_started = True
 
     def _wait(self, session: Any) -> None:
         wanted, logged = self._wait_until_step, 0
-        logging.info("Waiting for global step %d before starting training.", wanted)
+        waiting = "Waiting for global step %d before starting training."
+        logging.info(waiting, wanted)
         while (step := session.run(self._global_step_tensor)) < wanted:
             if step - logged > 1000:
-                logging.info(
-                    "Waiting for global step %d before starting training. Current step is %d.",
-                    wanted, step,
-                )  # fmt: skip
+                logging.info(f"{waiting} Current step is %d.", wanted, step)
                 logged = step
             time.sleep(0.5)

@@ -6,8 +6,10 @@ From the inside out: a Session made by a SessionCreator, hooks, a coordinator, r
 from __future__ import annotations
 
 import abc
+import contextlib
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from weft.core import errors
@@ -18,7 +20,7 @@ from weft.lib.train.sessions.coordinator import Coordinator
 from weft.lib.train.sessions.hooks import StepCounterHook
 from weft.lib.train.sessions.hooks_saving import CheckpointSaverHook, SummarySaverHook
 from weft.lib.train.sessions.progress import ProgressHook
-from weft.lib.train.sessions.scaffold import Scaffold
+from weft.lib.train.sessions.scaffold import Scaffold, attributes
 from weft.lib.train.sessions.session_manager import SessionManager
 from weft.lib.train.sessions.wrapped_session import (
     CoordinatedSession,
@@ -46,18 +48,12 @@ class _ManagedSessionCreator(SessionCreator):
 
     def __init__(self, scaffold: Scaffold | None, master: str, config: Any) -> None:
         self._scaffold = scaffold or Scaffold()
-        self._session_manager: SessionManager | None = None
         self._master, self._config = master, config
 
-    def _get_session_manager(self) -> SessionManager:
-        if self._session_manager is None:
-            self._session_manager = SessionManager(
-                local_init_op=self._scaffold.local_init_op,
-                ready_op=self._scaffold.ready_op,
-                ready_for_local_init_op=self._scaffold.ready_for_local_init_op,
-                graph=get_default_graph(),
-            )
-        return self._session_manager
+    @cached_property
+    def _session_manager(self) -> SessionManager:
+        ops = attributes(self._scaffold, "local_init_op", "ready_op", "ready_for_local_init_op")
+        return SessionManager(**ops, graph=get_default_graph())
 
 
 class ChiefSessionCreator(_ManagedSessionCreator):
@@ -76,17 +72,13 @@ class ChiefSessionCreator(_ManagedSessionCreator):
         self._checkpoint_filename_with_path = checkpoint_filename_with_path
 
     def create_session(self) -> Any:
-        scaffold = self._scaffold
-        scaffold.finalize()
-        return self._get_session_manager().prepare_session(
+        scaffold = self._scaffold.finalize()
+        return self._session_manager.prepare_session(
             self._master,
-            saver=scaffold.saver,
             checkpoint_dir=self._checkpoint_dir,
             checkpoint_filename_with_path=self._checkpoint_filename_with_path,
             config=self._config,
-            init_op=scaffold.init_op,
-            init_feed_dict=scaffold.init_feed_dict,
-            init_fn=scaffold.init_fn,
+            **attributes(scaffold, "saver", "init_op", "init_feed_dict", "init_fn"),
         )
 
 
@@ -105,7 +97,7 @@ class WorkerSessionCreator(_ManagedSessionCreator):
 
     def create_session(self) -> Any:
         self._scaffold.finalize()
-        return self._get_session_manager().wait_for_session(
+        return self._session_manager.wait_for_session(
             self._master, config=self._config, max_wait_secs=self._max_wait_secs
         )
 
@@ -120,15 +112,20 @@ class _CoordinatedSessionCreator(SessionCreator):
         self.tf_sess: Any = None
 
     def create_session(self) -> CoordinatedSession:
-        self.tf_sess = self._creator.create_session()
         # The end of the input stops the training, but as an error that `run` raises.
-        self.coord = Coordinator(clean_stop_exception_types=[])
+        session, coord = self._creator.create_session(), Coordinator(clean_stop_exception_types=[])
+        self.tf_sess, self.coord = session, coord
         if get_collection(GraphKeys.QUEUE_RUNNERS):
-            start_queue_runners(sess=self.tf_sess, coord=self.coord)
+            start_queue_runners(session, coord)
         for hook in self._hooks:
-            hook.after_create_session(self.tf_sess, self.coord)
-        hooked = HookedSession(self.tf_sess, self._hooks)
-        return CoordinatedSession(hooked, self.coord, self._stop_grace_period_secs)
+            hook.after_create_session(session, coord)
+        return CoordinatedSession(
+            HookedSession(session, self._hooks), coord, self._stop_grace_period_secs
+        )
+
+    def forget(self) -> None:
+        """Lets go of the session that was made last."""
+        self.tf_sess = self.coord = None
 
 
 # ---- sessions ------------------------------------------------------------------------------------
@@ -150,11 +147,12 @@ class _MonitoredSession:
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
-        self._coordinated_creator = _CoordinatedSessionCreator(
-            session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs
+        made = session_creator or ChiefSessionCreator()
+        creator = _CoordinatedSessionCreator(made, self._hooks, stop_grace_period_secs)
+        self._coordinated_creator = creator
+        self._sess: Any = (
+            RecoverableSession(creator) if should_recover else creator.create_session()
         )
-        create = RecoverableSession if should_recover else _create
-        self._sess: Any = create(self._coordinated_creator)
 
     @property
     def graph(self) -> Any:
@@ -194,31 +192,29 @@ class _MonitoredSession:
         return kind is None
 
     def _close_internal(self, exception_type: Any = None) -> None:
-        try:
+        with contextlib.ExitStack() as whatever_fails:
+            whatever_fails.callback(self._forget_session)
+            whatever_fails.callback(self._close_session)
             if not exception_type:
                 for hook in self._hooks:
-                    hook.end(self._coordinated_creator.tf_sess)
-        finally:
-            try:
-                if self._sess is None:
-                    raise RuntimeError("Session is already closed.")
-                self._sess.close()
-            finally:
-                self._sess = None
-                self._coordinated_creator.tf_sess = None
-                self._coordinated_creator.coord = None
-                if not self._graph_was_finalized:
-                    get_default_graph()._unsafe_unfinalize()
+                    hook.end(self._tf_sess())
+
+    def _close_session(self) -> None:
+        if self._sess is None:
+            raise RuntimeError("Session is already closed.")
+        self._sess.close()
+
+    def _forget_session(self) -> None:
+        self._sess = None
+        self._coordinated_creator.forget()
+        if not self._graph_was_finalized:
+            get_default_graph()._unsafe_unfinalize()
 
     def _is_closed(self) -> bool:
-        return self._coordinated_creator.tf_sess is None
+        return self._tf_sess() is None
 
     def _tf_sess(self) -> Any:
         return self._coordinated_creator.tf_sess
-
-
-def _create(creator: SessionCreator) -> Any:
-    return creator.create_session()
 
 
 class MonitoredSession(_MonitoredSession):

@@ -53,6 +53,21 @@ def initialize_tables(name: str = "init_all_tables") -> Any:
     return group(*found, name=name) if found else raw.NoOp(name=name)
 
 
+def attributes(holder: Any, *names: str) -> dict[str, Any]:
+    """Attributes of an object by name, to be passed on as arguments of these names."""
+    return {name: getattr(holder, name) for name in names}
+
+
+def collected(key: str, make: Callable[[], Any] | None) -> Any:
+    """The first of a collection; if it is empty, what `make` makes, which joins it."""
+    for found in get_collection(key):
+        return found
+    made = None if make is None else make()
+    if made is not None:
+        add_to_collection(key, made)
+    return made
+
+
 class Scaffold:
     """Holds init ops, ready ops, summaries and saver of a graph.
 
@@ -126,19 +141,13 @@ class Scaffold:
         arg_name: str, collection_key: str, default_constructor: Callable[[], Any]
     ) -> Any:
         """What the collection holds; if nothing, what `default_constructor` makes."""
-        found = get_collection(collection_key)
-        if len(found) > 1:
+        if len(get_collection(collection_key)) > 1:
             raise RuntimeError(
                 f'More than one item in the collection "{collection_key}". Please indicate which '
                 "one to use by passing it to the tf.Scaffold constructor as:  "
                 f"tf.Scaffold({arg_name}=item to use)"
             )
-        if found:
-            return found[0]
-        made = default_constructor()
-        if made is not None:
-            add_to_collection(collection_key, made)
-        return made
+        return collected(collection_key, default_constructor)
 
     @staticmethod
     def default_local_init_op() -> Any:

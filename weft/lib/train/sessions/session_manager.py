@@ -117,19 +117,14 @@ class SessionManager:
         done, message = self._try_run_local_init_op(sess)
         if not restored:
             return sess, False
+        ready, message = self._model_ready(sess) if done else (False, message)
         source = checkpoint_dir or checkpoint_filename_with_path
-        if not done:
-            logging.info(
-                "Restoring model from %s did not make model ready for local init: %s",
-                source, message,
-            )  # fmt: skip
-            return sess, False
-        ready, message = self._model_ready(sess)
-        if not ready:
-            logging.info("Restoring model from %s did not make model ready: %s", source, message)
-            return sess, False
-        logging.info("Restored model from %s", source)
-        return sess, True
+        if ready:
+            logging.info("Restored model from %s", source)
+        else:
+            unready = "Restoring model from %s did not make model ready%s: %s"
+            logging.info(unready, source, "" if done else " for local init", message)
+        return sess, ready
 
     def wait_for_session(
         self, master: str, config: Any = None, max_wait_secs: float | None = float("inf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import SessionLog
 
 from weft.core import dtypes
 from weft.core.properties import stored
-from weft.graph.graph import add_to_collection, get_collection, get_default_graph
+from weft.graph.graph import get_collection, get_default_graph
 from weft.graph.graph_io import write_graph
 from weft.graph.keys import GraphKeys
 from weft.graph.meta_graph import create_meta_graph_def
@@ -21,7 +22,7 @@ from weft.lib.summary.summary import merge_all
 from weft.lib.summary.writer import FileWriter
 from weft.lib.train.checkpoint.saver import Saver
 from weft.lib.train.sessions.coordinator import Coordinator, LooperThread
-from weft.lib.train.sessions.scaffold import initialize_tables
+from weft.lib.train.sessions.scaffold import attributes, collected, initialize_tables
 from weft.lib.train.sessions.session_manager import SessionManager
 from weft.lib.train.sessions.supervisor_services import (
     SVStepCounterThread,
@@ -110,11 +111,10 @@ class Supervisor:
 
     def _init_saving(self, logdir: str | None, basename: str, summary_writer: Any) -> None:
         self._logdir = logdir
-        if logdir:
-            self._save_path = os.path.join(logdir, basename)
+        self._save_path = os.path.join(logdir, basename) if logdir else None
         if summary_writer is Supervisor.USE_DEFAULT:
-            summary_writer = FileWriter(logdir) if logdir else None
-        self._summary_writer = summary_writer
+            summary_writer = logdir and FileWriter(logdir)
+        self._summary_writer = summary_writer or None
         self._graph_added_to_summary = False
 
     def _verify_setup(self) -> None:
@@ -159,30 +159,31 @@ class Supervisor:
         self._coord.clear_stop()
         if self._summary_writer:
             self._summary_writer.reopen()
-        if self._is_chief:
+        options = {"config": config, "max_wait_secs": max_wait_secs}
+        if not self._is_chief:
+            sess = self._session_manager.wait_for_session(master, **options)
+        else:
+            held = attributes(self, "init_op", "saver", "init_feed_dict")
             sess = self._session_manager.prepare_session(
                 master,
-                init_op=self._init_op,
-                saver=self._saver,
                 checkpoint_dir=self._logdir,
                 wait_for_checkpoint=wait_for_checkpoint,
-                max_wait_secs=max_wait_secs,
-                config=config,
-                init_feed_dict=self._init_feed_dict,
                 init_fn=self._init_fn,
+                **held,
+                **options,
             )
             self._write_graph()
-            if start_standard_services:
-                logging.info("Starting standard services.")
-                self.start_standard_services(sess)
-        else:
-            sess = self._session_manager.wait_for_session(
-                master, config=config, max_wait_secs=max_wait_secs
-            )
         if start_standard_services:
-            logging.info("Starting queue runners.")
-            self.start_queue_runners(sess)
+            self._start_threads(sess)
         return sess
+
+    def _start_threads(self, sess: Any) -> None:
+        """Starts all that runs beside a session."""
+        if self._is_chief:
+            logging.info("Starting standard services.")
+            self.start_standard_services(sess)
+        logging.info("Starting queue runners.")
+        self.start_queue_runners(sess)
 
     @contextlib.contextmanager
     def managed_session(
@@ -193,30 +194,25 @@ class Supervisor:
         close_summary_writer: bool = True,
     ) -> Iterator[Any]:
         """A session for a `with` block; afterwards the services are stopped and errors raised."""
-        sess = None
-        try:
-            sess = self.prepare_or_wait_for_session(
-                master, config, start_standard_services=start_standard_services
-            )
-            yield sess
-        except Exception as error:
-            self.request_stop(error)
-        finally:
+        with contextlib.ExitStack() as at_last, contextlib.ExitStack() as at_end:
+            at_end.callback(self.stop, close_summary_writer=close_summary_writer)
             try:
-                self.stop(close_summary_writer=close_summary_writer)
-            finally:
+                sess = self.prepare_or_wait_for_session(
+                    master, config, start_standard_services=start_standard_services
+                )
                 # Closing wakes threads that wait in a queue.
-                if sess is not None:
-                    with contextlib.suppress(Exception):
-                        sess.close()
+                at_last.callback(_close_quietly, sess)
+                yield sess
+            except Exception as error:
+                self.request_stop(error)
 
     def _write_graph(self) -> None:
+        writer, graph = self._summary_writer, self._graph
         if self._logdir:
-            graph_def = self._graph.as_graph_def(add_shapes=True)
-            write_graph(graph_def, self._logdir, "graph.pbtxt")
-        if self._summary_writer and not self._graph_added_to_summary:
-            self._summary_writer.add_graph(self._graph)
-            self._summary_writer.add_meta_graph(self._meta_graph_def)
+            write_graph(graph.as_graph_def(add_shapes=True), self._logdir, "graph.pbtxt")
+        if writer and not self._graph_added_to_summary:
+            writer.add_graph(graph)
+            writer.add_meta_graph(self._meta_graph_def)
             self._graph_added_to_summary = True
 
     # ---- threads ----
@@ -231,17 +227,17 @@ class Supervisor:
         if not self._logdir:
             logging.warning("Standard services need a 'logdir' passed to the SessionManager")
             return None
-        if self._global_step is not None and self._summary_writer:
+        writer, counts = self._summary_writer, self._global_step is not None
+        if writer and counts:
             step = training_util.global_step(sess, self._global_step)
-            self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step)
-        threads: list[threading.Thread] = []
-        if self._save_summaries_secs and self._summary_writer:
-            if self._summary_op is not None:
-                threads.append(SVSummaryThread(self, sess))
-            if self._global_step is not None:
-                threads.append(SVStepCounterThread(self, sess))
-        if self._saver and self._save_model_secs:
-            threads.append(SVTimerCheckpointThread(self, sess))
+            writer.add_session_log(SessionLog(status=SessionLog.START), step)
+        summarizes = writer and self._save_summaries_secs
+        services: list[tuple[Any, Any]] = [
+            (SVSummaryThread, summarizes and self._summary_op is not None),
+            (SVStepCounterThread, summarizes and counts),
+            (SVTimerCheckpointThread, self._saver and self._save_model_secs),
+        ]
+        threads = [service(self, sess) for service, wanted in services if wanted]
         for thread in threads:
             thread.start()
         return threads
@@ -250,10 +246,11 @@ class Supervisor:
         """Starts the threads of queue runners: all of the graph, or those given."""
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
-        threads = []
-        for runner in queue_runners:
-            threads += runner.create_threads(sess, coord=self._coord, daemon=True, start=True)
-        return threads
+        started = [
+            runner.create_threads(sess, coord=self._coord, daemon=True, start=True)
+            for runner in queue_runners
+        ]
+        return list(itertools.chain.from_iterable(started))
 
     def loop(
         self,
@@ -272,21 +269,19 @@ class Supervisor:
         ignore_live_threads: bool = False,
     ) -> None:
         """Stops the threads and waits for them; raises what one of them reported."""
-        self._coord.request_stop()
-        try:
-            self._coord.join(
-                threads,
-                stop_grace_period_secs=self._stop_grace_secs,
-                ignore_live_threads=ignore_live_threads,
-            )
-        finally:
+        with contextlib.ExitStack() as at_end:
             if close_summary_writer and self._summary_writer:
-                self._summary_writer.add_session_log(SessionLog(status=SessionLog.STOP))
-                self._summary_writer.close()
-                self._graph_added_to_summary = False
+                at_end.callback(self._close_summary_writer)
+            self._coord.request_stop()
+            self._coord.join(threads, self._stop_grace_secs, ignore_live_threads)
+
+    def _close_summary_writer(self) -> None:
+        self._summary_writer.add_session_log(SessionLog(status=SessionLog.STOP))
+        self._summary_writer.close()
+        self._graph_added_to_summary = False
 
     def request_stop(self, ex: Any = None) -> None:
-        self._coord.request_stop(ex=ex)
+        self._coord.request_stop(ex)
 
     def should_stop(self) -> bool:
         return self._coord.should_stop()
@@ -302,9 +297,9 @@ class Supervisor:
         """Writes a summary that the program computed itself."""
         if not self._summary_writer:
             raise RuntimeError("Writing a summary requires a summary writer.")
-        if global_step is None and self._global_step is not None:
-            global_step = training_util.global_step(sess, self._global_step)
-        self._summary_writer.add_summary(summary, global_step)
+        counter = self._global_step if global_step is None else None
+        step = global_step if counter is None else training_util.global_step(sess, counter)
+        self._summary_writer.add_summary(summary, step)
 
     PrepareSession = prepare_or_wait_for_session
     StartQueueRunners = start_queue_runners
@@ -325,15 +320,15 @@ def _get(given: Any, key: str, make: Callable[[], Any] | None = None) -> Any:
     """`given`, or the first of a collection, or what `make` makes (it joins the collection)."""
     if given is not Supervisor.USE_DEFAULT:
         return given
-    found = get_collection(key)
-    if len(found) > 1:
-        logging.info("Found %d %s operations. Returning the first one.", len(found), key)
-    if found:
-        return found[0]
-    made = make() if make is not None else None
-    if made is not None:
-        add_to_collection(key, made)
-    return made
+    count = len(get_collection(key))
+    if count > 1:
+        logging.info("Found %d %s operations. Returning the first one.", count, key)
+    return collected(key, make)
+
+
+def _close_quietly(sess: Any) -> None:
+    with contextlib.suppress(Exception):
+        sess.close()
 
 
 def _local_init() -> Any:

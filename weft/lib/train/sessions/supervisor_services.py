@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 from tensorboard.compat.proto.event_pb2 import SessionLog
-from tensorboard.compat.proto.summary_pb2 import Summary
 
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.sessions.coordinator import LooperThread
+from weft.lib.train.sessions.hooks import number_summary
 from weft.ops.state import global_step as training_util
 
 
@@ -51,8 +51,7 @@ class SVStepCounterThread(LooperThread):
         self._last_step, self._last_time = step, now
         speed = steps / seconds if seconds > 0 else float("inf")
         if self._sv.summary_writer:
-            value = Summary.Value(tag=self._summary_tag, simple_value=speed)
-            self._sv.summary_writer.add_summary(Summary(value=[value]), step)
+            self._sv.summary_writer.add_summary(number_summary(self._summary_tag, speed), step)
         logging.log_first_n(logging.INFO, "%s: %g", 10, self._summary_tag, speed)
 
 

@@ -121,9 +121,15 @@ class HookedSession(WrappedSession):
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
+        asked = [(hook, hook.before_run(context)) for hook in self._hooks]
+        requests = [(hook, request) for hook, request in asked if request is not None]
         options = options or RunOptions()
+        for _, request in requests:
+            if request.options:
+                merge_run_options(options, request.options)
         everything = {"caller": fetches}
-        feeds = self._ask_hooks(context, everything, feed_dict, options)
+        everything |= {hook: r.fetches for hook, r in requests if r.fetches is not None}
+        feeds = _all_feeds(feed_dict, [r.feed_dict for _, r in requests if r.feed_dict])
         # Only a step that is traced has something to tell; the others take the shorter way.
         traced = run_metadata is not None or options.ByteSize() > 0
         run_metadata = RunMetadata() if run_metadata is None else run_metadata
@@ -134,34 +140,19 @@ class HookedSession(WrappedSession):
         self._should_stop = self._should_stop or context.stop_requested
         return outputs["caller"]
 
-    def _ask_hooks(
-        self, context: SessionRunContext, fetches: dict[Any, Any], user_feeds: Any, options: Any
-    ) -> Any:
-        """Collects what the hooks want to fetch, and returns all feeds."""
-        feeds: dict[Any, Any] = {}
-        for hook in self._hooks:
-            request = hook.before_run(context)
-            if request is None:
-                continue
-            if request.fetches is not None:
-                fetches[hook] = request.fetches
-            if request.feed_dict:
-                _check_disjoint(feeds, request.feed_dict, "Same tensor is fed by two hooks.")
-                feeds.update(request.feed_dict)
-            if request.options:
-                merge_run_options(options, request.options)
-        if not feeds:
-            return user_feeds
-        if user_feeds:
-            _check_disjoint(user_feeds, feeds, "Same tensor is fed by a SessionRunHook and user.")
-            feeds.update(user_feeds)
-        return feeds
 
-
-def _check_disjoint(first: Any, second: Any, message: str) -> None:
-    both = set(first) & set(second)
-    if both:
-        raise RuntimeError(f"{message} Conflict(s): {list(both)}")
+def _all_feeds(user_feeds: Any, hook_feeds: list[dict[Any, Any]]) -> Any:
+    """The feeds of the user and of hooks together; RuntimeError if two feed the same tensor."""
+    if not hook_feeds:
+        return user_feeds
+    sources = [(each, "Same tensor is fed by two hooks.") for each in hook_feeds]
+    sources.append((user_feeds or {}, "Same tensor is fed by a SessionRunHook and user."))
+    feeds: dict[Any, Any] = {}
+    for more, message in sources:
+        if both := set(feeds) & set(more):
+            raise RuntimeError(f"{message} Conflict(s): {list(both)}")
+        feeds.update(more)
+    return feeds
 
 
 def merge_run_options(options: Any, more: Any) -> None:
@@ -204,17 +195,23 @@ class CoordinatedSession(WrappedSession):
     def run(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self._sess.run(*args, **kwargs)
+        except Exception as error:
+            if not isinstance(error, PREEMPTION_ERRORS):
+                self._raise_preemption()
+            raise
+
+    def _raise_preemption(self) -> None:
+        """Raises what a thread reported of a lost peer: that is the cause, and can be mended."""
+        try:
+            self._coord.raise_requested_exception()
         except PREEMPTION_ERRORS:
             raise
-        except Exception:
-            # When a thread died of a lost peer, that is the cause, and can be recovered from.
-            try:
-                self._coord.raise_requested_exception()
-            except PREEMPTION_ERRORS:
-                raise
-            except Exception as reported:
-                logging.debug("Reported to the coordinator: %s", reported)
-            raise
+        except Exception as reported:
+            logging.debug("Reported to the coordinator: %s", reported)
+
+
+def _log_loss(when: str, error: Exception) -> None:
+    logging.info(f"An error was raised{when}. {_NEW_SESSION}", error)
 
 
 class RecoverableSession(WrappedSession):
@@ -229,27 +226,19 @@ class RecoverableSession(WrappedSession):
             try:
                 return self._sess_creator.create_session()
             except PREEMPTION_ERRORS as error:
-                logging.info(
-                    "An error was raised while a session was being created. " + _NEW_SESSION, error
-                )
+                _log_loss(" while a session was being created", error)
 
     def _check_stop(self) -> bool:
-        if self._sess is None:
-            return True
         try:
-            return self._sess._check_stop()
+            return self._sess is None or self._sess._check_stop()
         except PREEMPTION_ERRORS as error:
-            logging.info(
-                "An error was raised while considering whether the session is complete. "
-                + _NEW_SESSION,
-                error,
-            )
+            _log_loss(" while considering whether the session is complete", error)
             self.close()
             self._sess = self._create_session()
-            return False
         except Exception:
             # `should_stop` says only that; the error itself comes from `close`.
             return True
+        return False
 
     def _until_it_works(self, call: Callable[[Any], Any]) -> Any:
         while True:
@@ -258,7 +247,7 @@ class RecoverableSession(WrappedSession):
                     self._sess = self._create_session()
                 return call(self._sess)
             except PREEMPTION_ERRORS as error:
-                logging.info("An error was raised. " + _NEW_SESSION, error)
+                _log_loss("", error)
                 self.close()
 
     def run(
