@@ -125,14 +125,16 @@ class GRUCell(_UnitCell):
         rows = self._checked_depth(inputs_shape) + self._num_units
         # Gates start open: the state is kept until the cell learns otherwise.
         ones = constant_initializer(1.0, dtype=self.dtype)
-        kernel, bias = self._kernel_initializer, self._bias_initializer
-        self._gate_kernel, self._gate_bias = self._weights(
-            "gates/", rows, 2 * self._num_units, kernel, ones if bias is None else bias
-        )
-        self._candidate_kernel, self._candidate_bias = self._weights(
-            "candidate/", rows, self._num_units, kernel, bias
+        self._gate_kernel, self._gate_bias = self._pair("gates", rows, 2 * self._num_units, ones)
+        self._candidate_kernel, self._candidate_bias = self._pair(
+            "candidate", rows, self._num_units, None
         )
         self.built = True
+
+    def _pair(self, name: str, rows: int, columns: int, bias: Any) -> tuple[Any, Any]:
+        given = self._bias_initializer
+        start = bias if given is None else given
+        return self._weights(f"{name}/", rows, columns, self._kernel_initializer, start)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
         check_rnn_cell_input_dtypes([inputs, state])

@@ -91,6 +91,15 @@ def tensor_of_rank(
     return tensor
 
 
+def start_and_end(start_tokens: Any, end_token: Any) -> tuple[Tensor, Tensor]:
+    """The tokens that sequences start with, and the one that ends them."""
+    start = tensor_of_rank(
+        start_tokens, (1,), "start_tokens must be a vector", "start_tokens", dtypes.int32
+    )
+    end = tensor_of_rank(end_token, (0,), "end_token must be a scalar", "end_token", dtypes.int32)
+    return start, end
+
+
 def while_any_runs(finished: Tensor, idle: Any, inputs: Callable[[], Any]) -> Any:
     """`inputs()` as long as a sequence is not finished, `idle` after that."""
     return cond(reduce.reduce_all(finished), lambda: idle, inputs)
@@ -258,13 +267,7 @@ class GreedyEmbeddingHelper(_Sampler):
 
     def __init__(self, embedding: Any, start_tokens: Any, end_token: Any) -> None:
         self._embedding_fn = embedding_function(embedding)
-        self._start_tokens, self._end_token = (
-            tensor_of_rank(given, (rank,), f"{name} must be a {kind}", name, dtypes.int32)
-            for name, given, rank, kind in (
-                ("start_tokens", start_tokens, 1, "vector"),
-                ("end_token", end_token, 0, "scalar"),
-            )
-        )
+        self._start_tokens, self._end_token = start_and_end(start_tokens, end_token)
         self._batch_size = array_shape.size(start_tokens)
         self._start_inputs = self._embedding_fn(self._start_tokens)
 

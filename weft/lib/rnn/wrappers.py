@@ -283,8 +283,8 @@ class MultiRNNCell(RNNCell):
             )
         self._cells = cells
         self._state_is_tuple = state_is_tuple
-        sizes = [cell.state_size for cell in cells]
-        if not state_is_tuple and any(map(nest.is_nested, sizes)):
+        sizes = [] if state_is_tuple else [cell.state_size for cell in cells]
+        if any(map(nest.is_nested, sizes)):
             raise ValueError(
                 "Some cells return tuples of states, but the flag state_is_tuple is not set.  "
                 f"State sizes are: {sizes}"
@@ -316,9 +316,7 @@ class MultiRNNCell(RNNCell):
 
     def _of_cells(self, *attributes: str) -> list[Any]:
         layers = [cell for cell in self._cells if isinstance(cell, Layer)]
-        return [
-            w for attribute in attributes for layer in layers for w in getattr(layer, attribute)
-        ]
+        return [w for name in attributes for layer in layers for w in getattr(layer, name)]
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         if self._state_is_tuple and not nest.is_nested(state):
