@@ -35,7 +35,7 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
     """The cumulative product of values in [0, 1], as a sum of logarithms."""
     with name_scope(None, "SafeCumprod", [x]):
         x = convert_to_tensor(x, name="x")
-        positive = clip.clip_by_value(x, np.finfo(x.dtype.as_numpy_dtype).tiny, 1)
+        positive = clip.clip_by_value(x, np.finfo(x.dtype.as_numpy_dtype).smallest_normal, 1)
         return unary.exp(cumulative.cumsum(unary.log(positive), *args, **kwargs))
 
 

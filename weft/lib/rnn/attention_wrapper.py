@@ -58,13 +58,17 @@ class AttentionWrapperState(
         return nest.map_structure(checked, self, self._replace(**kwargs))
 
 
+def _weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+    rows = matmul.matmul(array_shape.expand_dims(weights, 1), values)
+    return array_shape.squeeze(rows, [1])
+
+
 def _compute_attention(
     mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
 ) -> tuple[Tensor, Tensor, Any]:
     """(attention, alignments, next attention state) for the output of a cell."""
     alignments, next_state = mechanism(cell_output, state=attention_state)
-    weights = array_shape.expand_dims(alignments, 1)
-    attention = array_shape.squeeze(matmul.matmul(weights, mechanism.values), [1])
+    attention = _weighted_sum(mechanism.values, alignments)
     if attention_layer is not None:
         attention = attention_layer(array_join.concat([cell_output, attention], 1))
     return attention, alignments, next_state

@@ -173,11 +173,16 @@ def get_scores(
     return scores + array_shape.expand_dims(coverage, 2)
 
 
+def _for_each_beam(row: Tensor, beams: Tensor) -> Tensor:
+    """`row` once for every entry of [batch, beam]."""
+    one = array_shape.reshape(row, [1, 1, -1])
+    return array_repeat.tile(one, array_join.concat([array_shape.shape(beams), [1]], 0))
+
+
 def mask_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
     """Finished beams go on with the end token only, at no cost."""
     words = array_shape.shape(probs)[2]
-    row = array_shape.reshape(zero_at(end_token, words, probs.dtype.min, probs.dtype), [1, 1, -1])
-    ended = array_repeat.tile(row, array_join.concat([array_shape.shape(finished), [1]], 0))
+    ended = _for_each_beam(zero_at(end_token, words, probs.dtype.min, probs.dtype), finished)
     mask = array_repeat.tile(array_shape.expand_dims(finished, 2), [1, 1, words])
     return select.where(mask, ended, probs)
 

@@ -16,7 +16,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.rnn.cells import zero_state_tensors
 from weft.lib.rnn.helper import tensor_of_rank
-from weft.lib.rnn.step import cache_variables, transpose_batch_time
+from weft.lib.rnn.step import cache_variables, check_alike, transpose_batch_time
 from weft.ops.array import fill as array_fill
 from weft.ops.array import one_hot_search as select
 from weft.ops.array import shape as array_shape
@@ -127,8 +127,7 @@ class _Step:
         running = unary.logical_not(finished)
         so_far = array_fill.fill(array_shape.shape(lengths), time + 1)
         lengths = select.where(running, so_far, lengths)
-        for before, after in ((state, new_state), (arrays, outputs), (inputs, new_inputs)):
-            nest.assert_same_structure(before, after)
+        check_alike((state, new_state), (arrays, outputs), (inputs, new_inputs))
         if self.zeros is not None:
             zeroed = functools.partial(select.where, finished)
             outputs = nest.map_structure(zeroed, self.zeros, outputs)

@@ -86,10 +86,10 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
 def _reversed(steps: Any, lengths: Any) -> Any:
     if isinstance(steps, list):
-        return list(reversed(steps))
-    if lengths is None:
-        return array_reverse.reverse(steps, [0])
-    return array_reverse.reverse_sequence(steps, lengths, 0, 1)
+        return steps[::-1]
+    if lengths is not None:
+        return array_reverse.reverse_sequence(steps, lengths, 0, 1)
+    return array_reverse.reverse(steps, [0])
 
 
 class LSTMBlockWrapper(Layer, abc.ABC):
