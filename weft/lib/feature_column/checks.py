@@ -37,6 +37,13 @@ def check_input_dtype(column: Any, dtype: Any) -> None:
     assert_string_or_int(dtype, prefix=f"column_name: {column.key} input_tensor")
 
 
+def refuse(*rules: tuple[Any, str]) -> None:
+    """Raises ValueError with the message of the first rule that holds."""
+    for holds, message in rules:
+        if holds:
+            raise ValueError(message)
+
+
 def check_shape(shape: Any, key: Any) -> tuple[int, ...]:
     """`shape` as a tuple of positive integers."""
     assert shape is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.lib.feature_column import checks
 from weft.lib.feature_column.base import (
     CategoricalColumn,
     FeatureColumn,
@@ -130,20 +131,25 @@ def _crossable(leaf: Any, cache: Any, state: Any) -> Any:
 
 def crossed_column(keys: Any, hash_bucket_size: Any, hash_key: int | None = None) -> CrossedColumn:
     """All combinations of the values of `keys` (features or columns) of an example, hashed."""
-    if not hash_bucket_size or hash_bucket_size < 1:
-        raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
-    if not keys or len(keys) < 2:
-        raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
+    checks.refuse(
+        (
+            not hash_bucket_size or hash_bucket_size < 1,
+            f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}",
+        ),
+        (not keys or len(keys) < 2, f"keys must be a list with length > 1. Given: {keys}"),
+    )
     for key in keys:
-        if not isinstance(key, str | CategoricalColumn):
-            raise ValueError(
+        checks.refuse(
+            (
+                not isinstance(key, str | CategoricalColumn),
                 "Unsupported key type. All keys must be either string, or categorical column "
-                f"except HashedCategoricalColumn. Given: {key}"
-            )
-        if isinstance(key, HashedCategoricalColumn):
-            raise ValueError(
+                f"except HashedCategoricalColumn. Given: {key}",
+            ),
+            (
+                isinstance(key, HashedCategoricalColumn),
                 "categorical_column_with_hash_bucket is not supported for crossing. Hashing "
                 "before crossing will increase probability of collision. Instead, use the feature "
-                f"name as a string. Given: {key}"
-            )
+                f"name as a string. Given: {key}",
+            ),
+        )
     return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)

@@ -64,15 +64,20 @@ def _cut_at_all_levels(cls: Any, tensor: Tensor, lengths: Any) -> Any:
 
 def _lengths_without(tensor: Tensor, padding: Any, columns: Tensor, dtype: DType) -> Tensor:
     """The length of each row up to its last element that is not padding."""
-    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
-    padding.shape.assert_is_compatible_with(tensor.shape[2:])
-    same = math.equal(padding, tensor)
-    rank = array.rank(tensor)
-    empty = cond(rank > 2, lambda: math.reduce_all(same, axis=math.range(2, rank)), lambda: same)
-    empty.set_shape([None, None])
-    empty.set_shape(tensor.shape[:2])
+    empty = _is_padding(tensor, padding)
     place = array.expand_dims(math.range(1, columns + 1), 0)
     return math.reduce_max(math.cast(math.logical_not(empty), dtype) * place, axis=1)
+
+
+def _is_padding(tensor: Tensor, padding: Any) -> Tensor:
+    """Which elements of each row are padding, in all their inner dimensions."""
+    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
+    padding.shape.assert_is_compatible_with(tensor.shape[2:])
+    same, rank = math.equal(padding, tensor), array.rank(tensor)
+    whole = cond(rank > 2, lambda: math.reduce_all(same, axis=math.range(2, rank)), lambda: same)
+    for known in ([None, None], tensor.shape[:2]):
+        whole.set_shape(known)
+    return whole
 
 
 def to_tensor(ragged: Any, default: Any) -> Tensor:

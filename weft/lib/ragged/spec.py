@@ -26,9 +26,9 @@ class RaggedTensorSpec(TypeSpec):
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
         self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
         rank = self._shape.ndims
+        if rank is None and ragged_rank is None:
+            raise ValueError("Must specify ragged_rank or a shape with a known rank.")
         if ragged_rank is None:
-            if rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
             ragged_rank = rank - 1
         if not isinstance(ragged_rank, int):
             raise TypeError("ragged_rank must be an int")
