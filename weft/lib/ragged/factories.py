@@ -134,10 +134,12 @@ class Factories:
         row_splits_dtype: Any = dtypes.int64,
     ) -> Self:
         """A dense tensor, whose rows may be cut to `lengths` or before trailing `padding`."""
-        _check_cut(lengths, padding, ragged_rank)
-        dtype = dtypes.as_dtype(row_splits_dtype)
+        if lengths is not None and padding is not None:
+            raise ValueError("Specify lengths or padding, but not both")
+        _check_levels(ragged_rank)
         with name_scope(name, "RaggedFromTensor", [tensor, lengths, padding]):
-            return conversion.from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype)
+            kind = dtypes.as_dtype(row_splits_dtype)
+            return conversion.from_tensor(cls, tensor, lengths, padding, ragged_rank, kind)
 
     @classmethod
     def from_sparse(
@@ -169,9 +171,7 @@ def _nested(make: Callable[..., Any], values: Any, levels: Sequence[Any], valida
     return values
 
 
-def _check_cut(lengths: Any, padding: Any, ragged_rank: Any) -> None:
-    if lengths is not None and padding is not None:
-        raise ValueError("Specify lengths or padding, but not both")
+def _check_levels(ragged_rank: Any) -> None:
     if not isinstance(ragged_rank, int):
         raise TypeError(f"ragged_rank expected int, got {ragged_rank!r}")
     if ragged_rank <= 0:

@@ -14,19 +14,30 @@ from weft.ops.math import math
 
 
 def _check(x: Any, kind: int, n: int | None, axis: int, norm: str | None) -> None:
-    if axis != -1:
-        raise NotImplementedError(f"axis must be -1. Got: {axis}")
-    if n is not None and n < 1:
-        raise ValueError("n should be a positive integer or None")
-    if kind not in (1, 2, 3):
-        raise ValueError("Only Types I, II and III (I)DCT are supported.")
-    if kind == 1:
-        if norm == "ortho":
-            raise ValueError("Normalization is not supported for the Type-I DCT.")
-        if x.shape[-1] is not None and x.shape[-1] < 2:
-            raise ValueError("Type-I DCT requires the dimension to be greater than one.")
-    if norm not in (None, "ortho"):
-        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+    first = kind == 1
+    rules = (
+        (axis != -1, NotImplementedError(f"axis must be -1. Got: {axis}")),
+        (n is not None and n < 1, ValueError("n should be a positive integer or None")),
+        (
+            kind not in (1, 2, 3),
+            ValueError("Only Types I, II and III (I)DCT are supported."),
+        ),
+        (
+            first and norm == "ortho",
+            ValueError("Normalization is not supported for the Type-I DCT."),
+        ),
+        (
+            first and x.shape[-1] is not None and x.shape[-1] < 2,
+            ValueError("Type-I DCT requires the dimension to be greater than one."),
+        ),
+        (
+            norm not in (None, "ortho"),
+            ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}"),
+        ),
+    )
+    for holds, error in rules:
+        if holds:
+            raise error
 
 
 def _last(x: Tensor) -> Any:

@@ -24,9 +24,11 @@ Window = Callable[..., Any]
 def _enclosing_power_of_two(value: Tensor) -> Tensor:
     known = constant_value(value)
     if known is not None:
-        return constant(int(2 ** np.ceil(np.log(known) / np.log(2.0))), value.dtype)
-    power = math.ceil(math.log(math.cast(value, dtypes.float32)) / math.log(2.0))
-    return math.cast(math.pow(2.0, power), value.dtype)
+        exponent = np.ceil(np.log(known) / np.log(2.0))
+        return constant(int(2**exponent), value.dtype)
+    logarithm = math.log(math.cast(value, dtypes.float32))
+    exponent = math.ceil(logarithm / math.log(2.0))
+    return math.cast(math.pow(2.0, exponent), value.dtype)
 
 
 def _transform_length(fft_length: Any, frame_length: Tensor) -> Tensor:
