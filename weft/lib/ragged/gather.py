@@ -9,10 +9,7 @@ from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.ragged.rows import int_tensor, known_rank
 from weft.lib.ragged.shape import expand_dims
-from weft.lib.ragged.tensor import (
-    RaggedTensor,
-    convert_alike,
-)
+from weft.lib.ragged.tensor import RaggedTensor, convert_alike
 from weft.ops.array import array
 from weft.ops.array.gather import batch_gather as dense_batch_gather
 from weft.ops.array.gather import gather as dense_gather

@@ -16,18 +16,10 @@ from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.base import Layer
 from weft.lib.layers.core import Dense
 from weft.lib.rnn.cells import zero_state_tensors
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import shape as array_shape
 from weft.ops.control import check
 from weft.ops.math import arg_extremes, matmul, reduce, unary
 from weft.ops.nn import activations as nn_impl

@@ -12,18 +12,10 @@ from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.attention import BaseAttentionMechanism, bahdanau_score, luong_score, projection
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import shape as array_shape
 from weft.ops.functions.functional import scan
 from weft.ops.math import casts, clip, cumulative, unary
 from weft.ops.math.math import sigmoid

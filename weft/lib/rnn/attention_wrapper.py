@@ -12,18 +12,10 @@ from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.core import Dense
 from weft.lib.rnn.attention import AttentionMechanism
 from weft.lib.rnn.cells import RNNCell, assert_like_rnncell, zero_state_tensors
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import shape as array_shape
 from weft.ops.control import check
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import matmul

@@ -11,24 +11,12 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.attention_wrapper import AttentionWrapperState
 from weft.lib.rnn.helper import tensor_of_rank
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    gather,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    repeat as array_repeat,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import gather
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import repeat as array_repeat
+from weft.ops.array import shape as array_shape
 from weft.ops.math import casts, elementwise, reduce, sequence, unary
 from weft.ops.math.math import div
 from weft.ops.nn.gather_tree import gather_tree

@@ -28,21 +28,11 @@ from weft.lib.rnn.cells import assert_like_rnncell
 from weft.lib.rnn.decoder import Decoder
 from weft.lib.rnn.helper import embedding_function, start_and_end, while_any_runs
 from weft.lib.rnn.step import static_shape
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    repeat as array_repeat,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import repeat as array_repeat
+from weft.ops.array import shape as array_shape
 from weft.ops.control.control import Assert
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import casts, elementwise, reduce, unary

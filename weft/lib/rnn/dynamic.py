@@ -23,21 +23,11 @@ from weft.lib.rnn.step import (
     static_shape,
     transpose_batch_time,
 )
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    reverse as array_reverse,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import reverse as array_reverse
+from weft.ops.array import shape as array_shape
 from weft.ops.control.control import Assert
 from weft.ops.control.while_loop import while_loop
 from weft.ops.lists.tensor_array import TensorArray

@@ -16,24 +16,12 @@ from weft.lib.rnn.basic_cells import LSTMStateTuple
 from weft.lib.rnn.block_cells import BlockLSTM
 from weft.lib.rnn.dynamic import dynamic_rnn
 from weft.lib.rnn.static import static_rnn
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    reverse as array_reverse,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import reverse as array_reverse
+from weft.ops.array import shape as array_shape
+from weft.ops.array import split as array_split
 from weft.ops.array.gather import gather_nd
 from weft.ops.math import casts, reduce, sequence
 

@@ -11,19 +11,10 @@ from weft.graph.graph import Tensor
 from weft.lib.platform import tf_logging as logging
 from weft.lib.rnn.cells import RNNCell
 from weft.lib.rnn.lstm_variants import in_shards
-from weft.ops.array import (
-    array,
-    slicing,
-)
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import array, slicing
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import split as array_split
 from weft.ops.array.pad import pad
 from weft.ops.math import clip, matmul
 from weft.ops.math.math import sigmoid

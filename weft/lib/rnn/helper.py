@@ -11,18 +11,10 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.step import transpose_batch_time
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    repeat as array_repeat,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import repeat as array_repeat
+from weft.ops.array import shape as array_shape
 from weft.ops.control.cond import cond
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import arg_extremes, casts, elementwise, reduce

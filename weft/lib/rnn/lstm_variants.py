@@ -11,18 +11,10 @@ from weft.lib.rnn.cells import RNNCell, known_width
 from weft.lib.rnn.gates import clipped, cut, mixed, remembered
 from weft.lib.rnn.more_cells import layer_normed
 from weft.lib.rnn.projections import linear
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import split as array_split
 from weft.ops.math import casts, elementwise, matmul, unary
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import activations as nn_impl

@@ -11,13 +11,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.platform import tf_logging as logging
 from weft.lib.rnn.basic_cells import LSTMStateTuple
-from weft.lib.rnn.cells import (
-    BIAS,
-    KERNEL,
-    LayerRNNCell,
-    RNNCell,
-    assert_like_rnncell,
-)
+from weft.lib.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnncell
 from weft.lib.rnn.gates import cut
 from weft.lib.rnn.projections import Linear
 from weft.ops.array import join as array_join

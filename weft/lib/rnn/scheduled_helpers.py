@@ -18,22 +18,11 @@ from weft.lib.rnn.helper import (
     while_any_runs,
 )
 from weft.lib.rnn.step import transpose_batch_time
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    gather,
-    scatter,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import gather, scatter
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import shape as array_shape
 from weft.ops.control.cond import cond
 from weft.ops.math import casts, elementwise, reduce, unary
 

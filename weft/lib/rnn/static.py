@@ -17,24 +17,12 @@ from weft.lib.rnn.step import (
     infer_state_dtype,
     rnn_step,
 )
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    reverse as array_reverse,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import reverse as array_reverse
+from weft.ops.array import shape as array_shape
+from weft.ops.array import split as array_split
 from weft.ops.math import casts
 from weft.ops.state import variable_scope as vs
 
