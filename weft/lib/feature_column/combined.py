@@ -49,13 +49,12 @@ class WeightedCategoricalColumn(
         return transformation_cache.get(self.categorical_column, state_manager), weights
 
     def _weights(self, weights: Any) -> SparseTensor:
-        if weights is None:
-            raise ValueError(f"Missing weights {self.weight_feature_key}.")
-        weights = convert_to_tensor_or_sparse_tensor(weights)
-        if self.dtype != weights.dtype.base_dtype:
-            raise ValueError(f"Bad dtype, expected {self.dtype}, but got {weights.dtype}.")
-        weights = to_sparse_input(weights, ignore_value=0.0)
-        return weights if weights.dtype.is_floating else casts.cast(weights, dtypes.float32)
+        checks.refuse((weights is None, f"Missing weights {self.weight_feature_key}."))
+        given = convert_to_tensor_or_sparse_tensor(weights)
+        message = f"Bad dtype, expected {self.dtype}, but got {given.dtype}."
+        checks.refuse((self.dtype != given.dtype.base_dtype, message))
+        sparse = to_sparse_input(given, ignore_value=0.0)
+        return sparse if sparse.dtype.is_floating else casts.cast(sparse, dtypes.float32)
 
     def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
         ids, weights = transformation_cache.get(self, state_manager)
@@ -94,13 +93,12 @@ class CrossedColumn(
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        config: dict[str, Any] = {}
-        for key in self.keys:
-            if isinstance(key, FeatureColumn):
-                config.update(key.parse_example_spec)
-            else:
-                config[key] = VarLenFeature(dtypes.string)
-        return config
+        text = VarLenFeature(dtypes.string)
+        specs = (
+            key.parse_example_spec if isinstance(key, FeatureColumn) else {key: text}
+            for key in self.keys
+        )
+        return {key: spec for each in specs for key, spec in each.items()}
 
     @property
     def parents(self) -> list[Any]:

@@ -32,7 +32,8 @@ def as_steps(column: Any, tensor: Tensor) -> Tensor:
 def all_equal(tensors: list[Tensor]) -> Tensor:
     """The first tensor, once the others are known to be equal to it."""
     with name_scope(None, "assert_all_equal", values=tensors):
-        if len(tensors) == 1:
-            return tensors[0]
-        with control_dependencies([check.assert_equal(tensors[0], t) for t in tensors[1:]]):
-            return array.identity(tensors[0])
+        first, *others = tensors
+        if not others:
+            return first
+        with control_dependencies([check.assert_equal(first, other) for other in others]):
+            return array.identity(first)

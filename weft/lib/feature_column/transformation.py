@@ -49,8 +49,8 @@ def _with_columns(key: str, feature: Any) -> Any:
     message = f"Feature (key: {key}) cannot have rank 0. Given: {feature}"
     if rank == 0:
         raise ValueError(message)
-    if rank is not None:
-        return feature if rank != 1 else _as_column(feature)
+    if rank:
+        return _as_column(feature) if rank == 1 else feature
     with control_dependencies([check.assert_positive(array.rank(feature), message=message)]):
         return cond(
             math.equal(1, array.rank(feature)), lambda: _as_column(feature), lambda: feature
@@ -140,12 +140,10 @@ def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
             raise ValueError(
                 f"All feature_columns must be _FeatureColumn instances. Given: {column}"
             )
-        config = column.parse_example_spec
-        for key, value in config.items():
-            if key in result and value != result[key]:
+        for key, value in column.parse_example_spec.items():
+            if value != result.setdefault(key, value):
                 raise ValueError(
                     f"feature_columns contain different parse_spec for key {key}. "
                     f"Given {value} and {result[key]}"
                 )
-        result.update(config)
     return result

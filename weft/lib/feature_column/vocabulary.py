@@ -146,21 +146,21 @@ def categorical_column_with_vocabulary_list(
     num_oov_buckets: int = 0,
 ) -> VocabularyListCategoricalColumn:
     """Values of a list, whose ids are their places in it; see the vocabulary file for others."""
-    if vocabulary_list is None or len(vocabulary_list) < 1:
-        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
-    if len(set(vocabulary_list)) != len(vocabulary_list):
-        raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
+    words = () if vocabulary_list is None else tuple(vocabulary_list)
+    column = f"column_name: {key}"
+    checks.refuse(
+        (not words, f"vocabulary_list {vocabulary_list} must be non-empty, {column}"),
+        (
+            len(set(words)) != len(words),
+            f"Duplicate keys in vocabulary_list {vocabulary_list}, {column}",
+        ),
+    )
     listed = dtypes.as_dtype(np.array(vocabulary_list).dtype)
     _check_buckets(key, num_oov_buckets, default_value != -1)
-    checks.assert_string_or_int(listed, prefix=f"column_name: {key} vocabulary")
-    if dtype is None:
-        dtype = listed
-    elif dtype.is_integer != listed.is_integer:
-        raise ValueError(
-            f"dtype {dtype} and vocabulary dtype {listed} do not match, column_name: {key}"
-        )
-    checks.assert_string_or_int(dtype, prefix=f"column_name: {key}")
+    checks.assert_string_or_int(listed, prefix=f"{column} vocabulary")
+    dtype = listed if dtype is None else dtype
+    message = f"dtype {dtype} and vocabulary dtype {listed} do not match, {column}"
+    checks.refuse((dtype.is_integer != listed.is_integer, message))
+    checks.assert_string_or_int(dtype, prefix=column)
     checks.assert_key_is_string(key)
-    return VocabularyListCategoricalColumn(
-        key, tuple(vocabulary_list), dtype, default_value, num_oov_buckets
-    )
+    return VocabularyListCategoricalColumn(key, words, dtype, default_value, num_oov_buckets)

@@ -56,8 +56,8 @@ class LinearOperator(OperatorDescription):
             return self._matvec(x, adjoint=adjoint)
 
     def _pair_with(self, other: Any, adjoint: bool, adjoint_arg: bool, what: str) -> Any:
-        left = self.adjoint() if adjoint else self
-        right = other.adjoint() if adjoint_arg else other
+        pairs = (self, adjoint), (other, adjoint_arg)
+        left, right = (each.adjoint() if turned else each for each, turned in pairs)
         if right.range_dimension != left.domain_dimension:
             raise ValueError(
                 f"Operators are incompatible. Expected `{what}` to have dimension"

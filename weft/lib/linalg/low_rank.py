@@ -108,7 +108,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _shape_tensor(self) -> Tensor:
         base = self.base_operator
-        batch = array.broadcast_dynamic_shape(base.batch_shape_tensor(), array.shape(self.u)[:-2])
+        batches = base.batch_shape_tensor(), array.shape(self.u)[:-2]
+        batch = array.broadcast_dynamic_shape(*batches)
         return array.concat([batch, base.shape_tensor()[-2:]], axis=0)
 
     def _thin(self, adjoint: bool) -> tuple[Any, Any]:

@@ -134,7 +134,7 @@ class Factories:
         row_splits_dtype: Any = dtypes.int64,
     ) -> Self:
         """A dense tensor, whose rows may be cut to `lengths` or before trailing `padding`."""
-        if lengths is not None and padding is not None:
+        if all(given is not None for given in (lengths, padding)):
             raise ValueError("Specify lengths or padding, but not both")
         _check_levels(ragged_rank)
         with name_scope(name, "RaggedFromTensor", [tensor, lengths, padding]):

@@ -109,7 +109,8 @@ def rnn_decoder(
 ) -> tuple[list[Any], Any]:
     """Runs `cell` over a list of inputs; `loop_function(output, i)` replaces all but the first."""
     with vs.variable_scope(scope or "rnn_decoder"):
-        state, outputs = initial_state, []
+        state: Any = initial_state
+        outputs: list[Any] = []
         for now in in_turn(decoder_inputs, outputs, loop_function):
             output, state = cell(now, state)
             outputs.append(output)
