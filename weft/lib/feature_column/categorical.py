@@ -87,9 +87,10 @@ class IdentityCategoricalColumn(
     def _ids(self, feature: SparseTensor, state_manager: Any) -> SparseTensor:
         if not feature.dtype.is_integer:
             raise ValueError(f"Invalid input, not integer. key: {self.key} dtype: {feature.dtype}")
-        values = casts.cast(feature.values, dtypes.int64, name="values")
-        limit = casts.cast(self.num_buckets, dtypes.int64, name="num_buckets")
-        zero = casts.cast(0, dtypes.int64, name="zero")
+        given = {"values": feature.values, "num_buckets": self.num_buckets, "zero": 0}
+        values, limit, zero = (
+            casts.cast(number, dtypes.int64, name=name) for name, number in given.items()
+        )
         inside = self._asserted if self.default_value is None else self._or_default
         return SparseTensor(feature.indices, inside(values, zero, limit), feature.dense_shape)
 

@@ -15,7 +15,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.base import Layer
 from weft.lib.layers.core import Dense
-from weft.lib.rnn.cells import zero_state_tensors
+from weft.lib.rnn.cells import size_of, zero_state_tensors
 from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
 from weft.ops.array import one_hot_search as select
@@ -31,8 +31,7 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
     """A one at the largest of each row of logits, zeros elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
-        known = logits.shape.as_list()[-1]
-        width = array_shape.shape(logits)[-1] if known is None else known
+        width = size_of(logits, -1)
         largest = arg_extremes.argmax(logits, -1)
         return select.one_hot(largest, width, dtype=logits.dtype)
 
@@ -125,10 +124,7 @@ class BaseAttentionMechanism(AttentionMechanism):
             if custom_key_value_fn is not None:
                 keys, values = custom_key_value_fn(keys, values)
             self._keys, self._values = keys, values
-            self._batch_size, self._alignments_size = (
-                size or array_shape.shape(keys)[axis]
-                for axis, size in enumerate(keys.shape.as_list()[:2])
-            )
+            self._batch_size, self._alignments_size = size_of(keys, 0), size_of(keys, 1)
 
     memory_layer = stored("memory_layer", "What makes keys of the memory.")
     query_layer = stored("query_layer", "What queries go through before they are compared.")

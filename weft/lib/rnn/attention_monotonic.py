@@ -12,6 +12,7 @@ from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.attention import BaseAttentionMechanism, bahdanau_score, luong_score, projection
+from weft.lib.rnn.cells import size_of
 from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
 from weft.ops.array import one_hot_search as select
@@ -32,7 +33,7 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _attend_recursively(p: Tensor, previous: Tensor) -> Tensor:
-    batch = p.shape.as_list()[0] or array_shape.shape(p)[0]
+    batch = size_of(p, 0)
     passed = array_join.concat([array_fill.ones((batch, 1)), 1 - p[:, :-1]], 1)
 
     def advance(reached: Tensor, entry: list[Tensor]) -> Tensor:

@@ -11,7 +11,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.core import Dense
 from weft.lib.rnn.attention import AttentionMechanism
-from weft.lib.rnn.cells import RNNCell, assert_like_rnncell, zero_state_tensors
+from weft.lib.rnn.cells import RNNCell, assert_like_rnncell, size_of, zero_state_tensors
 from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
 from weft.ops.array import placeholders as array_pass
@@ -123,7 +123,7 @@ class AttentionWrapper(RNNCell):
                     f"When constructing AttentionWrapper {self._base_name}: Non-matching batch "
                     "sizes between the memory (encoder output) and initial_cell_state.  "
                 ) + _TILE.format("initial state")
-                with control_dependencies(self._batch_size_checks(_rows(last), message)):
+                with control_dependencies(self._batch_size_checks(size_of(last, 0), message)):
                     self._initial_cell_state = nest.map_structure(
                         lambda s: array_pass.identity(s, name="check_initial_cell_state"),
                         initial_cell_state,
@@ -240,7 +240,7 @@ class AttentionWrapper(RNNCell):
             f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the "
             "memory (encoder output) and the query (decoder output).  "
         ) + _TILE.format("memory input")
-        with control_dependencies(self._batch_size_checks(_rows(output), message)):
+        with control_dependencies(self._batch_size_checks(size_of(output, 0), message)):
             output = array_pass.identity(output, name="checked_cell_output")
         states, histories = state.attention_state, state.alignment_history
         if not self._is_multi:
@@ -268,7 +268,3 @@ class AttentionWrapper(RNNCell):
 
 def _join_inputs(inputs: Any, attention: Any) -> Tensor:
     return array_join.concat([inputs, attention], -1)
-
-
-def _rows(x: Tensor) -> Any:
-    return x.shape.as_list()[0] or array_shape.shape(x)[0]

@@ -24,7 +24,7 @@ from weft.lib.rnn.beam_scores import (
     mask_probs,
     zero_at,
 )
-from weft.lib.rnn.cells import assert_like_rnncell
+from weft.lib.rnn.cells import assert_like_rnncell, size_of
 from weft.lib.rnn.decoder import Decoder
 from weft.lib.rnn.helper import embedding_function, start_and_end, while_any_runs
 from weft.lib.rnn.step import static_shape
@@ -246,7 +246,7 @@ class BeamSearchDecoder(Decoder):
         """Every beam by every word, of which the best `beam_width` stay."""
         batch, width = self._batch_size, self._beam_width
         going = unary.logical_not(state.finished)
-        words = logits.shape.as_list()[-1] or array_shape.shape(logits)[-1]
+        words = size_of(logits, -1)
         log_probs = mask_probs(nn_impl.log_softmax(logits), self._end_token, state.finished)
         total = array_shape.expand_dims(state.log_probs, 2) + log_probs
         added = select.one_hot(

@@ -132,6 +132,11 @@ def input_depth(inputs_shape: Any) -> int:
     return depth
 
 
+def size_of(x: Tensor, axis: int) -> Any:
+    """A size, as a number if it is known."""
+    return x.shape.as_list()[axis] or array_shape.shape(x)[axis]
+
+
 def known_width(inputs: Tensor) -> int:
     """The number of columns, which the shapes of variables depend on."""
     width = inputs.shape.with_rank(2).as_list()[1]

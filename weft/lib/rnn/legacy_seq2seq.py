@@ -32,7 +32,7 @@ def loop_function_of(
 
     def loop_function(previous: Any, _: int) -> Tensor:
         if output_projection is not None:
-            previous = nn_impl.xw_plus_b(previous, output_projection[0], output_projection[1])
+            previous = nn_impl.xw_plus_b(previous, *output_projection[:2])
         embedded = embedding_lookup(embedding, arg_extremes.argmax(previous, 1))
         return embedded if update_embedding else array_pass.stop_gradient(embedded)
 

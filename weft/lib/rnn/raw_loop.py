@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Callable
@@ -51,7 +52,7 @@ def raw_rnn(
         emit_ta, zero_emit = _emitted(cell, emit, nest.flatten(state)[0].dtype, *sizes)
         returned = while_loop(
             lambda _, finished, *__: unary.logical_not(reduce.reduce_all(finished)),
-            _body(cell, loop_fn, zero_emit),
+            _Step(cell, loop_fn, zero_emit),
             loop_vars=[time, finished, next_input, emit_ta, state, loop_state],
             parallel_iterations=parallel_iterations or 32,
             swap_memory=swap_memory,
@@ -69,29 +70,32 @@ def _batch_sizes(flat_input: list[Any]) -> tuple[Any, int | None]:
     return known.value or array_shape.shape(flat_input[0])[0], known.value
 
 
-def _body(cell: Any, loop_fn: Callable[..., Any], zero_emit: Any) -> Callable[..., Any]:
+@dataclasses.dataclass(frozen=True)
+class _Step:
     """One step of the cell, and what `loop_fn` makes of it for those that are not finished."""
 
-    def body(
-        time: Tensor, finished: Tensor, current: Any, emit_ta: Any, state: Any, loop_state: Any
+    cell: Any
+    loop_fn: Callable[..., Any]
+    zero_emit: Any
+
+    def __call__(
+        self, time: Tensor, finished: Tensor, inputs: Any, arrays: Any, state: Any, loop_state: Any
     ) -> Any:
-        output, cell_state = cell(current, state)
-        check_alike((state, cell_state), (cell.output_size, output))
+        output, cell_state = self.cell(inputs, state)
+        check_alike((state, cell_state), (self.cell.output_size, output))
         later = time + 1
-        ended, following, new_state, emitted, new_loop_state = loop_fn(
+        ended, following, new_state, emitted, new_loop_state = self.loop_fn(
             later, output, cell_state, loop_state
         )
-        check_alike((state, new_state), (current, following), (emit_ta, emitted))
+        check_alike((state, new_state), (inputs, following), (arrays, emitted))
         keep_old = functools.partial(copy_through, finished)
-        emitted = nest.map_structure(keep_old, zero_emit, emitted)
+        emitted = nest.map_structure(keep_old, self.zero_emit, emitted)
         new_state = nest.map_structure(keep_old, state, new_state)
-        emit_ta = nest.map_structure(lambda array, each: array.write(time, each), emit_ta, emitted)
+        arrays = nest.map_structure(lambda array, each: array.write(time, each), arrays, emitted)
         ended = elementwise.logical_or(finished, ended)
         if new_loop_state is None:
             new_loop_state = loop_state
-        return later, ended, following, emit_ta, new_state, new_loop_state
-
-    return body
+        return later, ended, following, arrays, new_state, new_loop_state
 
 
 def _emitted(

@@ -70,8 +70,9 @@ def first_state(cell: Any, given: Any, batch_size: Any, dtype: Any, message: str
     if not dtype:
         raise ValueError(message)
     make = getattr(cell, "get_initial_state", None)
-    sizes = {"batch_size": batch_size, "dtype": dtype}
-    return cell.zero_state(*sizes.values()) if make is None else make(inputs=None, **sizes)
+    if make is None:
+        return cell.zero_state(batch_size, dtype)
+    return make(inputs=None, batch_size=batch_size, dtype=dtype)
 
 
 def check_alike(*pairs: tuple[Any, Any]) -> None:

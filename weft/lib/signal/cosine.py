@@ -14,30 +14,20 @@ from weft.ops.math import math
 
 
 def _check(x: Any, kind: int, n: int | None, axis: int, norm: str | None) -> None:
-    first = kind == 1
+    if axis != -1:
+        raise NotImplementedError(f"axis must be -1. Got: {axis}")
+    short = kind == 1 and x.shape[-1] is not None and x.shape[-1] < 2
+    unknown = "Unknown normalization."
     rules = (
-        (axis != -1, NotImplementedError(f"axis must be -1. Got: {axis}")),
-        (n is not None and n < 1, ValueError("n should be a positive integer or None")),
-        (
-            kind not in (1, 2, 3),
-            ValueError("Only Types I, II and III (I)DCT are supported."),
-        ),
-        (
-            first and norm == "ortho",
-            ValueError("Normalization is not supported for the Type-I DCT."),
-        ),
-        (
-            first and x.shape[-1] is not None and x.shape[-1] < 2,
-            ValueError("Type-I DCT requires the dimension to be greater than one."),
-        ),
-        (
-            norm not in (None, "ortho"),
-            ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}"),
-        ),
+        (n is not None and n < 1, "n should be a positive integer or None"),
+        (kind not in (1, 2, 3), "Only Types I, II and III (I)DCT are supported."),
+        (kind == 1 and norm == "ortho", "Normalization is not supported for the Type-I DCT."),
+        (short, "Type-I DCT requires the dimension to be greater than one."),
+        (norm not in (None, "ortho"), f"{unknown} Expected None or 'ortho', got: {norm}"),
     )
-    for holds, error in rules:
+    for holds, message in rules:
         if holds:
-            raise error
+            raise ValueError(message)
 
 
 def _last(x: Tensor) -> Any:
