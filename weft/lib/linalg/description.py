@@ -103,9 +103,9 @@ class OperatorDescription(Module, abc.ABC):
         return self._shape()
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        return self._sizes(name, self.shape, self._shape_tensor)
+        return self._sizes_tensor(name, self.shape, self._shape_tensor)
 
-    def _sizes(
+    def _sizes_tensor(
         self, scope: str, known: TensorShape, otherwise: Callable[[], Tensor], **named: str
     ) -> Tensor:
         """The sizes as a tensor: a constant where all are known."""
@@ -120,7 +120,7 @@ class OperatorDescription(Module, abc.ABC):
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
         batch = self.batch_shape
-        return self._sizes(name, batch, lambda: self.shape_tensor()[:-2], name="batch_shape")
+        return self._sizes_tensor(name, batch, lambda: self.shape_tensor()[:-2], name="batch_shape")
 
     @property
     def tensor_rank(self) -> int | None:

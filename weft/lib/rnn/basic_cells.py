@@ -58,7 +58,7 @@ class _UnitCell(FlatInputCell):
         check_supported_dtypes(self.dtype)
         return depth
 
-    def _weights(
+    def _add_kernel_and_bias(
         self, scope: str, rows: int, columns: int, kernel: Any = None, bias: Any = None, **more: Any
     ) -> tuple[Any, Any]:
         """A kernel and a bias below `scope`, with these initializers."""
@@ -72,7 +72,7 @@ class _UnitCell(FlatInputCell):
 
     def _build_gates(self, inputs_shape: Any, gates: int) -> None:
         rows = self._checked_depth(inputs_shape) + self._num_units
-        self._kernel, self._bias = self._weights("", rows, gates * self._num_units)
+        self._kernel, self._bias = self._add_kernel_and_bias("", rows, gates * self._num_units)
         self.built = True
 
     # The names of further arguments that a cell like this one is made with.
@@ -134,7 +134,7 @@ class GRUCell(_UnitCell):
     def _pair(self, name: str, rows: int, columns: int, bias: Any) -> tuple[Any, Any]:
         given = self._bias_initializer
         start = bias if given is None else given
-        return self._weights(f"{name}/", rows, columns, self._kernel_initializer, start)
+        return self._add_kernel_and_bias(f"{name}/", rows, columns, self._kernel_initializer, start)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
         check_rnn_cell_input_dtypes([inputs, state])
@@ -168,11 +168,10 @@ class JoinableState:
     """What LSTMs share whose state may also be one tensor, memory and output side by side."""
 
     _num_units: int
-    output_size: Any
 
-    def _set_joined(self, joined: bool) -> None:
-        self._state_is_tuple = not joined
-        if joined:
+    def _set_state(self, output_size: int, state_is_tuple: bool) -> None:
+        self._output_size, self._state_is_tuple = output_size, state_is_tuple
+        if not state_is_tuple:
             logging.warn(
                 "%s: Using a concatenated state is slower and will soon be deprecated.  Use "
                 "state_is_tuple=True.",
@@ -181,17 +180,17 @@ class JoinableState:
 
     @property
     def state_size(self) -> Any:
-        sizes = LSTMStateTuple(self._num_units, self.output_size)
+        sizes = LSTMStateTuple(self._num_units, self._output_size)
         return sizes if self._state_is_tuple else sum(sizes)
 
-    def _parts(self, state: Any) -> Any:
+    def _split_state(self, state: Any) -> Any:
         if self._state_is_tuple:
             return state
         units = self._num_units
-        starts_and_sizes = (0, units), (units, self.output_size)
+        starts_and_sizes = (0, units), (units, self._output_size)
         return [slicing.slice(state, [0, at], [-1, size]) for at, size in starts_and_sizes]
 
-    def _joined(self, c: Tensor, h: Tensor) -> Any:
+    def _join_state(self, c: Tensor, h: Tensor) -> Any:
         return LSTMStateTuple(c, h) if self._state_is_tuple else array_join.concat([c, h], 1)
 
 
@@ -220,7 +219,7 @@ class BasicLSTMCell(JoinableState, _UnitCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._set_joined(not state_is_tuple)
+        self._set_state(num_units, state_is_tuple)
         self._forget_bias = forget_bias
 
     def build(self, inputs_shape: Any) -> None:
@@ -232,7 +231,7 @@ class BasicLSTMCell(JoinableState, _UnitCell):
         c, h = state if self._state_is_tuple else cut(state, 2, axis)
         gates = cut(self._affine([inputs, h], self._kernel, self._bias), 4, axis)
         c, h = lstm_step(self._activation, self._forget_bias, c, *gates)
-        return h, self._joined(c, h)
+        return h, self._join_state(c, h)
 
     _more_config = ("forget_bias", "state_is_tuple")
 
@@ -259,7 +258,7 @@ class LSTMCell(JoinableState, _UnitCell):
         **kwargs: Any,
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._set_joined(not state_is_tuple)
+        self._set_state(num_proj or num_units, state_is_tuple)
         if num_unit_shards is not None or num_proj_shards is not None:
             logging.warn(
                 "%s: The num_unit_shards and proj_unit_shards parameters are deprecated. Use a "
@@ -271,7 +270,6 @@ class LSTMCell(JoinableState, _UnitCell):
         self._initializer = initializers.get(initializer)
         self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
         self._forget_bias = forget_bias
-        self._output_size = num_proj or num_units
 
     @property
     def output_size(self) -> int:
@@ -281,7 +279,7 @@ class LSTMCell(JoinableState, _UnitCell):
         depth, units = self._checked_depth(inputs_shape), self._num_units
         rows = depth + (units if self._num_proj is None else self._num_proj)
         shards = _shards(self._num_unit_shards)
-        self._kernel, self._bias = self._weights(
+        self._kernel, self._bias = self._add_kernel_and_bias(
             "", rows, 4 * units, self._initializer, partitioner=shards
         )
         if self._use_peepholes:
@@ -300,7 +298,7 @@ class LSTMCell(JoinableState, _UnitCell):
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
         check_rnn_cell_input_dtypes([inputs, state])
-        c, m = self._parts(state)
+        c, m = self._split_state(state)
         known_width(inputs)
         i, j, f, o = cut(self._affine([inputs, m], self._kernel, self._bias), 4)
         f = self._peeping("f", f + self._forget_bias, c)
@@ -309,7 +307,7 @@ class LSTMCell(JoinableState, _UnitCell):
         m = sigmoid(self._peeping("o", o, c)) * self._activation(c)
         if self._num_proj is not None:
             m = clipped(matmul.matmul(m, self._proj_kernel), self._proj_clip)
-        return m, self._joined(c, m)
+        return m, self._join_state(c, m)
 
     def _peeping(self, name: str, gate: Tensor, c: Tensor) -> Tensor:
         """The sum that comes to a gate, with what it sees of the memory if it has a peephole."""

@@ -165,16 +165,16 @@ class RNNCell(Layer):
         if scope is None:
             with self._first_scope():
                 return super().__call__(inputs, state)
-        with self._listing(scope) as opened:
+        with self._listing_scope(scope) as opened:
             return super().__call__(inputs, state, scope=opened)
 
-    def _listing(self, scope: Any) -> Any:
+    def _listing_scope(self, scope: Any) -> Any:
         return vs.variable_scope(scope, custom_getter=self._rnn_get_variable)
 
     def _first_scope(self) -> Any:
         """The scope that was open when the cell was first called."""
         if getattr(self, "rnncell_scope", None) is None:
-            self.rnncell_scope = self._listing(vs.get_variable_scope())
+            self.rnncell_scope = self._listing_scope(vs.get_variable_scope())
         return self.rnncell_scope
 
     def _rnn_get_variable(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
@@ -243,20 +243,20 @@ class CellAround(RNNCell):
     """A cell with another one inside, whose sizes and first state are also its own."""
 
     @property
-    def _inner(self) -> Any:
+    def _cell_inside(self) -> Any:
         raise NotImplementedError
 
     @property
     def state_size(self) -> Any:
-        return self._inner.state_size
+        return self._cell_inside.state_size
 
     @property
     def output_size(self) -> Any:
-        return self._inner.output_size
+        return self._cell_inside.output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         with self._zero_state_scope(batch_size):
-            return self._inner.zero_state(batch_size, dtype)
+            return self._cell_inside.zero_state(batch_size, dtype)
 
 
 class LayerRNNCell(RNNCell):

@@ -60,7 +60,7 @@ class CoupledInputForgetGateLSTMCell(JoinableState, _ProjectedLSTM):
         norm_shift: float = 0.0,
     ) -> None:
         super().__init__(num_units, num_proj, reuse)
-        self._set_joined(not state_is_tuple)
+        self._set_state(num_proj or num_units, state_is_tuple)
         self._use_peepholes, self._initializer = use_peepholes, initializer
         self._proj_clip, self._forget_bias = proj_clip, forget_bias
         self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
@@ -73,12 +73,12 @@ class CoupledInputForgetGateLSTMCell(JoinableState, _ProjectedLSTM):
         return layer_normed(x, scope, self._norm_gain, self._norm_shift, x.dtype)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
-        c, m = self._parts(state)
+        c, m = self._split_state(state)
         j, f, o = self._gates(inputs, m)
         f = sigmoid(self._peeping(f + self._forget_bias, "W_F_diag", c))
         c = self._norm(f * c + (1 - f) * self._activation(j), "state")
         m = self._projected(sigmoid(self._peeping(o, "W_O_diag", c)) * self._activation(c))
-        return m, self._joined(c, m)
+        return m, self._join_state(c, m)
 
     def _gates(self, inputs: Tensor, m: Tensor) -> list[Tensor]:
         shape = [known_width(inputs) + self.output_size, 3 * self._num_units]

@@ -91,7 +91,7 @@ class _CellInScope(CellAround):
         self._cell = cell
 
     @property
-    def _inner(self) -> Any:
+    def _cell_inside(self) -> Any:
         return self._cell
 
 

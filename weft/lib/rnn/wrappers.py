@@ -39,7 +39,7 @@ class _Wrapper(CellAround):
         return self.cell
 
     @property
-    def _inner(self) -> Any:
+    def _cell_inside(self) -> Any:
         return self.cell
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
