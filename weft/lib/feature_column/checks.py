@@ -56,11 +56,18 @@ def check_shape(shape: Any, key: Any) -> tuple[int, ...]:
     return shape
 
 
+def _suit(values: list[Any], dtype: Any) -> bool:
+    """Whether these are integers, or have a float among them where `dtype` is of floats."""
+    if all(isinstance(value, int) for value in values):
+        return True
+    return dtype.is_floating and any(isinstance(value, float) for value in values)
+
+
 def check_default_value(shape: tuple[int, ...], default_value: Any, dtype: Any, key: Any) -> Any:
     """`default_value` as nested tuples of the given shape, or None."""
     if default_value is None:
         return None
-    if isinstance(default_value, int) or (isinstance(default_value, float) and dtype.is_floating):
+    if isinstance(default_value, int | float) and _suit([default_value], dtype):
         return _repeated(shape, default_value)
     if callable(getattr(default_value, "tolist", None)):
         default_value = default_value.tolist()
@@ -70,9 +77,7 @@ def check_default_value(shape: tuple[int, ...], default_value: Any, dtype: Any, 
                 "The shape of default_value must be equal to given shape. "
                 f"default_value: {default_value}, shape: {shape}, key: {key}"
             )
-        values = nest.flatten(default_value)
-        some_float = any(isinstance(value, float) for value in values)
-        if all(isinstance(value, int) for value in values) or (some_float and dtype.is_floating):
+        if _suit(nest.flatten(default_value), dtype):
             return _as_tuples(default_value)
     raise TypeError(
         "default_value must be compatible with dtype. "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from weft.core import dtypes
-from weft.core.dtypes import DType
 from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import control_dependencies, name_scope
@@ -249,23 +248,16 @@ def stack_dynamic_partitions(
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         data = convert_to_tensor_or_ragged_tensor(data, name="data")
         kind = data.row_splits.dtype if isinstance(data, RaggedTensor) else None
-        partitions, number = _numbers(partitions, num_partitions, kind)
-        if partitions.shape.ndims is None:
-            raise ValueError("partitions must have known rank.")
+        partitions = convert_to_tensor_or_ragged_tensor(partitions, None, kind, "partitions")
+        number = convert_to_tensor(
+            num_partitions, name="num_partitions", preferred_dtype=partitions.dtype
+        )
+        if kind is not None:
+            partitions = map_flat_values(math.cast, partitions, kind)
+        number = math.cast(number, partitions.dtype)
         number.shape.assert_has_rank(0)
         partitions.shape.assert_is_compatible_with(data.shape[: partitions.shape.ndims])
         return _stacked(data, partitions, number)
-
-
-def _numbers(partitions: Any, count: Any, kind: DType | None) -> tuple[Any, Tensor]:
-    """Where each value goes, and how many places there are, in numbers of one type."""
-    partitions = convert_to_tensor_or_ragged_tensor(
-        partitions, name="partitions", preferred_dtype=kind
-    )
-    count = convert_to_tensor(count, name="num_partitions", preferred_dtype=partitions.dtype)
-    if kind is not None:
-        partitions = map_flat_values(math.cast, partitions, kind)
-    return partitions, math.cast(count, partitions.dtype)
 
 
 def _stack_one(data: Any, partition: Tensor, number: Tensor) -> RaggedTensor:
@@ -283,9 +275,11 @@ def _stack_rows(data: Any, partitions: Tensor, number: Tensor) -> RaggedTensor:
 
 
 def _stacked(data: Any, partitions: Any, number: Tensor) -> Any:
-    if partitions.shape.ndims < 2:
-        stack_them = _stack_rows if partitions.shape.ndims else _stack_one
-        return stack_them(data, partitions, number)
+    rank = partitions.shape.ndims
+    if rank is None:
+        raise ValueError("partitions must have known rank.")
+    if rank < 2:
+        return (_stack_rows if rank else _stack_one)(data, partitions, number)
     data, partitions = (_as_rows(t, partitions.dtype) for t in (data, partitions))
     same = check.assert_equal(
         data.row_splits,

@@ -126,10 +126,12 @@ def from_sparse(cls: Any, value: Any, name: str | None, dtype: DType) -> Any:
 
 
 def _assert_no_gaps(indices: Tensor) -> Any:
-    row, column = indices[:, :-1], indices[:, -1]
-    is_new = math.reduce_any(math.not_equal(row[1:], row[:-1]), axis=1)
-    follows = where(is_new, math.equal(column[1:], 0), math.equal(column[1:], column[:-1] + 1))
-    starts = math.reduce_all(math.equal(column[:1], 0))
+    rows, columns = indices[:, :-1], indices[:, -1]
+    is_new = math.reduce_any(math.not_equal(rows[1:], rows[:-1]), axis=1)
+    at_start = math.equal(columns[1:], 0)
+    next_one = math.equal(columns[1:], columns[:-1] + 1)
+    follows = where(is_new, at_start, next_one)
+    starts = math.reduce_all(math.equal(columns[:1], 0))
     holds = math.logical_and(starts, math.reduce_all(follows))
     return Assert(holds, ["SparseTensor is not right-ragged", "SparseTensor.indices =", indices])
 
