@@ -53,15 +53,6 @@ def stft(
         return rfft(frames, [size])
 
 
-def _sums_of_squares(window: Tensor, length: Tensor, step: Tensor) -> Tensor:
-    """The sum, at each sample, of the squares of all windows that reach it."""
-    overlaps = -(-length // step)
-    squares = array.pad(math.square(window), [(0, overlaps * step - length)])
-    rows = array.reshape(squares, [overlaps, step])
-    sums = array.tile(math.reduce_sum(rows, 0, keepdims=True), [overlaps, 1])
-    return array.reshape(sums, [overlaps * step])[:length]
-
-
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: Window = hann_window, name: str | None = None
 ) -> Window:
@@ -74,7 +65,11 @@ def inverse_stft_window_fn(
         with name_scope(name, "inverse_stft_window_fn", [forward_window_fn]):
             length = scalar(frame_length, "frame_length")
             window = forward_window_fn(length, dtype=dtype)
-            return window / _sums_of_squares(window, length, step)
+            overlaps = -(-length // step)
+            squares = array.pad(math.square(window), [(0, overlaps * step - length)])
+            rows = array.reshape(squares, [overlaps, step])
+            sums = array.tile(math.reduce_sum(rows, 0, keepdims=True), [overlaps, 1])
+            return window / array.reshape(sums, [overlaps * step])[:length]
 
     return inverse
 
