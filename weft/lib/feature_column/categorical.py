@@ -60,12 +60,14 @@ def categorical_column_with_hash_bucket(
     key: Any, hash_bucket_size: Any, dtype: Any = dtypes.string
 ) -> HashedCategoricalColumn:
     """Strings, or integers spelled out, whose ids are their hashes modulo `hash_bucket_size`."""
-    if hash_bucket_size is None:
-        raise ValueError(f"hash_bucket_size must be set. key: {key}")
-    if hash_bucket_size < 1:
-        raise ValueError(
-            f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, key: {key}"
-        )
+    checks.refuse(
+        (hash_bucket_size is None, f"hash_bucket_size must be set. key: {key}"),
+        (
+            hash_bucket_size is not None and hash_bucket_size < 1,
+            f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, "
+            f"key: {key}",
+        ),
+    )
     checks.assert_key_is_string(key)
     checks.assert_string_or_int(dtype, prefix=f"column_name: {key}")
     return HashedCategoricalColumn(key, hash_bucket_size, dtype)
@@ -85,34 +87,35 @@ class IdentityCategoricalColumn(
     def _ids(self, feature: SparseTensor, state_manager: Any) -> SparseTensor:
         if not feature.dtype.is_integer:
             raise ValueError(f"Invalid input, not integer. key: {self.key} dtype: {feature.dtype}")
-        values = casts.cast(feature.values, dtypes.int64, name="values")
-        limit = casts.cast(self.num_buckets, dtypes.int64, name="num_buckets")
-        zero = casts.cast(0, dtypes.int64, name="zero")
-        if self.default_value is None:
-            values = self._asserted(values, zero, limit)
-        else:
-            outside = math.logical_or(values < zero, values >= limit, name="out_of_range")
-            default = casts.cast(self.default_value, dtypes.int64)
-            defaults = array.fill(array.shape(values), default, name="default_values")
-            values = select.where_v2(outside, defaults, values)
-        return SparseTensor(feature.indices, values, feature.dense_shape)
+        given = {"values": feature.values, "num_buckets": self.num_buckets, "zero": 0}
+        values, limit, zero = (
+            casts.cast(number, dtypes.int64, name=name) for name, number in given.items()
+        )
+        inside = self._asserted if self.default_value is None else self._or_default
+        return SparseTensor(feature.indices, inside(values, zero, limit), feature.dense_shape)
+
+    def _or_default(self, values: Tensor, zero: Tensor, limit: Tensor) -> Tensor:
+        outside = math.logical_or(values < zero, values >= limit, name="out_of_range")
+        default = casts.cast(self.default_value, dtypes.int64)
+        defaults = array.fill(array.shape(values), default, name="default_values")
+        return select.where_v2(outside, defaults, values)
 
     def _asserted(self, values: Tensor, zero: Tensor, limit: Tensor) -> Tensor:
-        small = check.assert_less(
-            values,
-            limit,
-            data=(values, limit),
-            message=f'Bucket index for categorical column "{self.name}" exceeds number of buckets',
-            name="assert_less_than_num_buckets",
-        )
-        positive = check.assert_greater_equal(
-            values,
-            zero,
-            data=(values,),
-            message=f'Negative bucket index for categorical column "{self.name}"',
-            name="assert_greater_or_equal_0",
-        )
-        with control_dependencies((small, positive)):
+        column = f'for categorical column "{self.name}"'
+        bounds = {
+            "less_than_num_buckets": (
+                check.assert_less, limit, (values, limit),
+                f"Bucket index {column} exceeds number of buckets",
+            ),
+            "greater_or_equal_0": (
+                check.assert_greater_equal, zero, (values,), f"Negative bucket index {column}",
+            ),
+        }  # fmt: skip
+        asserts = [
+            asserted(values, bound, data=data, message=message, name=f"assert_{name}")
+            for name, (asserted, bound, data, message) in bounds.items()
+        ]
+        with control_dependencies(asserts):
             return array.identity(values)
 
 

@@ -37,6 +37,13 @@ def check_input_dtype(column: Any, dtype: Any) -> None:
     assert_string_or_int(dtype, prefix=f"column_name: {column.key} input_tensor")
 
 
+def refuse(*rules: tuple[Any, str]) -> None:
+    """Raises ValueError with the message of the first rule that holds."""
+    for holds, message in rules:
+        if holds:
+            raise ValueError(message)
+
+
 def check_shape(shape: Any, key: Any) -> tuple[int, ...]:
     """`shape` as a tuple of positive integers."""
     assert shape is not None
@@ -49,11 +56,18 @@ def check_shape(shape: Any, key: Any) -> tuple[int, ...]:
     return shape
 
 
+def _suit(values: list[Any], dtype: Any) -> bool:
+    """Whether these are integers, or have a float among them where `dtype` is of floats."""
+    if all(isinstance(value, int) for value in values):
+        return True
+    return dtype.is_floating and any(isinstance(value, float) for value in values)
+
+
 def check_default_value(shape: tuple[int, ...], default_value: Any, dtype: Any, key: Any) -> Any:
     """`default_value` as nested tuples of the given shape, or None."""
     if default_value is None:
         return None
-    if isinstance(default_value, int) or (isinstance(default_value, float) and dtype.is_floating):
+    if isinstance(default_value, int | float) and _suit([default_value], dtype):
         return _repeated(shape, default_value)
     if callable(getattr(default_value, "tolist", None)):
         default_value = default_value.tolist()
@@ -63,9 +77,7 @@ def check_default_value(shape: tuple[int, ...], default_value: Any, dtype: Any, 
                 "The shape of default_value must be equal to given shape. "
                 f"default_value: {default_value}, shape: {shape}, key: {key}"
             )
-        values = nest.flatten(default_value)
-        some_float = any(isinstance(value, float) for value in values)
-        if all(isinstance(value, int) for value in values) or (some_float and dtype.is_floating):
+        if _suit(nest.flatten(default_value), dtype):
             return _as_tuples(default_value)
     raise TypeError(
         "default_value must be compatible with dtype. "

@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
+from weft.lib.feature_column import checks
 from weft.lib.feature_column.base import (
     CategoricalColumn,
     FeatureColumn,
@@ -48,13 +49,12 @@ class WeightedCategoricalColumn(
         return transformation_cache.get(self.categorical_column, state_manager), weights
 
     def _weights(self, weights: Any) -> SparseTensor:
-        if weights is None:
-            raise ValueError(f"Missing weights {self.weight_feature_key}.")
-        weights = convert_to_tensor_or_sparse_tensor(weights)
-        if self.dtype != weights.dtype.base_dtype:
-            raise ValueError(f"Bad dtype, expected {self.dtype}, but got {weights.dtype}.")
-        weights = to_sparse_input(weights, ignore_value=0.0)
-        return weights if weights.dtype.is_floating else casts.cast(weights, dtypes.float32)
+        checks.refuse((weights is None, f"Missing weights {self.weight_feature_key}."))
+        given = convert_to_tensor_or_sparse_tensor(weights)
+        message = f"Bad dtype, expected {self.dtype}, but got {given.dtype}."
+        checks.refuse((self.dtype != given.dtype.base_dtype, message))
+        sparse = to_sparse_input(given, ignore_value=0.0)
+        return sparse if sparse.dtype.is_floating else casts.cast(sparse, dtypes.float32)
 
     def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
         ids, weights = transformation_cache.get(self, state_manager)
@@ -93,13 +93,12 @@ class CrossedColumn(
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
-        config: dict[str, Any] = {}
-        for key in self.keys:
-            if isinstance(key, FeatureColumn):
-                config.update(key.parse_example_spec)
-            else:
-                config[key] = VarLenFeature(dtypes.string)
-        return config
+        text = VarLenFeature(dtypes.string)
+        specs = (
+            key.parse_example_spec if isinstance(key, FeatureColumn) else {key: text}
+            for key in self.keys
+        )
+        return {key: spec for each in specs for key, spec in each.items()}
 
     @property
     def parents(self) -> list[Any]:
@@ -130,20 +129,25 @@ def _crossable(leaf: Any, cache: Any, state: Any) -> Any:
 
 def crossed_column(keys: Any, hash_bucket_size: Any, hash_key: int | None = None) -> CrossedColumn:
     """All combinations of the values of `keys` (features or columns) of an example, hashed."""
-    if not hash_bucket_size or hash_bucket_size < 1:
-        raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
-    if not keys or len(keys) < 2:
-        raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
+    checks.refuse(
+        (
+            not hash_bucket_size or hash_bucket_size < 1,
+            f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}",
+        ),
+        (not keys or len(keys) < 2, f"keys must be a list with length > 1. Given: {keys}"),
+    )
     for key in keys:
-        if not isinstance(key, str | CategoricalColumn):
-            raise ValueError(
+        checks.refuse(
+            (
+                not isinstance(key, str | CategoricalColumn),
                 "Unsupported key type. All keys must be either string, or categorical column "
-                f"except HashedCategoricalColumn. Given: {key}"
-            )
-        if isinstance(key, HashedCategoricalColumn):
-            raise ValueError(
+                f"except HashedCategoricalColumn. Given: {key}",
+            ),
+            (
+                isinstance(key, HashedCategoricalColumn),
                 "categorical_column_with_hash_bucket is not supported for crossing. Hashing "
                 "before crossing will increase probability of collision. Instead, use the feature "
-                f"name as a string. Given: {key}"
-            )
+                f"name as a string. Given: {key}",
+            ),
+        )
     return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)

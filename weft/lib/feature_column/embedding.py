@@ -9,6 +9,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
+from weft.lib.feature_column import checks
 from weft.lib.feature_column.base import Densified, SequenceDenseColumn
 from weft.lib.feature_column.lengths import sequence_length_from_sparse_tensor
 from weft.lib.train.checkpoint.inspection import init_from_checkpoint
@@ -116,14 +117,17 @@ def check_embedding(
     dimension: Any, initializer: Any, checkpoint: Any, tensor_name: Any, whose: str
 ) -> Any:
     """The initializer of a table with these settings."""
-    if dimension is None or dimension < 1:
-        raise ValueError(f"Invalid dimension {dimension}.")
-    if (checkpoint is None) != (tensor_name is None):
-        raise ValueError(
-            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them."
-        )
-    if initializer is not None and not callable(initializer):
-        raise ValueError("initializer must be callable if specified." + whose)
+    checks.refuse(
+        (dimension is None or dimension < 1, f"Invalid dimension {dimension}."),
+        (
+            (checkpoint is None) != (tensor_name is None),
+            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.",
+        ),
+        (
+            initializer is not None and not callable(initializer),
+            "initializer must be callable if specified." + whose,
+        ),
+    )
     if initializer is None:
         return initializers.TruncatedNormal(mean=0.0, stddev=1 / math.sqrt(dimension))
     return initializer

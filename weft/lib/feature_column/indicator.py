@@ -6,12 +6,19 @@ from collections import namedtuple
 from typing import Any
 
 from weft.core.shapes import TensorShape
+from weft.graph.slices import SparseTensor
 from weft.lib.feature_column.base import Densified, SequenceDenseColumn
 from weft.lib.feature_column.lengths import sequence_length_from_sparse_tensor
 from weft.ops.array import one_hot_search as select
 from weft.ops.math import indexing, reduce
 from weft.ops.sparse import convert as sparse_convert
 from weft.ops.sparse import select as sparse_select
+
+
+def _weighted(merged: SparseTensor) -> Any:
+    # Weights of negative ids, which are not in the vocabulary, fall off here.
+    kept = sparse_select.sparse_slice(merged, [0, 0], merged.dense_shape)
+    return indexing.scatter_nd(kept.indices, kept.values, kept.dense_shape)
 
 
 class IndicatorColumn(Densified, namedtuple("IndicatorColumn", ["categorical_column"])):
@@ -29,10 +36,7 @@ class IndicatorColumn(Densified, namedtuple("IndicatorColumn", ["categorical_col
         ids, weights = column.get_sparse_tensors(transformation_cache, state_manager)
         depth = column.num_buckets
         if weights is not None:
-            merged = sparse_select.sparse_merge(ids, weights, vocab_size=depth)
-            # Weights of negative ids, which are not in the vocabulary, fall off here.
-            kept = sparse_select.sparse_slice(merged, [0, 0], merged.dense_shape)
-            return indexing.scatter_nd(kept.indices, kept.values, kept.dense_shape)
+            return _weighted(sparse_select.sparse_merge(ids, weights, vocab_size=depth))
         dense = sparse_convert.sparse_tensor_to_dense(ids, default_value=-1)
         one_hot = select.one_hot(dense, depth, on_value=1.0, off_value=0.0)
         return reduce.reduce_sum(one_hot, axis=[-2])

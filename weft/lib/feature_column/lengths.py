@@ -14,15 +14,13 @@ from weft.ops.math import casts, segment, unary
 def sequence_length_from_sparse_tensor(sp_tensor: Any, num_elements: int = 1) -> Tensor:
     """The last step of every example that is there; `num_elements` columns are one step."""
     with name_scope(None, "sequence_length") as scope:
-        rows = sp_tensor.indices[:, 0]
-        columns = sp_tensor.indices[:, 1]
-        columns += array.ones_like(columns)
-        lengths = segment.segment_max(columns, segment_ids=rows)
-        lengths = casts.cast(unary.ceil(lengths / num_elements), dtypes.int64)
+        rows, columns = (sp_tensor.indices[:, axis] for axis in (0, 1))
+        ends = segment.segment_max(columns + array.ones_like(columns), segment_ids=rows)
+        lengths = casts.cast(unary.ceil(ends / num_elements), dtypes.int64)
         # Empty examples at the end of the batch have no entry to name their segment.
         missing = array.shape(sp_tensor)[:1] - array.shape(lengths)[:1]
-        padding = array.zeros(missing, dtype=lengths.dtype)
-        return array.concat([lengths, padding], axis=0, name=scope)
+        empty = array.zeros(missing, dtype=lengths.dtype)
+        return array.concat([lengths, empty], axis=0, name=scope)
 
 
 def as_steps(column: Any, tensor: Tensor) -> Tensor:
@@ -34,7 +32,8 @@ def as_steps(column: Any, tensor: Tensor) -> Tensor:
 def all_equal(tensors: list[Tensor]) -> Tensor:
     """The first tensor, once the others are known to be equal to it."""
     with name_scope(None, "assert_all_equal", values=tensors):
-        if len(tensors) == 1:
-            return tensors[0]
-        with control_dependencies([check.assert_equal(tensors[0], t) for t in tensors[1:]]):
-            return array.identity(tensors[0])
+        first, *others = tensors
+        if not others:
+            return first
+        with control_dependencies([check.assert_equal(first, other) for other in others]):
+            return array.identity(first)

@@ -40,14 +40,15 @@ class NumericColumn(
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
         feature = transformation_cache.get(self.key, state_manager)
-        if isinstance(feature, SparseTensor):
-            raise ValueError(
+        checks.refuse(
+            (
+                isinstance(feature, SparseTensor),
                 "The corresponding Tensor of numerical column must be a Tensor. "
-                f"SparseTensor is not supported. key: {self.key}"
+                f"SparseTensor is not supported. key: {self.key}",
             )
-        if self.normalizer_fn is not None:
-            feature = self.normalizer_fn(feature)
-        return casts.cast(feature, dtypes.float32)
+        )
+        normalize = self.normalizer_fn
+        return casts.cast(feature if normalize is None else normalize(feature), dtypes.float32)
 
     def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
         return transformation_cache.get(self, state_manager)
@@ -127,13 +128,14 @@ class BucketizedColumn(
 def bucket_ids(numbers: Any, buckets: int, width: int) -> SparseTensor:
     """Numbers of buckets, [batch, width], as ids that differ from one value to the next."""
     batch = array.shape(numbers)[0]
-    rows = array.tile(array.expand_dims(sequence.range(0, batch), 1), [1, width])
-    rows = array.reshape(rows, (-1,))
+    steps = array.expand_dims(sequence.range(0, batch), 1)
+    rows = array.reshape(array.tile(steps, [1, width]), (-1,))
     columns = array.tile(sequence.range(0, width), [batch])
     ids = array.reshape(numbers, (-1,)) + buckets * columns
-    indices = casts.cast(array.transpose(array.stack((rows, columns))), dtypes.int64)
-    dense_shape = casts.cast(array.stack([batch, width]), dtypes.int64)
-    return SparseTensor(indices, ids, dense_shape)
+    places = array.transpose(array.stack((rows, columns)))
+    indices = casts.cast(places, dtypes.int64)
+    shape = array.stack([batch, width])
+    return SparseTensor(indices, ids, casts.cast(shape, dtypes.int64))
 
 
 def bucketized_column(source_column: Any, boundaries: Any) -> BucketizedColumn:
@@ -145,10 +147,11 @@ def bucketized_column(source_column: Any, boundaries: Any) -> BucketizedColumn:
         )
     if len(source_column.shape) > 1:
         raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
-    if not boundaries:
-        raise ValueError("boundaries must not be empty.")
-    if not isinstance(boundaries, list | tuple):
-        raise ValueError("boundaries must be a sorted list.")
-    if any(a >= b for a, b in itertools.pairwise(boundaries)):
-        raise ValueError("boundaries must be a sorted list.")
+    ordered = isinstance(boundaries, list | tuple) and not any(
+        a >= b for a, b in itertools.pairwise(boundaries)
+    )
+    checks.refuse(
+        (not boundaries, "boundaries must not be empty."),
+        (not ordered, "boundaries must be a sorted list."),
+    )
     return BucketizedColumn(source_column, tuple(boundaries))

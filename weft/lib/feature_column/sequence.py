@@ -56,10 +56,11 @@ class SequenceCategoricalColumn(
         shape = array.shape(ids)
         # Not -1, which says nothing where there are no steps at all.
         target = [shape[0], shape[1], reduce.reduce_prod(shape[2:])]
-        ids = sparse_select.sparse_reshape(ids, target)
-        if weights is not None:
-            weights = sparse_select.sparse_reshape(weights, target)
-        return CategoricalColumn.IdWeightPair(ids, weights)
+        parts = (
+            None if part is None else sparse_select.sparse_reshape(part, target)
+            for part in (ids, weights)
+        )
+        return CategoricalColumn.IdWeightPair(*parts)
 
 
 def _of_steps(make: Callable[..., Any]) -> Callable[..., SequenceCategoricalColumn]:

@@ -61,7 +61,7 @@ def deserialize_feature_column(
 
 
 def _class_of(config: Any, custom_objects: dict[str, Any]) -> type:
-    if not isinstance(config, dict) or "class_name" not in config or "config" not in config:
+    if not (isinstance(config, dict) and {"class_name", "config"} <= config.keys()):
         raise ValueError("Improper config format: " + str(config))
     wanted = config["class_name"]
     found = custom_objects.get(wanted, CLASSES.get(wanted))

@@ -9,12 +9,7 @@ from collections import namedtuple
 from typing import Any
 
 from weft.core import dtypes
-from weft.graph.graph import (
-    Tensor,
-    add_to_collection,
-    get_collection,
-    name_scope,
-)
+from weft.graph.graph import Tensor, add_to_collection, get_collection, name_scope
 from weft.lib.feature_column.base import CategoricalColumn
 from weft.lib.feature_column.combined import WeightedCategoricalColumn
 from weft.lib.feature_column.embedding import LookupColumn, check_embedding, load_table

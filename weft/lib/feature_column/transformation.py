@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from weft.core import dtypes
@@ -50,8 +49,8 @@ def _with_columns(key: str, feature: Any) -> Any:
     message = f"Feature (key: {key}) cannot have rank 0. Given: {feature}"
     if rank == 0:
         raise ValueError(message)
-    if rank is not None:
-        return feature if rank != 1 else _as_column(feature)
+    if rank:
+        return _as_column(feature) if rank == 1 else feature
     with control_dependencies([check.assert_positive(array.rank(feature), message=message)]):
         return cond(
             math.equal(1, array.rank(feature)), lambda: _as_column(feature), lambda: feature
@@ -69,19 +68,16 @@ def to_sparse_input(input_tensor: Any, ignore_value: Any = None) -> SparseTensor
 
     Those hold `ignore_value`: by default the empty string, or -1 among integers.
     """
-    input_tensor = convert_to_tensor_or_sparse_tensor(input_tensor)
-    if isinstance(input_tensor, SparseTensor):
-        return input_tensor
-    with name_scope(None, "to_sparse_input", (input_tensor, ignore_value)):
-        if ignore_value is None:
-            ignore_value = _missing(input_tensor.dtype)
-        ignore_value = casts.cast(ignore_value, input_tensor.dtype, name="ignore_value")
-        indices = select.where_v2(math.not_equal(input_tensor, ignore_value), name="indices")
-        return SparseTensor(
-            indices=indices,
-            values=gather.gather_nd(input_tensor, indices, name="values"),
-            dense_shape=array.shape(input_tensor, out_type=dtypes.int64, name="dense_shape"),
-        )
+    cells = convert_to_tensor_or_sparse_tensor(input_tensor)
+    if isinstance(cells, SparseTensor):
+        return cells
+    with name_scope(None, "to_sparse_input", (cells, ignore_value)):
+        missing = _missing(cells.dtype) if ignore_value is None else ignore_value
+        missing = casts.cast(missing, cells.dtype, name="ignore_value")
+        indices = select.where_v2(math.not_equal(cells, missing), name="indices")
+        values = gather.gather_nd(cells, indices, name="values")
+        shape = array.shape(cells, out_type=dtypes.int64, name="dense_shape")
+        return SparseTensor(indices, values, shape)
 
 
 def _missing(dtype: dtypes.DType) -> Any:
@@ -95,22 +91,20 @@ def normalize_feature_columns(feature_columns: Any, class_prefix: str = "") -> l
 
     `class_prefix` is how the caller spells the class of columns in messages.
     """
-    if isinstance(feature_columns, FeatureColumn):
-        feature_columns = [feature_columns]
-    if isinstance(feature_columns, Iterator):
-        feature_columns = list(feature_columns)
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
-    for column in feature_columns:
+    single = isinstance(feature_columns, FeatureColumn)
+    columns = [feature_columns] if single else list(feature_columns)
+    for column in columns:
         if not isinstance(column, FeatureColumn) or not (class_prefix or column._is_v2_column):
             raise ValueError(
                 f"Items of feature_columns must be a {class_prefix}FeatureColumn. "
                 f"Given (type {type(column)}): {column}."
             )
-    if not feature_columns:
+    if not columns:
         raise ValueError("feature_columns must not be empty.")
     known: dict[str, Any] = {}
-    for column in feature_columns:
+    for column in columns:
         if column.name in known:
             raise ValueError(
                 f"Duplicate feature column name found for columns: {column} "
@@ -119,7 +113,7 @@ def normalize_feature_columns(feature_columns: Any, class_prefix: str = "") -> l
                 "duplicated but renamed item must be inserted in features dict."
             )
         known[column.name] = column
-    return sorted(feature_columns, key=lambda column: column.name)
+    return sorted(columns, key=lambda column: column.name)
 
 
 def verify_static_batch_size_equality(tensors: Any, columns: Any) -> None:
@@ -146,12 +140,10 @@ def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
             raise ValueError(
                 f"All feature_columns must be _FeatureColumn instances. Given: {column}"
             )
-        config = column.parse_example_spec
-        for key, value in config.items():
-            if key in result and value != result[key]:
+        for key, value in column.parse_example_spec.items():
+            if value != result.setdefault(key, value):
                 raise ValueError(
                     f"feature_columns contain different parse_spec for key {key}. "
                     f"Given {value} and {result[key]}"
                 )
-        result.update(config)
     return result

@@ -81,28 +81,19 @@ def categorical_column_with_vocabulary_file(
     Values not in the file are dropped, become `default_value`, or are hashed into
     `num_oov_buckets` ids after those of the file.
     """
-    if not vocabulary_file:
-        raise ValueError(f"Missing vocabulary_file in {key}.")
-    if vocabulary_size is None:
-        vocabulary_size = _line_count(key, vocabulary_file)
-    if vocabulary_size < 1:
-        raise ValueError(f"Invalid vocabulary_size in {key}.")
+    checks.refuse((not vocabulary_file, f"Missing vocabulary_file in {key}."))
+    size = _line_count(key, vocabulary_file) if vocabulary_size is None else vocabulary_size
+    checks.refuse((size < 1, f"Invalid vocabulary_size in {key}."))
     _check_buckets(key, num_oov_buckets, default_value is not None)
     checks.assert_string_or_int(dtype, prefix=f"column_name: {key}")
     checks.assert_key_is_string(key)
-    return VocabularyFileCategoricalColumn(
-        key=key,
-        vocabulary_file=vocabulary_file,
-        vocabulary_size=vocabulary_size,
-        num_oov_buckets=0 if num_oov_buckets is None else num_oov_buckets,
-        default_value=-1 if default_value is None else default_value,
-        dtype=dtype,
-    )
+    buckets = 0 if num_oov_buckets is None else num_oov_buckets
+    default = -1 if default_value is None else default_value
+    return VocabularyFileCategoricalColumn(key, vocabulary_file, size, buckets, dtype, default)
 
 
 def _line_count(key: Any, path: str) -> int:
-    if not file_io.Exists(path):
-        raise ValueError(f"vocabulary_file in {key} does not exist.")
+    checks.refuse((not file_io.Exists(path), f"vocabulary_file in {key} does not exist."))
     with file_io.GFile(path) as file:
         count = sum(1 for _ in file)
     logging.info(
@@ -155,21 +146,21 @@ def categorical_column_with_vocabulary_list(
     num_oov_buckets: int = 0,
 ) -> VocabularyListCategoricalColumn:
     """Values of a list, whose ids are their places in it; see the vocabulary file for others."""
-    if vocabulary_list is None or len(vocabulary_list) < 1:
-        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
-    if len(set(vocabulary_list)) != len(vocabulary_list):
-        raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
+    words = () if vocabulary_list is None else tuple(vocabulary_list)
+    column = f"column_name: {key}"
+    checks.refuse(
+        (not words, f"vocabulary_list {vocabulary_list} must be non-empty, {column}"),
+        (
+            len(set(words)) != len(words),
+            f"Duplicate keys in vocabulary_list {vocabulary_list}, {column}",
+        ),
+    )
     listed = dtypes.as_dtype(np.array(vocabulary_list).dtype)
     _check_buckets(key, num_oov_buckets, default_value != -1)
-    checks.assert_string_or_int(listed, prefix=f"column_name: {key} vocabulary")
-    if dtype is None:
-        dtype = listed
-    elif dtype.is_integer != listed.is_integer:
-        raise ValueError(
-            f"dtype {dtype} and vocabulary dtype {listed} do not match, column_name: {key}"
-        )
-    checks.assert_string_or_int(dtype, prefix=f"column_name: {key}")
+    checks.assert_string_or_int(listed, prefix=f"{column} vocabulary")
+    dtype = listed if dtype is None else dtype
+    message = f"dtype {dtype} and vocabulary dtype {listed} do not match, {column}"
+    checks.refuse((dtype.is_integer != listed.is_integer, message))
+    checks.assert_string_or_int(dtype, prefix=column)
     checks.assert_key_is_string(key)
-    return VocabularyListCategoricalColumn(
-        key, tuple(vocabulary_list), dtype, default_value, num_oov_buckets
-    )
+    return VocabularyListCategoricalColumn(key, words, dtype, default_value, num_oov_buckets)

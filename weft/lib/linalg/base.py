@@ -12,7 +12,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.lib.linalg import algebra
 from weft.lib.linalg.description import OperatorDescription
-from weft.lib.linalg.util import adjoint_if, cholesky_solve, matrix_solve
+from weft.lib.linalg.util import adjoint_if, cholesky_solve, log_determinant_from, matrix_solve
 from weft.lib.platform import tf_logging
 from weft.ops.array import array
 from weft.ops.array.diag import matrix_diag_part
@@ -56,8 +56,8 @@ class LinearOperator(OperatorDescription):
             return self._matvec(x, adjoint=adjoint)
 
     def _pair_with(self, other: Any, adjoint: bool, adjoint_arg: bool, what: str) -> Any:
-        left = self.adjoint() if adjoint else self
-        right = other.adjoint() if adjoint_arg else other
+        pairs = (self, adjoint), (other, adjoint_arg)
+        left, right = (each.adjoint() if turned else each for each, turned in pairs)
         if right.range_dimension != left.domain_dimension:
             raise ValueError(
                 f"Operators are incompatible. Expected `{what}` to have dimension"
@@ -164,8 +164,7 @@ class LinearOperator(OperatorDescription):
     def _log_abs_determinant(self) -> Tensor:
         _slow("log_abs_determinant")
         if self._can_use_cholesky():
-            diagonal = matrix_diag_part(cholesky(self.to_dense()))
-            return 2 * math.reduce_sum(math.log(diagonal), axis=[-1])
+            return log_determinant_from(cholesky(self.to_dense()))
         return slogdet(self.to_dense())[1]
 
     def log_abs_determinant(self, name: str | None = "log_abs_det") -> Tensor:
@@ -208,9 +207,9 @@ class LinearOperator(OperatorDescription):
 
     def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Tensor:
         with self._name_scope(name):
-            x = convert_to_tensor(x, name="x")
-            self._check_input_dtype(x)
-            return self._add_to_tensor(x)
+            summand = convert_to_tensor(x, name="x")
+            self._check_input_dtype(summand)
+            return self._add_to_tensor(summand)
 
     # ---- checks in the graph ------------------------------------------------------------------
 
@@ -219,10 +218,9 @@ class LinearOperator(OperatorDescription):
         if self._can_use_cholesky():
             return self.assert_positive_definite()
         values = svd(self.to_dense(), compute_uv=False)
-        condition = math.reduce_max(values, axis=-1) / math.reduce_min(values, axis=-1)
-        return check.assert_less(
-            condition, self._largest_condition(), message="Singular matrix up to precision epsilon."
-        )
+        largest, smallest = (each(values, axis=-1) for each in (math.reduce_max, math.reduce_min))
+        message = "Singular matrix up to precision epsilon."
+        return check.assert_less(largest / smallest, self._largest_condition(), message=message)
 
     def _largest_condition(self) -> Tensor:
         """The condition number from which on a matrix counts as singular."""

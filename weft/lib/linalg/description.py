@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -103,20 +103,24 @@ class OperatorDescription(Module, abc.ABC):
         return self._shape()
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        with self._name_scope(name):
-            if self.shape.is_fully_defined():
-                return shape_tensor(self.shape.as_list())
-            return self._shape_tensor()
+        return self._sizes_tensor(name, self.shape, self._shape_tensor)
+
+    def _sizes_tensor(
+        self, scope: str, known: TensorShape, otherwise: Callable[[], Tensor], **named: str
+    ) -> Tensor:
+        """The sizes as a tensor: a constant where all are known."""
+        with self._name_scope(scope):
+            if known.is_fully_defined():
+                return shape_tensor(known.as_list(), **named)
+            return otherwise()
 
     @property
     def batch_shape(self) -> TensorShape:
         return self.shape[:-2]
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
-        with self._name_scope(name):
-            if self.batch_shape.is_fully_defined():
-                return shape_tensor(self.batch_shape.as_list(), name="batch_shape")
-            return self.shape_tensor()[:-2]
+        batch = self.batch_shape
+        return self._sizes_tensor(name, batch, lambda: self.shape_tensor()[:-2], name="batch_shape")
 
     @property
     def tensor_rank(self) -> int | None:

@@ -92,18 +92,22 @@ class LinearOperatorInversion(DerivedOperator):
         return -1.0 * self.operator.log_abs_determinant()
 
 
+def _turned(shape: Any) -> tuple[Any, list[Any]]:
+    """The sizes of the batch, and the other two exchanged."""
+    return shape[:-2], [shape[-1], shape[-2]]
+
+
 class LinearOperatorAdjoint(DerivedOperator):
     """The conjugate transpose."""
 
     _relation, _suffix = "adjoint", "_adjoint"
 
     def _shape(self) -> TensorShape:
-        shape = self.operator.shape
-        return shape[:-2].concatenate([shape[-1], shape[-2]])
+        batch, ends = _turned(self.operator.shape)
+        return batch.concatenate(ends)
 
     def _shape_tensor(self) -> Tensor:
-        shape = self.operator.shape_tensor()
-        return array.concat([shape[:-2], [shape[-1], shape[-2]]], axis=-1)
+        return array.concat(list(_turned(self.operator.shape_tensor())), axis=-1)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self.operator.matmul(x, adjoint=not adjoint, adjoint_arg=adjoint_arg)

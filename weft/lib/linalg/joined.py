@@ -58,7 +58,7 @@ class JoinedOperator(LinearOperator):
         operators = list(operators)
         if not operators:
             raise ValueError(f"Expected {cls._several}. Found: {operators}")
-        if any(operator.dtype != operators[0].dtype for operator in operators):
+        if len({operator.dtype for operator in operators}) > 1:
             found = "   ".join(str((operator.name, operator.dtype)) for operator in operators)
             raise TypeError(f"Expected all operators to have the same dtype.  Found {found}")
         return operators

@@ -9,11 +9,17 @@ from weft.core.shapes import TensorShape, dimension_at_index, dimension_value
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.linalg.base import LinearOperator
 from weft.lib.linalg.identity import LinearOperatorIdentity
-from weft.lib.linalg.util import Hint, always, as_tensor_or_variable, cholesky_solve, matrix_solve
+from weft.lib.linalg.util import (
+    Hint,
+    always,
+    as_tensor_or_variable,
+    cholesky_solve,
+    log_determinant_from,
+    matrix_solve,
+)
 from weft.lib.linalg.vectors import LinearOperatorDiag
 from weft.lib.platform import tf_logging
 from weft.ops.array import array
-from weft.ops.array.diag import matrix_diag_part
 from weft.ops.linalg.linalg import cholesky, matrix_determinant
 from weft.ops.math import math
 
@@ -102,7 +108,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _shape_tensor(self) -> Tensor:
         base = self.base_operator
-        batch = array.broadcast_dynamic_shape(base.batch_shape_tensor(), array.shape(self.u)[:-2])
+        batches = base.batch_shape_tensor(), array.shape(self.u)[:-2]
+        batch = array.broadcast_dynamic_shape(*batches)
         return array.concat([batch, base.shape_tensor()[-2:]], axis=0)
 
     def _thin(self, adjoint: bool) -> tuple[Any, Any]:
@@ -146,8 +153,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _log_abs_determinant(self) -> Tensor:
         if self._use_cholesky:
-            diagonal = matrix_diag_part(cholesky(self._capacitance()))
-            small = 2 * math.reduce_sum(math.log(diagonal), axis=[-1])
+            small = log_determinant_from(cholesky(self._capacitance()))
         else:
             size = math.abs(matrix_determinant(self._capacitance()))
             small = math.cast(math.log(size), self.dtype)

@@ -16,6 +16,7 @@ from weft.graph.graph import Operation, Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.lib.platform.module import Module
 from weft.ops.array import array
+from weft.ops.array.diag import matrix_diag_part
 from weft.ops.control import check, control
 from weft.ops.math import math
 from weft.ops.state.variables import Variable
@@ -247,6 +248,11 @@ def triangular_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
             return raw.MatrixTriangularSolve(a, b, True, adjoint)
 
         return solve_in_batches(solver, matrix, rhs)
+
+
+def log_determinant_from(factor: Any) -> Tensor:
+    """The logarithm of the determinant of the matrix that `factor` is the Cholesky factor of."""
+    return 2 * math.reduce_sum(math.log(matrix_diag_part(factor)), axis=[-1])
 
 
 def cholesky_solve(factor: Any, rhs: Any) -> Tensor:

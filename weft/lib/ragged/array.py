@@ -25,6 +25,7 @@ from weft.lib.ragged.rows import (
 from weft.lib.ragged.shape import expand_dims as expand_dims
 from weft.lib.ragged.tensor import (
     RaggedTensor,
+    convert_alike,
     convert_to_tensor_or_ragged_tensor,
     match_row_splits_dtypes,
 )
@@ -42,16 +43,18 @@ from weft.ops.math.sort import argsort
 # ---- masks --------------------------------------------------------------------------------------
 
 
+_UNFIT_RANKS = {
+    None: "mask.shape.ndims must be known statically.",
+    0: "mask cannot be scalar.",
+}
+
+
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """What of `data` is selected by `mask`; unlike tf.boolean_mask, rows stay rows."""
     with name_scope(name, "RaggedMask", [data, mask]):
-        data = convert_to_tensor_or_ragged_tensor(data, name="data")
-        mask = convert_to_tensor_or_ragged_tensor(mask, dtypes.bool, name="mask")
-        dtype, (data, mask) = match_row_splits_dtypes(data, mask)
-        if mask.shape.ndims is None:
-            raise ValueError("mask.shape.ndims must be known statically.")
-        if mask.shape.ndims == 0:
-            raise ValueError("mask cannot be scalar.")
+        dtype, (data, mask) = convert_alike({"mask": dtypes.bool}, data=data, mask=mask)
+        if mask.shape.ndims in _UNFIT_RANKS:
+            raise ValueError(_UNFIT_RANKS[mask.shape.ndims])
         return _masked(data, mask, dtype)
 
 
@@ -160,14 +163,11 @@ def one_hot(
     """Each index as a vector, in a dimension that is not ragged."""
     with name_scope(name, "RaggedOneHot", [indices]):
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
-        if axis is not None:
-            axis = positive_axis(axis, indices.shape.ndims)
-            if axis < indices.ragged_rank:
-                raise ValueError("axis may not be less than indices.ragged_rank.")
-        flat = indices.flat_values
-        return indices.with_flat_values(
-            dense_one_hot(flat, depth, on_value, off_value, axis, dtype, name)
-        )
+        place = None if axis is None else positive_axis(axis, indices.shape.ndims)
+        if place is not None and place < indices.ragged_rank:
+            raise ValueError("axis may not be less than indices.ragged_rank.")
+        flat = dense_one_hot(indices.flat_values, depth, on_value, off_value, place, dtype, name)
+        return indices.with_flat_values(flat)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> RaggedTensor:
@@ -248,37 +248,38 @@ def stack_dynamic_partitions(
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         data = convert_to_tensor_or_ragged_tensor(data, name="data")
         kind = data.row_splits.dtype if isinstance(data, RaggedTensor) else None
-        partitions = convert_to_tensor_or_ragged_tensor(
-            partitions, name="partitions", preferred_dtype=kind
-        )
+        partitions = convert_to_tensor_or_ragged_tensor(partitions, None, kind, "partitions")
         number = convert_to_tensor(
             num_partitions, name="num_partitions", preferred_dtype=partitions.dtype
         )
         if kind is not None:
             partitions = map_flat_values(math.cast, partitions, kind)
         number = math.cast(number, partitions.dtype)
-        if partitions.shape.ndims is None:
-            raise ValueError("partitions must have known rank.")
         number.shape.assert_has_rank(0)
         partitions.shape.assert_is_compatible_with(data.shape[: partitions.shape.ndims])
         return _stacked(data, partitions, number)
 
 
+def _stack_one(data: Any, partition: Tensor, number: Tensor) -> RaggedTensor:
+    values, rows = stack([data]), array.stack([partition])
+    return RaggedTensor.from_value_rowids(values, rows, number, validate=False)
+
+
+def _stack_rows(data: Any, partitions: Tensor, number: Tensor) -> RaggedTensor:
+    order = argsort(partitions, stable=True)
+    rows = gather(partitions, order)
+    message = "partitions must be less than num_partitions"
+    with control_dependencies([check.assert_less(rows[-1:], number, message=message)]):
+        values = ragged_gather(data, order)
+        return RaggedTensor.from_value_rowids(values, rows, number, validate=False)
+
+
 def _stacked(data: Any, partitions: Any, number: Tensor) -> Any:
     rank = partitions.shape.ndims
-    if rank == 0:
-        return RaggedTensor.from_value_rowids(
-            stack([data]), array.stack([partitions]), number, validate=False
-        )
-    if rank == 1:
-        order = argsort(partitions, stable=True)
-        rows = gather(partitions, order)
-        fits = check.assert_less(
-            rows[-1:], number, message="partitions must be less than num_partitions"
-        )
-        with control_dependencies([fits]):
-            values = ragged_gather(data, order)
-            return RaggedTensor.from_value_rowids(values, rows, number, validate=False)
+    if rank is None:
+        raise ValueError("partitions must have known rank.")
+    if rank < 2:
+        return (_stack_rows if rank else _stack_one)(data, partitions, number)
     data, partitions = (_as_rows(t, partitions.dtype) for t in (data, partitions))
     same = check.assert_equal(
         data.row_splits,

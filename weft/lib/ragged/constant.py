@@ -130,7 +130,8 @@ def _check_depths(
     if inner_shape is None or ragged_rank is None:
         return
     expected = ragged_rank + len(inner_shape) + 1
-    if (depth is not None and expected != depth) or (depth is None and expected < deepest):
+    fits = expected >= deepest if depth is None else expected == depth
+    if not fits:
         raise ValueError(
             f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
             f"dim(inner_shape)={len(inner_shape)}"

@@ -64,15 +64,20 @@ def _cut_at_all_levels(cls: Any, tensor: Tensor, lengths: Any) -> Any:
 
 def _lengths_without(tensor: Tensor, padding: Any, columns: Tensor, dtype: DType) -> Tensor:
     """The length of each row up to its last element that is not padding."""
-    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
-    padding.shape.assert_is_compatible_with(tensor.shape[2:])
-    same = math.equal(padding, tensor)
-    rank = array.rank(tensor)
-    empty = cond(rank > 2, lambda: math.reduce_all(same, axis=math.range(2, rank)), lambda: same)
-    empty.set_shape([None, None])
-    empty.set_shape(tensor.shape[:2])
+    empty = _is_padding(tensor, padding)
     place = array.expand_dims(math.range(1, columns + 1), 0)
     return math.reduce_max(math.cast(math.logical_not(empty), dtype) * place, axis=1)
+
+
+def _is_padding(tensor: Tensor, padding: Any) -> Tensor:
+    """Which elements of each row are padding, in all their inner dimensions."""
+    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
+    padding.shape.assert_is_compatible_with(tensor.shape[2:])
+    same, rank = math.equal(padding, tensor), array.rank(tensor)
+    whole = cond(rank > 2, lambda: math.reduce_all(same, axis=math.range(2, rank)), lambda: same)
+    for known in ([None, None], tensor.shape[:2]):
+        whole.set_shape(known)
+    return whole
 
 
 def to_tensor(ragged: Any, default: Any) -> Tensor:
@@ -121,10 +126,12 @@ def from_sparse(cls: Any, value: Any, name: str | None, dtype: DType) -> Any:
 
 
 def _assert_no_gaps(indices: Tensor) -> Any:
-    row, column = indices[:, :-1], indices[:, -1]
-    is_new = math.reduce_any(math.not_equal(row[1:], row[:-1]), axis=1)
-    follows = where(is_new, math.equal(column[1:], 0), math.equal(column[1:], column[:-1] + 1))
-    starts = math.reduce_all(math.equal(column[:1], 0))
+    rows, columns = indices[:, :-1], indices[:, -1]
+    is_new = math.reduce_any(math.not_equal(rows[1:], rows[:-1]), axis=1)
+    at_start = math.equal(columns[1:], 0)
+    next_one = math.equal(columns[1:], columns[:-1] + 1)
+    follows = where(is_new, at_start, next_one)
+    starts = math.reduce_all(math.equal(columns[:1], 0))
     holds = math.logical_and(starts, math.reduce_all(follows))
     return Assert(holds, ["SparseTensor is not right-ragged", "SparseTensor.indices =", indices])
 

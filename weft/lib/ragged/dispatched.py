@@ -17,26 +17,14 @@ from weft.ops.array import gather as gathering
 from weft.ops.array import one_hot_search as select
 from weft.ops.math import clip, elementwise, math, segment
 from weft.ops.math import unary as maps
-from weft.ops.strings import (
-    decode,
-)
-from weft.ops.strings import (
-    hash as string_hash,
-)
+from weft.ops.strings import decode
+from weft.ops.strings import hash as string_hash
 from weft.ops.strings import join as joining
-from weft.ops.strings import (
-    numbers as string_numbers,
-)
-from weft.ops.strings import (
-    reduce as string_reduce,
-)
-from weft.ops.strings import (
-    regex as string_regex,
-)
+from weft.ops.strings import numbers as string_numbers
+from weft.ops.strings import reduce as string_reduce
+from weft.ops.strings import regex as string_regex
 from weft.ops.strings import strings as text
-from weft.ops.strings import (
-    unicode as string_unicode,
-)
+from weft.ops.strings import unicode as string_unicode
 
 # Each value by itself.
 abs = unary(math.abs)

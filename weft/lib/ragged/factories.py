@@ -134,15 +134,12 @@ class Factories:
         row_splits_dtype: Any = dtypes.int64,
     ) -> Self:
         """A dense tensor, whose rows may be cut to `lengths` or before trailing `padding`."""
-        if lengths is not None and padding is not None:
+        if all(given is not None for given in (lengths, padding)):
             raise ValueError("Specify lengths or padding, but not both")
-        if not isinstance(ragged_rank, int):
-            raise TypeError(f"ragged_rank expected int, got {ragged_rank!r}")
-        if ragged_rank <= 0:
-            raise ValueError(f"ragged_rank must be greater than 0; got {ragged_rank}")
-        dtype = dtypes.as_dtype(row_splits_dtype)
+        _check_levels(ragged_rank)
         with name_scope(name, "RaggedFromTensor", [tensor, lengths, padding]):
-            return conversion.from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype)
+            kind = dtypes.as_dtype(row_splits_dtype)
+            return conversion.from_tensor(cls, tensor, lengths, padding, ragged_rank, kind)
 
     @classmethod
     def from_sparse(
@@ -172,6 +169,13 @@ def _nested(make: Callable[..., Any], values: Any, levels: Sequence[Any], valida
     for level in reversed(levels):
         values = make(values, level, validate=validate)
     return values
+
+
+def _check_levels(ragged_rank: Any) -> None:
+    if not isinstance(ragged_rank, int):
+        raise TypeError(f"ragged_rank expected int, got {ragged_rank!r}")
+    if ragged_rank <= 0:
+        raise ValueError(f"ragged_rank must be greater than 0; got {ragged_rank}")
 
 
 def _check_bool(validate: Any) -> None:

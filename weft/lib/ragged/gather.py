@@ -9,25 +9,13 @@ from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.ragged.rows import int_tensor, known_rank
 from weft.lib.ragged.shape import expand_dims
-from weft.lib.ragged.tensor import (
-    RaggedTensor,
-    convert_to_tensor_or_ragged_tensor,
-    match_row_splits_dtypes,
-)
+from weft.lib.ragged.tensor import RaggedTensor, convert_alike
 from weft.ops.array import array
 from weft.ops.array.gather import batch_gather as dense_batch_gather
 from weft.ops.array.gather import gather as dense_gather
 from weft.ops.array.gather import gather_nd as dense_gather_nd
 from weft.ops.control import check
 from weft.ops.math import math
-
-
-def _converted(params: Any, indices: Any) -> list[Any]:
-    both = (
-        convert_to_tensor_or_ragged_tensor(params, name="params"),
-        convert_to_tensor_or_ragged_tensor(indices, name="indices"),
-    )
-    return match_row_splits_dtypes(*both)[1]
 
 
 def _only_zero(name: str, value: Any) -> None:
@@ -47,7 +35,7 @@ def gather(
     _only_zero("axis", 0 if axis is None else axis)
     _only_zero("batch_dims", batch_dims)
     with name_scope(name, "RaggedGather", [params, indices]):
-        params, indices = _converted(params, indices)
+        params, indices = convert_alike({}, params=params, indices=indices)[1]
         if isinstance(indices, RaggedTensor):
             return indices.with_values(gather(params, indices.values))
         if not isinstance(params, RaggedTensor):
@@ -69,16 +57,20 @@ def _gathered(params: RaggedTensor, indices: Tensor, levels: int) -> tuple[list[
 # ---- gather_nd ----------------------------------------------------------------------------------
 
 
+_UNFIT_RANKS = {
+    None: "indices.rank be statically known.",
+    0: "indices.rank must be at least 1.",
+}
+
+
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Any:
     """The slices of `params` at the coordinates in the last dimension of `indices`."""
     _only_zero("batch_dims", batch_dims)
     with name_scope(name, "RaggedGatherNd", [params, indices]):
-        params, indices = _converted(params, indices)
+        params, indices = convert_alike({}, params=params, indices=indices)[1]
         rank = indices.shape.ndims
-        if rank is None:
-            raise ValueError("indices.rank be statically known.")
-        if rank == 0:
-            raise ValueError("indices.rank must be at least 1.")
+        if rank in _UNFIT_RANKS:
+            raise ValueError(_UNFIT_RANKS[rank])
         if isinstance(indices, RaggedTensor) and rank == indices.ragged_rank + 1:
             raise ValueError("The innermost dimension of indices may not be ragged")
         if indices.shape.as_list()[-1] is None:
@@ -143,7 +135,7 @@ _NO_BATCH = "batch shape from indices does not match params shape"
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
     """From each row of `params` what the same row of `indices` names."""
     with name_scope(name, "RaggedBatchGather", [params, indices]):
-        params, indices = _converted(params, indices)
+        params, indices = convert_alike({}, params=params, indices=indices)[1]
         rank = indices.shape.ndims
         if rank is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from weft.graph.graph import control_dependencies, name_scope
@@ -79,11 +80,11 @@ def _rows_joined(inputs: list[RaggedTensor], stacked: bool) -> Any:
 
 
 def _splits_joined(splits: list[Tensor]) -> Tensor:
-    pieces, offset = [splits[0]], splits[0][-1]
-    for each in splits[1:]:
-        pieces.append(each[1:] + offset)
-        offset = offset + each[-1]
-    return array.concat(pieces, axis=0)
+    first, *rest = splits
+    # Counted one further than used, as TensorFlow does, which shows in the graph.
+    offsets = itertools.accumulate(rest, lambda end, each: end + each[-1], initial=first[-1])
+    moved = [each[1:] + offset for offset, each in zip(offsets, rest, strict=False)]
+    return array.concat([first, *moved], axis=0)
 
 
 def _columns_joined(inputs: list[RaggedTensor], stacked: bool) -> RaggedTensor:

@@ -13,6 +13,7 @@ from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
 from weft.lib.ragged.mapping import map_flat_values
 from weft.lib.ragged.rows import (
+    INDEX_TYPES,
     lengths_to_splits,
     positive_axis,
     ranges,
@@ -21,9 +22,9 @@ from weft.lib.ragged.rows import (
 )
 from weft.lib.ragged.tensor import (
     RaggedTensor,
+    convert_alike,
     convert_to_tensor_or_ragged_tensor,
     is_ragged,
-    match_row_splits_dtypes,
 )
 from weft.ops.array import array
 from weft.ops.array.gather import gather
@@ -66,10 +67,8 @@ def aggregate(over: Segments, data: Any, ids: Any, number: Any) -> Any:
     """Rows of `data` with the same id become one, column by column."""
     if not (is_ragged(data) or is_ragged(ids)):
         return over(data, ids, number)
-    data = convert_to_tensor_or_ragged_tensor(data, name="data")
-    ids = convert_to_tensor_or_ragged_tensor(ids, name="segment_ids")
-    _, (data, ids) = match_row_splits_dtypes(data, ids)
-    if ids.dtype not in (dtypes.int32, dtypes.int64):
+    _, (data, ids) = convert_alike({}, data=data, segment_ids=ids)
+    if ids.dtype not in INDEX_TYPES:
         raise ValueError("segment_ids must have dtype int32 or int64.")
     if isinstance(ids, RaggedTensor):
         return _aggregate_below(over, data, ids, number)
@@ -112,21 +111,31 @@ def _divided(total: Any, count: Any) -> Any:
     return total / count
 
 
-def segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-    """The mean of each segment."""
-    with name_scope(name, "RaggedSegmentMean", [data, segment_ids, num_segments]):
-        total = segment_sum(data, segment_ids, num_segments)
-        ones = map_flat_values(array.ones_like, data)
-        return _divided(total, segment_sum(ones, segment_ids, num_segments))
+def _mean_function(
+    name: str, scope: str, doc: str, weigh: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The sums of segments, each divided by what `weigh` makes of its size."""
+
+    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+        segments = segment_ids, num_segments
+        with name_scope(name, scope, [data, *segments]):
+            total = segment_sum(data, *segments)
+            count = segment_sum(map_flat_values(array.ones_like, data), *segments)
+            return _divided(total, weigh(count))
+
+    function.__name__, function.__doc__ = name, doc
+    return function
 
 
-def segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-    """The sum of each segment divided by the square root of its size."""
-    with name_scope(name, "RaggedSegmentSqrtN", [data, segment_ids, num_segments]):
-        total = segment_sum(data, segment_ids, num_segments)
-        ones = map_flat_values(array.ones_like, data)
-        count = segment_sum(ones, segment_ids, num_segments)
-        return _divided(total, map_flat_values(math.sqrt, count))
+segment_mean = _mean_function(
+    "segment_mean", "RaggedSegmentMean", "The mean of each segment.", lambda count: count
+)
+segment_sqrt_n = _mean_function(
+    "segment_sqrt_n",
+    "RaggedSegmentSqrtN",
+    "The sum of each segment divided by the square root of its size.",
+    lambda count: map_flat_values(math.sqrt, count),
+)
 
 
 # ---- reductions ---------------------------------------------------------------------------------

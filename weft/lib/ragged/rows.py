@@ -21,6 +21,12 @@ MISMATCH = (
     "Input RaggedTensors have mismatched row_splits dtypes; use "
     "RaggedTensor.with_row_splits_dtype() to convert them to compatible dtypes."
 )
+INDEX_TYPES = dtypes.int32, dtypes.int64
+
+
+def index_type(splits: Tensor, asked: Any) -> DType:
+    """The type asked for, or else that of the splits."""
+    return splits.dtype if asked is None else dtypes.as_dtype(asked)
 
 
 def positive_axis(axis: Any, ndims: int | None) -> int:
@@ -91,13 +97,13 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     """The row of each value."""
     with name_scope(name, "RaggedSplitsToSegmentIds", [splits]):
         splits = convert_to_tensor(splits, name="splits", preferred_dtype=dtypes.int64)
-        if splits.dtype not in (dtypes.int32, dtypes.int64):
+        if splits.dtype not in INDEX_TYPES:
             raise ValueError("splits must have dtype int32 or int64")
         splits.shape.assert_has_rank(1)
         if splits.shape.as_list()[0] == 0:
             raise ValueError("Invalid row_splits: []")
-        kind = splits.dtype if out_type is None else dtypes.as_dtype(out_type)
-        rows = math.range(array.shape(splits, out_type=kind)[-1] - 1)
+        last = array.shape(splits, out_type=index_type(splits, out_type))[-1]
+        rows = math.range(last - 1)
         return array.repeat(rows, splits_to_lengths(splits), axis=0)
 
 

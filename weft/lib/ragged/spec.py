@@ -26,15 +26,14 @@ class RaggedTensorSpec(TypeSpec):
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
         self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
         rank = self._shape.ndims
-        if ragged_rank is None:
-            if rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
-            ragged_rank = rank - 1
-        if not isinstance(ragged_rank, int):
+        levels = rank - 1 if ragged_rank is None and rank is not None else ragged_rank
+        if levels is None:
+            raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+        if not isinstance(levels, int):
             raise TypeError("ragged_rank must be an int")
-        if rank is not None and ragged_rank >= rank:
+        if rank is not None and levels >= rank:
             raise ValueError("ragged_rank must be less than rank.")
-        self._ragged_rank = ragged_rank
+        self._ragged_rank = levels
 
     @property
     def value_type(self) -> type:

@@ -89,12 +89,12 @@ def strings_split(
     name: str | None = None,
 ) -> Any:
     """Splits each string at the string `sep`, by default at white space."""
-    input = deprecated_alias("input", input, "source", source)
-    with name_scope(name, "StringSplit", [input]):
-        input = convert_to_tensor_or_ragged_tensor(input, dtype=dtypes.string, name="input")
-        if result_type == "SparseTensor" and input.shape.ndims in (0, 1):
-            return sparse_split(input, sep, maxsplit)
-        rows = _split_each(input, lambda v: _rows_of(sparse_split(v, sep, maxsplit)))
+    given = deprecated_alias("input", input, "source", source)
+    with name_scope(name, "StringSplit", [given]):
+        strings = convert_to_tensor_or_ragged_tensor(given, dtypes.string, name="input")
+        if result_type == "SparseTensor" and strings.shape.ndims in (0, 1):
+            return sparse_split(strings, sep, maxsplit)
+        rows = _split_each(strings, lambda v: _rows_of(sparse_split(v, sep, maxsplit)))
         if result_type == "SparseTensor":
             return rows.to_sparse()
         if result_type == "RaggedTensor":

@@ -16,7 +16,9 @@ from weft.lib.ragged import conversion
 from weft.lib.ragged.factories import Factories
 from weft.lib.ragged.partition import Partition
 from weft.lib.ragged.rows import (
+    INDEX_TYPES,
     MISMATCH,
+    index_type,
     positive_axis,
     row_splits_to_segment_ids,
     splits_to_lengths,
@@ -53,7 +55,7 @@ class RaggedTensor(Factories):
             raise TypeError(f"Row-partitioning argument must be a Tensor, got {row_splits!r}")
         if not isinstance(values, (RaggedTensor, Tensor)):
             raise TypeError(f"values must be a Tensor or RaggedTensor, got {values!r}")
-        if row_splits.dtype not in (dtypes.int32, dtypes.int64):
+        if row_splits.dtype not in INDEX_TYPES:
             raise ValueError("Row-partitioning argument must be int32 or int64")
         row_splits.shape.assert_has_rank(1)
         values.shape.with_rank_at_least(1)
@@ -134,7 +136,7 @@ class RaggedTensor(Factories):
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
         """The number of rows."""
-        dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        dtype = index_type(self._row_splits, out_type)
         if self._nrows is not None:
             return math.cast(self._nrows, dtype)
         with name_scope(name, "RaggedNRows", [self]):
@@ -159,11 +161,14 @@ class RaggedTensor(Factories):
             if axis == 1:
                 known = self._row_lengths
                 return splits_to_lengths(self._row_splits) if known is None else known
-            if isinstance(self._values, RaggedTensor):
-                return self.with_values(self._values.row_lengths(axis - 1))
-            dtype = self._row_splits.dtype
-            shape = array.shape(self._values, out_type=dtype)
-            return self.with_values(array.ones(shape[: axis - 1], dtype) * shape[axis - 1])
+            return self.with_values(self._lengths_of_values(axis - 1))
+
+    def _lengths_of_values(self, axis: int) -> Any:
+        if isinstance(self._values, RaggedTensor):
+            return self._values.row_lengths(axis)
+        dtype = self._row_splits.dtype
+        shape = array.shape(self._values, out_type=dtype)
+        return array.ones(shape[:axis], dtype) * shape[axis]
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
         """The lengths of rows in all ragged dimensions, outermost first."""
@@ -193,10 +198,8 @@ class RaggedTensor(Factories):
         """The same rows of other values."""
         new_values.shape.with_rank_at_least(1)
         self._values.shape[:1].assert_is_compatible_with(new_values.shape[:1])
-        if (
-            isinstance(new_values, RaggedTensor)
-            and self._row_splits.dtype != new_values.row_splits.dtype
-        ):
+        splits = new_values.row_splits if isinstance(new_values, RaggedTensor) else None
+        if splits is not None and splits.dtype != self._row_splits.dtype:
             raise ValueError(
                 "self and new_values have mismatched row_splits dtypes; use "
                 "RaggedTensor.with_row_splits_dtype() to convert them to compatible dtypes."
@@ -213,7 +216,7 @@ class RaggedTensor(Factories):
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
         """The same with splits of another type."""
         dtype = dtypes.as_dtype(dtype)
-        if dtype not in (dtypes.int32, dtypes.int64):
+        if dtype not in INDEX_TYPES:
             raise ValueError("dtype must be int32 or int64")
         if self._row_splits.dtype == dtype:
             return self
@@ -282,7 +285,7 @@ class RaggedTensor(Factories):
 def _check_cached(value: Any) -> None:
     if value is not None and not isinstance(value, Tensor):
         raise TypeError("Cached value must be a Tensor or None.")
-    if value is not None and value.dtype not in (dtypes.int32, dtypes.int64):
+    if value is not None and value.dtype not in INDEX_TYPES:
         raise TypeError("Cached value must be int32 or int64.")
 
 
@@ -300,6 +303,15 @@ def match_row_splits_dtypes(*tensors: Any) -> tuple[DType, list[Any]]:
     if len(found) > 1:
         raise ValueError(MISMATCH)
     return (found.pop() if found else dtypes.int64), list(tensors)
+
+
+def convert_alike(types: dict[str, Any], **given: Any) -> tuple[DType, list[Any]]:
+    """(the one type of splits, the arguments as tensors of their names and, if any, `types`)."""
+    tensors = [
+        convert_to_tensor_or_ragged_tensor(value, types.get(name), name=name)
+        for name, value in given.items()
+    ]
+    return match_row_splits_dtypes(*tensors)
 
 
 def convert_to_tensor_or_ragged_tensor(

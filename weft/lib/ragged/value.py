@@ -7,17 +7,25 @@ from typing import Any
 
 import numpy as np
 
+_INDEX_TYPES = np.int32, np.int64
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
 
 class RaggedTensorValue:
     """A ragged tensor of NumPy arrays: values, and where rows begin and end in them."""
 
     def __init__(self, values: Any, row_splits: Any) -> None:
-        is_array = isinstance(row_splits, (np.ndarray, np.generic))
-        if not (is_array and row_splits.dtype in (np.int64, np.int32) and row_splits.ndim == 1):
+        nested = isinstance(values, RaggedTensorValue)
+        if not (
+            _is_array(row_splits) and row_splits.ndim == 1 and row_splits.dtype in _INDEX_TYPES
+        ):
             raise TypeError("row_splits must be a 1D int32 or int64 numpy array")
-        if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
+        if not (nested or _is_array(values)):
             raise TypeError("values must be a numpy array or a RaggedTensorValue")
-        if isinstance(values, RaggedTensorValue) and row_splits.dtype != values.row_splits.dtype:
+        if nested and values.row_splits.dtype != row_splits.dtype:
             raise ValueError("row_splits and values.row_splits must have the same dtype")
         self._values: Any = values
         self._row_splits = row_splits

@@ -15,19 +15,11 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.base import Layer
 from weft.lib.layers.core import Dense
-from weft.lib.rnn.cells import zero_state_tensors
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.lib.rnn.cells import size_of, zero_state_tensors
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import shape as array_shape
 from weft.ops.control import check
 from weft.ops.math import arg_extremes, matmul, reduce, unary
 from weft.ops.nn import activations as nn_impl
@@ -39,10 +31,9 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
     """A one at the largest of each row of logits, zeros elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
-        depth = logits.shape.as_list()[-1]
-        if depth is None:
-            depth = array_shape.shape(logits)[-1]
-        return select.one_hot(arg_extremes.argmax(logits, -1), depth, dtype=logits.dtype)
+        width = size_of(logits, -1)
+        largest = arg_extremes.argmax(logits, -1)
+        return select.one_hot(largest, width, dtype=logits.dtype)
 
 
 def _prepare_memory(memory: Any, lengths: Any, check_inner_dims_defined: bool) -> Any:
@@ -117,22 +108,23 @@ class BaseAttentionMechanism(AttentionMechanism):
         self._query_layer, self._memory_layer = query_layer, memory_layer
         self.dtype = memory_layer.dtype
         if not callable(probability_fn):
-            raise TypeError(
-                f"probability_fn must be callable, saw type: {type(probability_fn).__name__}"
-            )
-        if score_mask_value is None:
-            score_mask_value = dtypes.as_dtype(self.dtype).as_numpy_dtype(-np.inf)
-        self._probability_fn = lambda score, previous: probability_fn(
-            _mask_score(score, memory_sequence_length, score_mask_value), previous
-        )
+            found = type(probability_fn).__name__
+            raise TypeError(f"probability_fn must be callable, saw type: {found}")
+        lowest = score_mask_value
+        if lowest is None:
+            lowest = dtypes.as_dtype(self.dtype).as_numpy_dtype(-np.inf)
+
+        def masked_probability(score: Tensor, previous: Any) -> Any:
+            return probability_fn(_mask_score(score, memory_sequence_length, lowest), previous)
+
+        self._probability_fn = masked_probability
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
-            self._values = _prepare_memory(memory, memory_sequence_length, check_inner_dims_defined)
-            self._keys = memory_layer(self._values) if memory_layer else self._values
+            values = _prepare_memory(memory, memory_sequence_length, check_inner_dims_defined)
+            keys = memory_layer(values) if memory_layer else values
             if custom_key_value_fn is not None:
-                self._keys, self._values = custom_key_value_fn(self._keys, self._values)
-            batch, size = self._keys.shape.as_list()[:2]
-            self._batch_size = batch or array_shape.shape(self._keys)[0]
-            self._alignments_size = size or array_shape.shape(self._keys)[1]
+                keys, values = custom_key_value_fn(keys, values)
+            self._keys, self._values = keys, values
+            self._batch_size, self._alignments_size = size_of(keys, 0), size_of(keys, 1)
 
     memory_layer = stored("memory_layer", "What makes keys of the memory.")
     query_layer = stored("query_layer", "What queries go through before they are compared.")

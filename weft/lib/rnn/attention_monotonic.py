@@ -12,18 +12,11 @@ from weft.core.signatures import with_parameters_of
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.attention import BaseAttentionMechanism, bahdanau_score, luong_score, projection
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.lib.rnn.cells import size_of
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import shape as array_shape
 from weft.ops.functions.functional import scan
 from weft.ops.math import casts, clip, cumulative, unary
 from weft.ops.math.math import sigmoid
@@ -35,40 +28,56 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
     """The cumulative product of values in [0, 1], as a sum of logarithms."""
     with name_scope(None, "SafeCumprod", [x]):
         x = convert_to_tensor(x, name="x")
-        tiny = np.finfo(x.dtype.as_numpy_dtype).tiny
-        logs = unary.log(clip.clip_by_value(x, tiny, 1))
-        return unary.exp(cumulative.cumsum(logs, *args, **kwargs))
+        positive = clip.clip_by_value(x, np.finfo(x.dtype.as_numpy_dtype).smallest_normal, 1)
+        return unary.exp(cumulative.cumsum(unary.log(positive), *args, **kwargs))
+
+
+def _attend_recursively(p: Tensor, previous: Tensor) -> Tensor:
+    batch = size_of(p, 0)
+    passed = array_join.concat([array_fill.ones((batch, 1)), 1 - p[:, :-1]], 1)
+
+    def advance(reached: Tensor, entry: list[Tensor]) -> Tensor:
+        passing, starting = entry
+        return array_shape.reshape(passing * reached + starting, (batch,))
+
+    entries = [array_shape.transpose(x) for x in (passed, previous)]
+    reached = scan(advance, entries, array_fill.zeros((batch,)))
+    return p * array_shape.transpose(reached)
+
+
+def _attend_in_parallel(p: Tensor, previous: Tensor) -> Tensor:
+    passed = safe_cumprod(1 - p, axis=1, exclusive=True)
+    floor = clip.clip_by_value(passed, 1e-10, 1.0)
+    return p * passed * cumulative.cumsum(previous / floor, axis=1)
+
+
+def _attend_hard(p: Tensor, previous: Tensor) -> Tensor:
+    p = p * cumulative.cumsum(previous, axis=1)
+    return p * cumulative.cumprod(1 - p, axis=1, exclusive=True)
+
+
+_MODES = {
+    "recursive": _attend_recursively,
+    "parallel": _attend_in_parallel,
+    "hard": _attend_hard,
+}
 
 
 def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Tensor:
     """Attention that never moves back, from the probability of stopping at each entry."""
     p = convert_to_tensor(p_choose_i, name="p_choose_i")
     previous = convert_to_tensor(previous_attention, name="previous_attention")
-    if mode == "recursive":
-        batch = p.shape.as_list()[0] or array_shape.shape(p)[0]
-        passed = array_join.concat([array_fill.ones((batch, 1)), 1 - p[:, :-1]], 1)
-        reached = scan(
-            lambda x, yz: array_shape.reshape(yz[0] * x + yz[1], (batch,)),
-            [array_shape.transpose(passed), array_shape.transpose(previous)],
-            array_fill.zeros((batch,)),
-        )
-        return p * array_shape.transpose(reached)
-    if mode == "parallel":
-        passed = safe_cumprod(1 - p, axis=1, exclusive=True)
-        floor = clip.clip_by_value(passed, 1e-10, 1.0)
-        return p * passed * cumulative.cumsum(previous / floor, axis=1)
-    if mode == "hard":
-        p = p * cumulative.cumsum(previous, axis=1)
-        return p * cumulative.cumprod(1 - p, axis=1, exclusive=True)
-    raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
+    if mode not in _MODES:
+        raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
+    return _MODES[mode](p, previous)
 
 
 def _monotonic_probability_fn(
     score: Tensor, previous: Any, sigmoid_noise: float, mode: str, seed: int | None = None
 ) -> Tensor:
     if sigmoid_noise > 0:
-        noise = random.random_normal(array_shape.shape(score), dtype=score.dtype, seed=seed)
-        score = score + sigmoid_noise * noise
+        sizes = array_shape.shape(score)
+        score += sigmoid_noise * random.random_normal(sizes, dtype=score.dtype, seed=seed)
     p = casts.cast(score > 0, score.dtype) if mode == "hard" else sigmoid(score)
     return monotonic_attention(p, previous, mode)
 

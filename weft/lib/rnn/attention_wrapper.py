@@ -11,19 +11,11 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.core import Dense
 from weft.lib.rnn.attention import AttentionMechanism
-from weft.lib.rnn.cells import RNNCell, assert_like_rnncell, zero_state_tensors
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.lib.rnn.cells import RNNCell, assert_like_rnncell, size_of, zero_state_tensors
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import shape as array_shape
 from weft.ops.control import check
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import matmul
@@ -58,16 +50,20 @@ class AttentionWrapperState(
         return nest.map_structure(checked, self, self._replace(**kwargs))
 
 
+def _weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+    rows = matmul.matmul(array_shape.expand_dims(weights, 1), values)
+    return array_shape.squeeze(rows, [1])
+
+
 def _compute_attention(
     mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
 ) -> tuple[Tensor, Tensor, Any]:
     """(attention, alignments, next attention state) for the output of a cell."""
     alignments, next_state = mechanism(cell_output, state=attention_state)
-    context = matmul.matmul(array_shape.expand_dims(alignments, 1), mechanism.values)
-    context = array_shape.squeeze(context, [1])
+    attention = _weighted_sum(mechanism.values, alignments)
     if attention_layer is not None:
-        context = attention_layer(array_join.concat([cell_output, context], 1))
-    return context, alignments, next_state
+        attention = attention_layer(array_join.concat([cell_output, attention], 1))
+    return attention, alignments, next_state
 
 
 _TILE = (
@@ -127,7 +123,7 @@ class AttentionWrapper(RNNCell):
                     f"When constructing AttentionWrapper {self._base_name}: Non-matching batch "
                     "sizes between the memory (encoder output) and initial_cell_state.  "
                 ) + _TILE.format("initial state")
-                with control_dependencies(self._batch_size_checks(_rows(last), message)):
+                with control_dependencies(self._batch_size_checks(size_of(last, 0), message)):
                     self._initial_cell_state = nest.map_structure(
                         lambda s: array_pass.identity(s, name="check_initial_cell_state"),
                         initial_cell_state,
@@ -185,21 +181,28 @@ class AttentionWrapper(RNNCell):
 
     @property
     def state_size(self) -> AttentionWrapperState:
-        mechanisms = self._attention_mechanisms
-        return AttentionWrapperState(
-            cell_state=self._cell.state_size,
-            time=TensorShape([]),
-            attention=self._attention_layer_size,
-            alignments=self._item_or_tuple(m.alignments_size for m in mechanisms),
-            attention_state=self._item_or_tuple(m.state_size for m in mechanisms),
-            alignment_history=self._item_or_tuple(
-                m.alignments_size if self._alignment_history else () for m in mechanisms
-            ),
+        sizes = [mechanism.alignments_size for mechanism in self._attention_mechanisms]
+        return self._state_of(
+            self._cell.state_size,
+            TensorShape([]),
+            self._attention_layer_size,
+            sizes,
+            [mechanism.state_size for mechanism in self._attention_mechanisms],
+            sizes,
         )
+
+    def _state_of(
+        self, cell: Any, time: Any, attention: Any, alignments: Any, states: Any, history: Any
+    ) -> AttentionWrapperState:
+        """A state of these parts, of which the last three have one for each mechanism."""
+        if not self._alignment_history:
+            history = [()] * len(alignments)
+        each = [self._item_or_tuple(parts) for parts in (alignments, history, states)]
+        return AttentionWrapperState(cell, attention, time, *each)
 
     def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
         mechanisms = self._attention_mechanisms
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+        with self._zero_state_scope(batch_size):
             cell_state = self._initial_cell_state
             if cell_state is None:
                 cell_state = self._cell.get_initial_state(batch_size=batch_size, dtype=dtype)
@@ -215,21 +218,15 @@ class AttentionWrapper(RNNCell):
                     lambda s: array_pass.identity(s, name="checked_cell_state"), cell_state
                 )
             alignments = [m.initial_alignments(batch_size, dtype) for m in mechanisms]
-            return AttentionWrapperState(
-                cell_state=cell_state,
-                time=array_fill.zeros([], dtype=dtypes.int32),
-                attention=zero_state_tensors(self._attention_layer_size, batch_size, dtype),
-                alignments=self._item_or_tuple(alignments),
-                attention_state=self._item_or_tuple(
-                    m.initial_state(batch_size, dtype) for m in mechanisms
-                ),
-                alignment_history=self._item_or_tuple(
-                    TensorArray(dtype, size=0, dynamic_size=True, element_shape=each.shape)
-                    if self._alignment_history
-                    else ()
-                    for each in alignments
-                ),
-            )
+            time = array_fill.zeros([], dtype=dtypes.int32)
+            attention = zero_state_tensors(self._attention_layer_size, batch_size, dtype)
+            states = [m.initial_state(batch_size, dtype) for m in mechanisms]
+            history = [
+                TensorArray(dtype, size=0, dynamic_size=True, element_shape=each.shape)
+                for each in alignments
+                if self._alignment_history
+            ]
+            return self._state_of(cell_state, time, attention, alignments, states, history)
 
     def call(self, inputs: Any, state: AttentionWrapperState) -> tuple[Any, Any]:
         if not isinstance(state, AttentionWrapperState):
@@ -243,7 +240,7 @@ class AttentionWrapper(RNNCell):
             f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the "
             "memory (encoder output) and the query (decoder output).  "
         ) + _TILE.format("memory input")
-        with control_dependencies(self._batch_size_checks(_rows(output), message)):
+        with control_dependencies(self._batch_size_checks(size_of(output, 0), message)):
             output = array_pass.identity(output, name="checked_cell_output")
         states, histories = state.attention_state, state.alignment_history
         if not self._is_multi:
@@ -271,7 +268,3 @@ class AttentionWrapper(RNNCell):
 
 def _join_inputs(inputs: Any, attention: Any) -> Tensor:
     return array_join.concat([inputs, attention], -1)
-
-
-def _rows(x: Tensor) -> Any:
-    return x.shape.as_list()[0] or array_shape.shape(x)[0]

@@ -21,8 +21,14 @@ def layered_output_size(cell: Any, output_layer: Layer | None) -> Any:
     size = cell.output_size
     if output_layer is None:
         return size
-    batched = nest.map_structure(lambda s: TensorShape([None]).concatenate(s), size)
-    return nest.map_structure(lambda s: s[1:], output_layer.compute_output_shape(batched))
+    batched = nest.map_structure(TensorShape([None]).concatenate, size)
+    shapes = output_layer.compute_output_shape(batched)
+    return nest.map_structure(lambda shape: shape[1:], shapes)
+
+
+def check_output_layer(layer: Any) -> None:
+    if layer is not None and not isinstance(layer, Layer):
+        raise TypeError(f"output_layer must be a Layer, received: {type(layer)}")
 
 
 class BasicDecoder(Decoder):
@@ -34,8 +40,7 @@ class BasicDecoder(Decoder):
         assert_like_rnncell("cell", cell)
         if not isinstance(helper, Helper):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")
-        if output_layer is not None and not isinstance(output_layer, Layer):
-            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+        check_output_layer(output_layer)
         self._cell, self._helper = cell, helper
         self._initial_state, self._output_layer = initial_state, output_layer
 
@@ -63,11 +68,10 @@ class BasicDecoder(Decoder):
 
     def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, "BasicDecoderStep", [time]):
-            outputs, cell_state = self._cell(inputs, state)
+            outputs, state = self._cell(inputs, state)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
-            ids = self._helper.sample(time=time, outputs=outputs, state=cell_state)
-            finished, next_inputs, next_state = self._helper.next_inputs(
-                time=time, outputs=outputs, state=cell_state, sample_ids=ids
-            )
-        return BasicDecoderOutput(outputs, ids), next_state, next_inputs, finished
+            now = {"time": time, "outputs": outputs, "state": state}
+            ids = self._helper.sample(**now)
+            finished, following, state = self._helper.next_inputs(**now, sample_ids=ids)
+        return BasicDecoderOutput(outputs, ids), state, following, finished

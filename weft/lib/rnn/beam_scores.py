@@ -10,24 +10,13 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.attention_wrapper import AttentionWrapperState
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    gather,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    repeat as array_repeat,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.lib.rnn.helper import tensor_of_rank
+from weft.ops.array import fill as array_fill
+from weft.ops.array import gather
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import repeat as array_repeat
+from weft.ops.array import shape as array_shape
 from weft.ops.math import casts, elementwise, reduce, sequence, unary
 from weft.ops.math.math import div
 from weft.ops.nn.gather_tree import gather_tree
@@ -40,18 +29,15 @@ def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
 
     def tiled(x: Any) -> Tensor:
         x = convert_to_tensor(x, name="t")
-        if x.shape.ndims is None or x.shape.ndims < 1:
+        if not x.shape.ndims:
             raise ValueError("t must have statically known rank")
+        rows, *inner = x.shape.as_list()
         sizes = array_shape.shape(x)
-        counts = [1] * (x.shape.ndims + 1)
-        counts[1] = multiplier
+        counts = [1, multiplier] + [1] * len(inner)
         repeated = array_repeat.tile(array_shape.expand_dims(x, 1), counts)
-        result = array_shape.reshape(
-            repeated, array_join.concat(([sizes[0] * multiplier], sizes[1:]), 0)
-        )
-        batch = x.shape.as_list()[0]
-        rows = None if batch is None else batch * multiplier
-        result.set_shape(TensorShape([rows]).concatenate(x.shape[1:]))
+        shape = array_join.concat(([sizes[0] * multiplier], sizes[1:]), 0)
+        result = array_shape.reshape(repeated, shape)
+        result.set_shape([None if rows is None else rows * multiplier, *inner])
         return result
 
     with name_scope(name, "tile_batch", [*nest.flatten(t), multiplier]):
@@ -112,14 +98,15 @@ def _length_penalty(sequence_lengths: Tensor, penalty_factor: Any) -> Any:
     factor.set_shape(())
     if constant_value(factor) == 0:
         return 1.0
-    return div((5.0 + casts.cast(sequence_lengths, dtypes.float32)) ** factor, 6.0**factor)
+    length = 5.0 + casts.cast(sequence_lengths, dtypes.float32)
+    return div(length**factor, 6.0**factor)
 
 
 def _mean_of(probabilities: list[Tensor]) -> Tensor:
-    if len(probabilities) == 1:
-        return probabilities[0]
-    stacked = [array_shape.expand_dims(p, -1) for p in probabilities]
-    return reduce.reduce_mean(array_join.concat(stacked, -1), -1)
+    if len(probabilities) > 1:
+        columns = (array_shape.expand_dims(each, -1) for each in probabilities)
+        return reduce.reduce_mean(array_join.concat(list(columns), -1), -1)
+    return probabilities[0]
 
 
 def attention_probs(state: Any, coverage_penalty_weight: Any) -> Tensor | None:
@@ -153,11 +140,12 @@ def get_scores(
 ) -> Tensor:
     penalty = _length_penalty(sequence_lengths, length_penalty_weight)
     scores = log_probs / casts.cast(penalty, dtype=log_probs.dtype)
-    weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
-    if weight.shape.ndims != 0:
-        raise ValueError(
-            f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}"
-        )
+    weight = tensor_of_rank(
+        coverage_penalty_weight,
+        (0,),
+        "coverage_penalty_weight should be a scalar, but saw shape: {shape}",
+        "coverage_penalty_weight",
+    )
     if constant_value(weight) == 0.0:
         return scores
     attended = accumulated_attention_probs
@@ -166,27 +154,28 @@ def get_scores(
             "accumulated_attention_probs can be None only if coverage penalty is disabled."
         )
     # What was never attended to would cost infinitely much: padding is such.
-    attended = select.where(
-        elementwise.equal(attended, 0.0), array_fill.ones_like(attended), attended
-    )
-    coverage = reduce.reduce_sum(unary.log(elementwise.minimum(attended, 1.0)), 2)
-    coverage = coverage * casts.cast(finished, dtypes.float32) * weight
+    never = elementwise.equal(attended, 0.0)
+    attended = select.where(never, array_fill.ones_like(attended), attended)
+    shortfall = unary.log(elementwise.minimum(attended, 1.0))
+    coverage = reduce.reduce_sum(shortfall, 2) * casts.cast(finished, dtypes.float32) * weight
     return scores + array_shape.expand_dims(coverage, 2)
+
+
+def _for_each_beam(row: Tensor, beams: Tensor) -> Tensor:
+    """`row` once for every entry of [batch, beam]."""
+    one = array_shape.reshape(row, [1, 1, -1])
+    return array_repeat.tile(one, array_join.concat([array_shape.shape(beams), [1]], 0))
 
 
 def mask_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
     """Finished beams go on with the end token only, at no cost."""
     words = array_shape.shape(probs)[2]
-    row = select.one_hot(
-        end_token,
-        words,
-        dtype=probs.dtype,
-        on_value=convert_to_tensor(0.0, dtype=probs.dtype),
-        off_value=convert_to_tensor(probs.dtype.min, dtype=probs.dtype),
-    )
-    ended = array_repeat.tile(
-        array_shape.reshape(row, [1, 1, -1]),
-        array_join.concat([array_shape.shape(finished), [1]], 0),
-    )
+    ended = _for_each_beam(zero_at(end_token, words, probs.dtype.min, probs.dtype), finished)
     mask = array_repeat.tile(array_shape.expand_dims(finished, 2), [1, 1, words])
     return select.where(mask, ended, probs)
+
+
+def zero_at(index: Any, depth: Any, elsewhere: Any, dtype: Any) -> Tensor:
+    """Rows of the logarithm of a probability of 1: zero at `index`, low `elsewhere`."""
+    on, off = (convert_to_tensor(value, dtype=dtype) for value in (0.0, elsewhere))
+    return select.one_hot(index, depth, on_value=on, off_value=off, dtype=dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,10 @@ import numpy as np
 from weft.core import dtypes, nest
 from weft.core.shapes import TensorShape
 from weft.graph.constant_value import constant_value
-from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.layers.base import Layer
 from weft.lib.platform import tf_logging
-from weft.lib.rnn.basic_decoder import layered_output_size
+from weft.lib.rnn.basic_decoder import check_output_layer, layered_output_size
 from weft.lib.rnn.beam_scores import (
     attention_probs,
     check_rank,
@@ -22,27 +22,17 @@ from weft.lib.rnn.beam_scores import (
     gather_tree_from_array,
     get_scores,
     mask_probs,
+    zero_at,
 )
-from weft.lib.rnn.cells import assert_like_rnncell
+from weft.lib.rnn.cells import assert_like_rnncell, size_of
 from weft.lib.rnn.decoder import Decoder
-from weft.lib.rnn.helper import embedding_function
+from weft.lib.rnn.helper import embedding_function, start_and_end, while_any_runs
 from weft.lib.rnn.step import static_shape
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    repeat as array_repeat,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
-from weft.ops.control.cond import cond
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import repeat as array_repeat
+from weft.ops.array import shape as array_shape
 from weft.ops.control.control import Assert
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import casts, elementwise, reduce, unary
@@ -82,23 +72,15 @@ class BeamSearchDecoder(Decoder):
         reorder_tensor_arrays: bool = True,
     ) -> None:
         assert_like_rnncell("cell", cell)
-        if output_layer is not None and not isinstance(output_layer, Layer):
-            raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
+        check_output_layer(output_layer)
         self._cell, self._output_layer = cell, output_layer
         self._beam_width, self._reorder_tensor_arrays = beam_width, reorder_tensor_arrays
         self._length_penalty_weight = length_penalty_weight
         self._coverage_penalty_weight = coverage_penalty_weight
         self._embedding_fn = embedding_function(embedding)
-        tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
-        if tokens.shape.ndims != 1:
-            raise ValueError("start_tokens must be a vector")
-        self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
-        if self._end_token.shape.ndims != 0:
-            raise ValueError("end_token must be a scalar")
+        tokens, self._end_token = start_and_end(start_tokens, end_token)
         self._batch_size = array_shape.size(start_tokens)
-        self._initial_cell_state = nest.map_structure(
-            self._maybe_split_batch_beams, initial_state, cell.state_size
-        )
+        self._initial_cell_state = self._of_states(self._maybe_split_batch_beams, initial_state)
         self._start_tokens = array_repeat.tile(array_shape.expand_dims(tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # All beams start alike, so only the first may go on.
@@ -135,13 +117,8 @@ class BeamSearchDecoder(Decoder):
 
     def initialize(self, name: str | None = None) -> Any:
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
-        log_probs = select.one_hot(
-            array_fill.zeros([self._batch_size], dtype=dtypes.int32),
-            depth=self._beam_width,
-            on_value=convert_to_tensor(0.0, dtype=dtype),
-            off_value=convert_to_tensor(-np.inf, dtype=dtype),
-            dtype=dtype,
-        )
+        first = array_fill.zeros([self._batch_size], dtype=dtypes.int32)
+        log_probs = zero_at(first, self._beam_width, -np.inf, dtype)
         attended = attention_probs(self._initial_cell_state, self._coverage_penalty_weight)
         state = BeamSearchDecoderState(
             cell_state=self._initial_cell_state,
@@ -182,14 +159,16 @@ class BeamSearchDecoder(Decoder):
         merged.set_shape(TensorShape([rows]).concatenate(static_shape(size)))
         return merged
 
+    def _of_states(self, function: Callable[..., Any], states: Any) -> Any:
+        """`function` of every part of the cell's state and its size."""
+        return nest.map_structure(function, states, self._cell.state_size)
+
     def _split_batch_beams(self, t: Any, size: Any) -> Tensor:
-        split = array_shape.reshape(
-            t,
-            array_join.concat(([self._batch_size, self._beam_width], array_shape.shape(t)[1:]), 0),
-        )
         expected = TensorShape([self._static_batch(), self._beam_width]).concatenate(
             static_shape(size)
         )
+        beams = [self._batch_size, self._beam_width]
+        split = array_shape.reshape(t, array_join.concat((beams, array_shape.shape(t)[1:]), 0))
         if not split.shape.is_compatible_with(expected):
             raise ValueError(
                 "Unexpected behavior when reshaping between beam width and batch size.  The "
@@ -249,22 +228,17 @@ class BeamSearchDecoder(Decoder):
     def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, "BeamSearchDecoderStep", [time]):
             inputs = nest.map_structure(lambda x: self._merge_batch_beams(x, x.shape[2:]), inputs)
-            merged = nest.map_structure(
-                self._maybe_merge_batch_beams, state.cell_state, self._cell.state_size
+            outputs, cell_state = self._cell(
+                inputs, self._of_states(self._maybe_merge_batch_beams, state.cell_state)
             )
-            outputs, next_cell_state = self._cell(inputs, merged)
             outputs = nest.map_structure(lambda x: self._split_batch_beams(x, x.shape[1:]), outputs)
-            next_cell_state = nest.map_structure(
-                self._maybe_split_batch_beams, next_cell_state, self._cell.state_size
-            )
+            cell_state = self._of_states(self._maybe_split_batch_beams, cell_state)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
-            output, next_state = self._extend(outputs, next_cell_state, state)
+            output, next_state = self._extend(outputs, cell_state, state)
             finished = next_state.finished
-            next_inputs = cond(
-                reduce.reduce_all(finished),
-                lambda: self._start_inputs,
-                lambda: self._embedding_fn(output.predicted_ids),
+            next_inputs = while_any_runs(
+                finished, self._start_inputs, lambda: self._embedding_fn(output.predicted_ids)
             )
         return output, next_state, next_inputs, finished
 
@@ -272,7 +246,7 @@ class BeamSearchDecoder(Decoder):
         """Every beam by every word, of which the best `beam_width` stay."""
         batch, width = self._batch_size, self._beam_width
         going = unary.logical_not(state.finished)
-        words = logits.shape.as_list()[-1] or array_shape.shape(logits)[-1]
+        words = size_of(logits, -1)
         log_probs = mask_probs(nn_impl.log_softmax(logits), self._end_token, state.finished)
         total = array_shape.expand_dims(state.log_probs, 2) + log_probs
         added = select.one_hot(

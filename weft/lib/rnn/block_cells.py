@@ -8,9 +8,8 @@ from typing import Any
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
-from weft.lib.layers.input_spec import InputSpec
 from weft.lib.rnn.basic_cells import LSTMStateTuple
-from weft.lib.rnn.cells import BIAS, KERNEL, LayerRNNCell
+from weft.lib.rnn.cells import BIAS, KERNEL, FlatInputCell
 from weft.ops.array.fill import zeros
 from weft.ops.state.initializers import constant_initializer
 
@@ -23,9 +22,9 @@ class BlockLSTM:
     def _set_up(
         self, num_units: int, forget_bias: float, cell_clip: float | None, use_peephole: bool
     ) -> None:
-        self._num_units, self._forget_bias = num_units, forget_bias
-        self._cell_clip = -1 if cell_clip is None else cell_clip
-        self._use_peephole = use_peephole
+        self._num_units, self._use_peephole = num_units, use_peephole
+        limit = -1 if cell_clip is None else cell_clip
+        self._options = {"forget_bias": forget_bias, "cell_clip": limit}
 
     @property
     def state_size(self) -> LSTMStateTuple:
@@ -46,19 +45,14 @@ class BlockLSTM:
 
     def _apply(self, op: Callable[..., Any], dtype: Any, *inputs: Any) -> tuple[Tensor, Tensor]:
         """The memory and the output that an operation gives for `inputs` and our weights."""
-        if self._use_peephole:
-            wci, wcf, wco = self._peepholes
-        else:
-            wci = wcf = wco = zeros([self._num_units], dtype=dtype)
-        _, memory, _, _, _, _, output = op(
-            *inputs, w=self._kernel, wci=wci, wcf=wcf, wco=wco, b=self._bias,
-            forget_bias=self._forget_bias, cell_clip=self._cell_clip,
-            use_peephole=self._use_peephole,
-        )  # fmt: skip
-        return memory, output
+        peepholes = self._peepholes if self._use_peephole else [zeros([self._num_units], dtype)] * 3
+        weights = dict(zip(("wci", "wcf", "wco"), peepholes, strict=True))
+        weights |= {"w": self._kernel, "b": self._bias}
+        found = op(*inputs, **weights, **self._options, use_peephole=self._use_peephole)
+        return found[1], found[6]
 
 
-class LSTMBlockCell(BlockLSTM, LayerRNNCell):
+class LSTMBlockCell(BlockLSTM, FlatInputCell):
     """An LSTM with optional peepholes; its gradients pass clipped memory as if it were not."""
 
     def __init__(
@@ -71,9 +65,8 @@ class LSTMBlockCell(BlockLSTM, LayerRNNCell):
         reuse: Any = None,
         name: str = "lstm_cell",
     ) -> None:
-        super().__init__(_reuse=reuse, dtype=dtype, name=name)
+        super().__init__(reuse, dtype=dtype, name=name)
         self._set_up(num_units, forget_bias, cell_clip, use_peephole)
-        self.input_spec = InputSpec(ndim=2)
 
     def build(self, inputs_shape: Any) -> None:
         depth = TensorShape(inputs_shape).as_list()[1]
@@ -89,7 +82,7 @@ class LSTMBlockCell(BlockLSTM, LayerRNNCell):
         return h, LSTMStateTuple(c, h)
 
 
-class GRUBlockCellV2(LayerRNNCell):
+class GRUBlockCellV2(FlatInputCell):
     """A GRU that splits its gates as GRUCell does, with variables of the same names."""
 
     # Weights and bias of the gates, then of the new value.
@@ -102,11 +95,11 @@ class GRUBlockCellV2(LayerRNNCell):
         reuse: Any = None,
         name: str = "gru_cell",
     ) -> None:
-        super().__init__(_reuse=reuse, name=name)
-        if (num_units is None) == (cell_size is None):
+        super().__init__(reuse, name=name)
+        sizes = [size for size in (num_units, cell_size) if size is not None]
+        if len(sizes) != 1:
             raise ValueError("Exactly one of num_units or cell_size must be provided.")
-        self._cell_size: Any = cell_size if num_units is None else num_units
-        self.input_spec = InputSpec(ndim=2)
+        self._cell_size = sizes[0]
 
     @property
     def state_size(self) -> int:

@@ -14,6 +14,7 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.layers.base import Layer
+from weft.lib.layers.input_spec import InputSpec
 from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
 from weft.ops.array import shape as array_shape
@@ -131,6 +132,19 @@ def input_depth(inputs_shape: Any) -> int:
     return depth
 
 
+def size_of(x: Tensor, axis: int) -> Any:
+    """A size, as a number if it is known."""
+    return x.shape.as_list()[axis] or array_shape.shape(x)[axis]
+
+
+def known_width(inputs: Tensor) -> int:
+    """The number of columns, which the shapes of variables depend on."""
+    width = inputs.shape.with_rank(2).as_list()[1]
+    if width is None:
+        raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+    return width
+
+
 # ---- what every cell has ----------------------------------------------------------------------
 
 
@@ -148,15 +162,20 @@ class RNNCell(Layer):
         self._is_tf_rnn_cell = True
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        if scope is not None:
-            with vs.variable_scope(scope, custom_getter=self._rnn_get_variable) as opened:
-                return super().__call__(inputs, state, scope=opened)
-        kept = getattr(self, "rnncell_scope", None)
-        if kept is None:
-            kept = vs.variable_scope(vs.get_variable_scope(), custom_getter=self._rnn_get_variable)
-            self.rnncell_scope = kept
-        with kept:
-            return super().__call__(inputs, state)
+        if scope is None:
+            with self._first_scope():
+                return super().__call__(inputs, state)
+        with self._listing_scope(scope) as opened:
+            return super().__call__(inputs, state, scope=opened)
+
+    def _listing_scope(self, scope: Any) -> Any:
+        return vs.variable_scope(scope, custom_getter=self._rnn_get_variable)
+
+    def _first_scope(self) -> Any:
+        """The scope that was open when the cell was first called."""
+        if getattr(self, "rnncell_scope", None) is None:
+            self.rnncell_scope = self._listing_scope(vs.get_variable_scope())
+        return self.rnncell_scope
 
     def _rnn_get_variable(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
         variable = getter(*args, **kwargs)
@@ -185,22 +204,7 @@ class RNNCell(Layer):
     ) -> Any:
         """Zeros for a batch like `inputs`, or of the given size and type."""
         if inputs is not None:
-            inputs = convert_to_tensor(inputs, name="inputs")
-            found = inputs.shape.as_list()[0]
-            if batch_size is not None:
-                given = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
-                if found != given:
-                    raise ValueError(
-                        "batch size from input tensor is different from the input param. Input "
-                        f"tensor batch: {found}, batch_size: {batch_size}"
-                    )
-            if dtype is not None and inputs.dtype != dtype:
-                raise ValueError(
-                    "dtype from input tensor is different from the input param. Input tensor "
-                    f"dtype: {inputs.dtype}, dtype: {dtype}"
-                )
-            batch_size = found or array_shape.shape(inputs)[0]
-            dtype = inputs.dtype
+            batch_size, dtype = _batch_and_type(inputs, batch_size, dtype)
         if batch_size is None or dtype is None:
             raise ValueError(
                 "batch_size and dtype cannot be None while constructing initial state: "
@@ -210,8 +214,49 @@ class RNNCell(Layer):
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """A state of zeros."""
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+        with self._zero_state_scope(batch_size):
             return zero_state_tensors(self.state_size, batch_size, dtype)
+
+    def _zero_state_scope(self, batch_size: Any) -> Any:
+        return name_scope(type(self).__name__ + "ZeroState", values=[batch_size])
+
+
+def _batch_and_type(inputs: Any, batch_size: Any, dtype: Any) -> tuple[Any, Any]:
+    """The batch size and the type of `inputs`; those given, if any, must be the same."""
+    inputs = convert_to_tensor(inputs, name="inputs")
+    found = inputs.shape.as_list()[0]
+    given = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
+    if batch_size is not None and given != found:
+        raise ValueError(
+            "batch size from input tensor is different from the input param. Input tensor batch: "
+            f"{found}, batch_size: {batch_size}"
+        )
+    if dtype is not None and inputs.dtype != dtype:
+        raise ValueError(
+            "dtype from input tensor is different from the input param. Input tensor dtype: "
+            f"{inputs.dtype}, dtype: {dtype}"
+        )
+    return found or array_shape.shape(inputs)[0], inputs.dtype
+
+
+class CellAround(RNNCell):
+    """A cell with another one inside, whose sizes and first state are also its own."""
+
+    @property
+    def _cell_inside(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def state_size(self) -> Any:
+        return self._cell_inside.state_size
+
+    @property
+    def output_size(self) -> Any:
+        return self._cell_inside.output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        with self._zero_state_scope(batch_size):
+            return self._cell_inside.zero_state(batch_size, dtype)
 
 
 class LayerRNNCell(RNNCell):
@@ -224,3 +269,11 @@ class LayerRNNCell(RNNCell):
 
     def _affine(self, parts: list[Any], kernel: Any, bias: Any) -> Tensor:
         return nn_impl.bias_add(matmul.matmul(array_join.concat(parts, 1), kernel), bias)
+
+
+class FlatInputCell(LayerRNNCell):
+    """A cell of [batch, depth] inputs."""
+
+    def __init__(self, reuse: Any = None, **kwargs: Any) -> None:
+        super().__init__(_reuse=reuse, **kwargs)
+        self.input_spec = InputSpec(ndim=2)

@@ -8,8 +8,8 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.rnn.basic_cells import LSTMStateTuple
 from weft.lib.rnn.cells import KERNEL, RNNCell
+from weft.lib.rnn.gates import cut, remembered
 from weft.ops.array import join as array_join
-from weft.ops.array import split as array_split
 from weft.ops.math import unary
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import conv as nn_conv
@@ -51,14 +51,15 @@ class ConvLSTMCell(RNNCell):
         return LSTMStateTuple(size, size)
 
     def call(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Tensor, LSTMStateTuple]:
-        cell, hidden = state
-        gates = self._convolved(array_join.concat([inputs, hidden], axis=self._conv_ndims + 1))
-        i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=self._conv_ndims + 1)
-        new_cell = sigmoid(f + self._forget_bias) * cell + sigmoid(i) * unary.tanh(j)
-        output = unary.tanh(new_cell) * sigmoid(o)
+        c, h = state
+        channels = self._conv_ndims + 1
+        joined = array_join.concat([inputs, h], axis=channels)
+        i, j, f, o = cut(self._convolved(joined), 4, channels)
+        c = remembered(c, i, j, f + self._forget_bias, unary.tanh)
+        output = unary.tanh(c) * sigmoid(o)
         if self._skip_connection:
             output = array_join.concat([output, inputs], axis=-1)
-        return output, LSTMStateTuple(new_cell, output)
+        return output, LSTMStateTuple(c, output)
 
     def _convolved(self, x: Tensor) -> Tensor:
         features = 4 * self._output_channels

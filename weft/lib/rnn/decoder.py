@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import abc
+import contextlib
+import dataclasses
+import functools
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -12,7 +15,8 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.rnn.cells import zero_state_tensors
-from weft.lib.rnn.step import cache_variables, transpose_batch_time
+from weft.lib.rnn.helper import tensor_of_rank
+from weft.lib.rnn.step import cache_variables, check_alike, transpose_batch_time
 from weft.ops.array import fill as array_fill
 from weft.ops.array import one_hot_search as select
 from weft.ops.array import shape as array_shape
@@ -76,76 +80,65 @@ def dynamic_decode(
         raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
     with vs.variable_scope(scope, "decoder") as opened:
         cache_variables(opened)
-        if maximum_iterations is not None:
-            maximum_iterations = convert_to_tensor(
-                maximum_iterations, dtype=dtypes.int32, name="maximum_iterations"
-            )
-            if maximum_iterations.shape.ndims != 0:
-                raise ValueError("maximum_iterations must be a scalar")
+        limit = maximum_iterations
+        if limit is not None:
+            message = "maximum_iterations must be a scalar"
+            limit = tensor_of_rank(limit, (0,), message, "maximum_iterations", dtypes.int32)
         finished, inputs, state = decoder.initialize()
-        sizes, types, batch_size = decoder.output_size, decoder.output_dtype, decoder.batch_size
-        zero_outputs = nest.map_structure(
-            lambda size, dtype: zero_state_tensors(size, batch_size, dtype), sizes, types
+        batch_size, outputs = decoder.batch_size, (decoder.output_size, decoder.output_dtype)
+        zeros = nest.map_structure(
+            lambda size, dtype: zero_state_tensors(size, batch_size, dtype), *outputs
         )
-        if maximum_iterations is not None:
-            finished = elementwise.logical_or(finished, 0 >= maximum_iterations)
+        if limit is not None:
+            finished = elementwise.logical_or(finished, 0 >= limit)
         lengths = array_fill.zeros_like(finished, dtype=dtypes.int32)
         time = constant(0, dtype=dtypes.int32)
-        arrays = nest.map_structure(
-            lambda size, dtype: TensorArray(
-                dtype=dtype,
-                size=0,
-                dynamic_size=True,
-                element_shape=_element_shape(batch_size, size),
-            ),
-            sizes,
-            types,
-        )
-
-        def go_on(time: Any, arrays: Any, state: Any, inputs: Any, finished: Any, _: Any) -> Tensor:
-            return unary.logical_not(reduce.reduce_all(finished))
-
-        def body(
-            time: Tensor, arrays: Any, state: Any, inputs: Any, finished: Tensor, lengths: Tensor
-        ) -> Any:
-            outputs, next_state, next_inputs, finished_now = decoder.step(time, inputs, state)
-            if not decoder.tracks_own_finished:
-                finished_now = elementwise.logical_or(finished_now, finished)
-            next_lengths = select.where(
-                unary.logical_not(finished),
-                array_fill.fill(array_shape.shape(lengths), time + 1),
-                lengths,
-            )
-            nest.assert_same_structure(state, next_state)
-            nest.assert_same_structure(arrays, outputs)
-            nest.assert_same_structure(inputs, next_inputs)
-            if impute_finished:
-                outputs = nest.map_structure(
-                    lambda made, zero: select.where(finished, zero, made), outputs, zero_outputs
-                )
-                next_state = nest.map_structure(
-                    lambda new, old: _unless(finished, new, old), next_state, state
-                )
-            arrays = nest.map_structure(lambda a, made: a.write(time, made), arrays, outputs)
-            return time + 1, arrays, next_state, next_inputs, finished_now, next_lengths
-
-        result = while_loop(
-            go_on,
-            body,
+        arrays = nest.map_structure(functools.partial(_array_of_steps, batch_size), *outputs)
+        _, arrays, state, _, _, lengths = while_loop(
+            lambda *now: unary.logical_not(reduce.reduce_all(now[4])),
+            _Step(decoder, zeros if impute_finished else None),
             loop_vars=(time, arrays, state, inputs, finished, lengths),
             parallel_iterations=parallel_iterations,
-            maximum_iterations=maximum_iterations,
+            maximum_iterations=limit,
             swap_memory=swap_memory,
         )
-        final_state, final_lengths = result[2], result[5]
-        outputs = nest.map_structure(lambda array: array.stack(), result[1])
-        try:
-            outputs, final_state = decoder.finalize(outputs, final_state, final_lengths)
-        except NotImplementedError:
-            pass  # most decoders return what they have
+        made = nest.map_structure(lambda array: array.stack(), arrays)
+        # Most decoders return what they have.
+        with contextlib.suppress(NotImplementedError):
+            made, state = decoder.finalize(made, state, lengths)
         if not output_time_major:
-            outputs = nest.map_structure(transpose_batch_time, outputs)
-    return outputs, final_state, final_lengths
+            made = nest.map_structure(transpose_batch_time, made)
+    return made, state, lengths
+
+
+@dataclasses.dataclass(frozen=True)
+class _Step:
+    """The body of the loop; with zeros to put in place of the outputs of finished sequences."""
+
+    decoder: Decoder
+    zeros: Any
+
+    def __call__(
+        self, time: Tensor, arrays: Any, state: Any, inputs: Any, finished: Tensor, lengths: Tensor
+    ) -> Any:
+        outputs, new_state, new_inputs, ended = self.decoder.step(time, inputs, state)
+        if not self.decoder.tracks_own_finished:
+            ended = elementwise.logical_or(ended, finished)
+        running = unary.logical_not(finished)
+        so_far = array_fill.fill(array_shape.shape(lengths), time + 1)
+        lengths = select.where(running, so_far, lengths)
+        check_alike((state, new_state), (arrays, outputs), (inputs, new_inputs))
+        if self.zeros is not None:
+            zeroed = functools.partial(select.where, finished)
+            outputs = nest.map_structure(zeroed, self.zeros, outputs)
+            new_state = nest.map_structure(functools.partial(_unless, finished), new_state, state)
+        arrays = nest.map_structure(lambda array, x: array.write(time, x), arrays, outputs)
+        return time + 1, arrays, new_state, new_inputs, ended, lengths
+
+
+def _array_of_steps(batch_size: Any, size: Any, dtype: Any) -> TensorArray:
+    shape = _element_shape(batch_size, size)
+    return TensorArray(dtype=dtype, size=0, dynamic_size=True, element_shape=shape)
 
 
 def _unless(finished: Tensor, new: Any, old: Any) -> Any:

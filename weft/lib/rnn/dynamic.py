@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from weft.core import dtypes, nest
@@ -12,28 +15,19 @@ from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.rnn.cells import assert_like_rnncell, concat_shape, concat_static
 from weft.lib.rnn.step import (
     Lengths,
+    both_ways,
     cache_variables,
+    first_state,
     infer_state_dtype,
-    initial_state_of,
     rnn_step,
     static_shape,
     transpose_batch_time,
 )
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    reverse as array_reverse,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import reverse as array_reverse
+from weft.ops.array import shape as array_shape
 from weft.ops.control.control import Assert
 from weft.ops.control.while_loop import while_loop
 from weft.ops.lists.tensor_array import TensorArray
@@ -81,39 +75,37 @@ def dynamic_rnn(
     assert_like_rnncell("cell", cell)
     with vs.variable_scope(scope or "rnn") as opened:
         cache_variables(opened)
-        flat_input = [convert_to_tensor(each) for each in nest.flatten(inputs)]
+        inputs = nest.map_structure(convert_to_tensor, inputs)
         if not time_major:
-            flat_input = [transpose_batch_time(each) for each in flat_input]
-        if sequence_length is not None:
-            sequence_length = casts.cast(sequence_length, dtypes.int32)
-            if sequence_length.shape.ndims not in (None, 1):
-                raise ValueError(
-                    "sequence_length must be a vector of length batch_size, but saw shape: "
-                    f"{sequence_length.shape}"
-                )
-            sequence_length = array_pass.identity(sequence_length, name="sequence_length")
-        batch_size = best_effort_input_batch_size(flat_input)
-        state = initial_state
-        if state is None:
-            if not dtype:
-                raise ValueError("If there is no initial_state, you must give a dtype.")
-            state = initial_state_of(cell, batch_size, dtype)
-        if sequence_length is not None:
-            with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
-                sequence_length = array_pass.identity(sequence_length, name="CheckSeqLen")
-        inputs = nest.pack_sequence_as(structure=inputs, flat_sequence=flat_input)
+            inputs = nest.map_structure(transpose_batch_time, inputs)
+        lengths = None if sequence_length is None else _as_lengths(sequence_length)
+        batch_size = best_effort_input_batch_size(nest.flatten(inputs))
+        message = "If there is no initial_state, you must give a dtype."
+        state = first_state(cell, initial_state, batch_size, dtype, message)
+        if lengths is not None:
+            with control_dependencies([_assert_has_shape(lengths, [batch_size])]):
+                lengths = array_pass.identity(lengths, name="CheckSeqLen")
         outputs, final_state = time_loop(
             cell,
             inputs,
             state,
             parallel_iterations=parallel_iterations or 32,
             swap_memory=swap_memory,
-            sequence_length=sequence_length,
+            sequence_length=lengths,
             dtype=dtype,
         )
         if not time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
         return outputs, final_state
+
+
+def _as_lengths(given: Any) -> Tensor:
+    lengths = casts.cast(given, dtypes.int32)
+    if lengths.shape.ndims not in (None, 1):
+        raise ValueError(
+            f"sequence_length must be a vector of length batch_size, but saw shape: {lengths.shape}"
+        )
+    return array_pass.identity(lengths, name="sequence_length")
 
 
 def _check_inputs(shapes: list[TensorShape]) -> None:
@@ -143,46 +135,42 @@ def time_loop(
 ) -> tuple[Any, Any]:
     """The loop of `dynamic_rnn` over time-major inputs."""
     assert isinstance(parallel_iterations, int), "parallel_iterations must be int"
-    flat_input, sizes = nest.flatten(inputs), nest.flatten(cell.output_size)
+    flat_input, sizes = nest.flatten(inputs), cell.output_size
     steps = array_shape.shape(flat_input[0])[0]
     batch_size = best_effort_input_batch_size(flat_input)
     shapes = [each.shape.with_rank_at_least(3) for each in flat_input]
     _check_inputs(shapes)
     known_steps, known_batch = shapes[0].as_list()[:2]
     output_dtype = infer_state_dtype(dtype, initial_state)
-    zeros = [array_fill.zeros(concat_shape(batch_size, size), output_dtype) for size in sizes]
-    zero_output = nest.pack_sequence_as(structure=cell.output_size, flat_sequence=zeros)
+    zero_output = nest.map_structure(
+        lambda size: array_fill.zeros(concat_shape(batch_size, size), output_dtype), sizes
+    )
     lengths = None if sequence_length is None else Lengths.of(sequence_length)
     time = constant(0, dtype=dtypes.int32, name="time")
     with name_scope("dynamic_rnn") as base_name:
         pass
 
-    def array(name: str, element_shape: TensorShape, of: Any) -> TensorArray:
-        return TensorArray(
-            of, size=steps, element_shape=element_shape, tensor_array_name=base_name + name
-        )
+    numbers: dict[str, Iterator[int]] = collections.defaultdict(itertools.count)
 
-    outputs = tuple(
-        array(
-            f"output_{i}", TensorShape([known_batch]).concatenate(static_shape(size)), output_dtype
-        )
-        for i, size in enumerate(sizes)
-    )
-    read_from = [
-        array(f"input_{i}", each.shape[1:], each.dtype) for i, each in enumerate(flat_input)
-    ]
-    read_from = [a.unstack(each) for a, each in zip(read_from, flat_input, strict=True)]
+    def array(kind: str, element_shape: TensorShape, of: Any) -> TensorArray:
+        name = f"{base_name}{kind}_{next(numbers[kind])}"
+        return TensorArray(of, size=steps, element_shape=element_shape, tensor_array_name=name)
+
+    def output_array(size: Any) -> TensorArray:
+        shape = TensorShape([known_batch]).concatenate(static_shape(size))
+        return array("output", shape, output_dtype)
+
+    outputs = tuple(output_array(size) for size in nest.flatten(sizes))
+    given = nest.map_structure(lambda each: array("input", each.shape[1:], each.dtype), inputs)
+    given = nest.map_structure(lambda each, whole: each.unstack(whole), given, inputs)
 
     def body(time: Tensor, arrays: tuple[TensorArray, ...], state: Any) -> Any:
-        now = [a.read(time) for a in read_from]
-        for each, shape in zip(now, shapes, strict=True):
+        now = nest.map_structure(lambda each: each.read(time), given)
+        for each, shape in zip(nest.flatten(now), shapes, strict=True):
             each.set_shape(shape[1:])
-        inputs_now = nest.pack_sequence_as(structure=inputs, flat_sequence=now)
-        output, state = rnn_step(
-            cell, inputs_now, state, time, lengths, zero_output, skip_conditionals=True
-        )
-        flat = nest.flatten(output)
-        written = tuple(a.write(time, each) for a, each in zip(arrays, flat, strict=True))
+        output, state = rnn_step(cell, now, state, time, lengths, zero_output, True)
+        pairs = zip(arrays, nest.flatten(output), strict=True)
+        written = tuple(array.write(time, x) for array, x in pairs)
         return time + 1, written, state
 
     # One step at least, so that the outputs have their shape when every sequence is empty.
@@ -196,13 +184,14 @@ def time_loop(
         maximum_iterations=steps,
         swap_memory=swap_memory,
     )
-    stacked = [a.stack() for a in outputs]
-    for each, size in zip(stacked, sizes, strict=True):
-        each.set_shape(concat_static([known_steps, known_batch], size))
-    return (
-        nest.pack_sequence_as(structure=cell.output_size, flat_sequence=stacked),
-        final_state,
-    )
+
+    def stack(steps_of: TensorArray, size: Any) -> Tensor:
+        made = steps_of.stack()
+        made.set_shape(concat_static([known_steps, known_batch], size))
+        return made
+
+    stacked = [stack(*pair) for pair in zip(outputs, nest.flatten(sizes), strict=True)]
+    return nest.pack_sequence_as(sizes, stacked), final_state
 
 
 def bidirectional_dynamic_rnn(
@@ -219,8 +208,6 @@ def bidirectional_dynamic_rnn(
     scope: Any = None,
 ) -> tuple[Any, Any]:
     """One network forward in time, one backward: (outputs_fw, outputs_bw), (state_fw, state_bw)."""
-    assert_like_rnncell("cell_fw", cell_fw)
-    assert_like_rnncell("cell_bw", cell_bw)
     time_axis, batch_axis = (0, 1) if time_major else (1, 0)
     common = {
         "sequence_length": sequence_length,
@@ -237,15 +224,15 @@ def bidirectional_dynamic_rnn(
             input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis
         )
 
-    with vs.variable_scope(scope or "bidirectional_rnn"):
-        with vs.variable_scope("fw") as fw_scope:
-            output_fw, state_fw = dynamic_rnn(
-                cell_fw, inputs, initial_state=initial_state_fw, scope=fw_scope, **common
-            )
-        with vs.variable_scope("bw") as bw_scope:
-            turned = nest.map_structure(reversed_in_time, inputs)
-            backwards, state_bw = dynamic_rnn(
-                cell_bw, turned, initial_state=initial_state_bw, scope=bw_scope, **common
-            )
-    output_bw = nest.map_structure(reversed_in_time, backwards)
+    def run(cell: Any, given: Any, state: Any, opened: Any) -> tuple[Any, Any]:
+        return dynamic_rnn(cell, given, initial_state=state, scope=opened, **common)
+
+    (output_fw, state_fw), (output_bw, state_bw) = both_ways(
+        run,
+        lambda x: nest.map_structure(reversed_in_time, x),
+        inputs,
+        (cell_fw, initial_state_fw),
+        (cell_bw, initial_state_bw),
+        scope,
+    )
     return (output_fw, output_bw), (state_fw, state_bw)

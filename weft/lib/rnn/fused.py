@@ -14,26 +14,15 @@ from weft.lib.layers.base import Layer
 from weft.lib.layers.input_spec import InputSpec
 from weft.lib.rnn.basic_cells import LSTMStateTuple
 from weft.lib.rnn.block_cells import BlockLSTM
+from weft.lib.rnn.cells import size_of
 from weft.lib.rnn.dynamic import dynamic_rnn
 from weft.lib.rnn.static import static_rnn
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    reverse as array_reverse,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import reverse as array_reverse
+from weft.ops.array import shape as array_shape
+from weft.ops.array import split as array_split
 from weft.ops.array.gather import gather_nd
 from weft.ops.math import casts, reduce, sequence
 
@@ -86,10 +75,10 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
 def _reversed(steps: Any, lengths: Any) -> Any:
     if isinstance(steps, list):
-        return list(reversed(steps))
-    if lengths is None:
-        return array_reverse.reverse(steps, [0])
-    return array_reverse.reverse_sequence(steps, lengths, 0, 1)
+        return steps[::-1]
+    if lengths is not None:
+        return array_reverse.reverse_sequence(steps, lengths, 0, 1)
+    return array_reverse.reverse(steps, [0])
 
 
 class LSTMBlockWrapper(Layer, abc.ABC):
@@ -130,7 +119,7 @@ class LSTMBlockWrapper(Layer, abc.ABC):
         if initial_state is None:
             if dtype is None:
                 raise ValueError("Either initial_state or dtype needs to be specified")
-            batch = inputs.shape.as_list()[1] or array_shape.shape(inputs)[1]
+            batch = size_of(inputs, 1)
             zeros = array_fill.zeros(array_join.stack([batch, self.num_units]), dtype=dtype)
             initial_state = (zeros, zeros)
         elif len(initial_state) != 2:
@@ -143,13 +132,9 @@ class LSTMBlockWrapper(Layer, abc.ABC):
             return found[1], LSTMStateTuple(*(each[-1] for each in found))
         lengths = convert_to_tensor(sequence_length)
         memory, outputs = self._call_cell(inputs, first_c, first_h, dtype, lengths)
-        mask = select.sequence_mask(lengths, _steps(inputs), dtype=dtype)
+        mask = select.sequence_mask(lengths, size_of(inputs, 0), dtype=dtype)
         outputs = outputs * array_shape.expand_dims(array_shape.transpose(mask, [1, 0]), -1)
         return outputs, _states_at(lengths, initial_state, (memory, outputs))
-
-
-def _steps(inputs: Tensor) -> Any:
-    return inputs.shape.as_list()[0] or array_shape.shape(inputs)[0]
 
 
 def _states_at(lengths: Tensor, first: Any, steps: Any) -> LSTMStateTuple:
@@ -197,7 +182,9 @@ class LSTMBlockFusedCell(BlockLSTM, LSTMBlockWrapper):
         dtype: Any = None,
         sequence_length: Any = None,
     ) -> tuple[Tensor, Tensor]:
-        steps = _steps(inputs) if sequence_length is None else reduce.reduce_max(sequence_length)
+        steps = (
+            size_of(inputs, 0) if sequence_length is None else reduce.reduce_max(sequence_length)
+        )
         last = casts.cast(steps, dtypes.int64)
         state = (initial_cell_state, initial_output)
         return self._apply(raw.BlockLSTM, dtype, last, inputs, *state)

@@ -7,25 +7,16 @@ from typing import Any
 from weft.core import nest
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
-from weft.lib.layers.input_spec import InputSpec
-from weft.lib.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell
+from weft.lib.rnn.cells import BIAS, KERNEL, FlatInputCell, RNNCell, known_width
+from weft.lib.rnn.gates import cut, mixed
 from weft.lib.rnn.projections import linear
 from weft.lib.rnn.wrappers import _Wrapper
 from weft.ops.array import join as array_join
-from weft.ops.array import split as array_split
 from weft.ops.math import matmul, unary
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import activations as nn_impl
 from weft.ops.state import variable_scope as vs
 from weft.ops.state.initializers import constant_initializer, zeros_initializer
-
-
-def known_width(inputs: Tensor) -> int:
-    """The number of columns, which the shapes of variables depend on."""
-    width = inputs.shape.with_rank(2).as_list()[1]
-    if width is None:
-        raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
-    return width
 
 
 class _StateIsOutputSized(RNNCell):
@@ -63,10 +54,9 @@ class UGRNNCell(_StateIsOutputSized):
         known_width(inputs)
         with vs.variable_scope(vs.get_variable_scope(), initializer=self._initializer):
             both = linear([inputs, state], 2 * self._num_units, True)
-            gate, candidate = array_split.split(value=both, num_or_size_splits=2, axis=1)
+            gate, candidate = cut(both, 2)
             candidate = self._activation(candidate)
-            g = sigmoid(gate + self._forget_bias)
-            new = g * state + (1.0 - g) * candidate
+            new = mixed(sigmoid(gate + self._forget_bias), state, candidate)
         return new, new
 
 
@@ -97,13 +87,13 @@ class IntersectionRNNCell(_StateIsOutputSized):
                 with vs.variable_scope("in_projection"):
                     inputs = linear(inputs, self._num_units, True)
             made = linear([inputs, state], 4 * self._num_units, True)
-            keep_h, h, keep_y, y = array_split.split(value=made, num_or_size_splits=4, axis=1)
+            keep_h, h, keep_y, y = cut(made, 4)
             keep_h, keep_y = (sigmoid(gate + self._forget_bias) for gate in (keep_h, keep_y))
             new_state = keep_h * state + (1.0 - keep_h) * unary.tanh(h)
             return keep_y * inputs + (1.0 - keep_y) * self._y_activation(y), new_state
 
 
-class SRUCell(LayerRNNCell):
+class SRUCell(FlatInputCell):
     """A simple recurrent unit: all products are of the inputs, the state is only mixed in."""
 
     def __init__(
@@ -114,9 +104,8 @@ class SRUCell(LayerRNNCell):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(_reuse=reuse, name=name, **kwargs)
+        super().__init__(reuse, name=name, **kwargs)
         self._num_units, self._activation = num_units, activation or unary.tanh
-        self.input_spec = InputSpec(ndim=2)
 
     @property
     def state_size(self) -> int:
@@ -135,12 +124,10 @@ class SRUCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
-        product = matmul.matmul(inputs, self._kernel)
-        new, f, r, passed = array_split.split(value=product, num_or_size_splits=4, axis=1)
-        gates = sigmoid(nn_impl.bias_add(array_join.concat([f, r], 1), self._bias))
-        f, r = array_split.split(value=gates, num_or_size_splits=2, axis=1)
-        c = f * state + (1.0 - f) * new
-        return r * self._activation(c) + (1.0 - r) * passed, c
+        new, *gates, passed = cut(matmul.matmul(inputs, self._kernel), 4)
+        forget, reset = cut(sigmoid(nn_impl.bias_add(array_join.concat(gates, 1), self._bias)), 2)
+        c = mixed(forget, state, new)
+        return mixed(reset, self._activation(c), passed), c
 
 
 class HighwayWrapper(_Wrapper):

@@ -9,21 +9,12 @@ from typing import Any
 from weft.core.signatures import with_parameters_of
 from weft.graph.graph import Tensor
 from weft.lib.platform import tf_logging as logging
-from weft.lib.rnn.cells import RNNCell
+from weft.lib.rnn.cells import RNNCell, size_of
 from weft.lib.rnn.lstm_variants import in_shards
-from weft.ops.array import (
-    array,
-    slicing,
-)
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import slicing
+from weft.ops.array import split as array_split
 from weft.ops.array.pad import pad
 from weft.ops.math import clip, matmul
 from weft.ops.math.math import sigmoid
@@ -42,10 +33,6 @@ def _width(inputs: Tensor) -> int:
 
 def _windows(inputs: Tensor, first: int, count: int, skip: int, size: int) -> list[Tensor]:
     return [slicing.slice(inputs, [0, first + i * skip], [-1, size]) for i in range(count)]
-
-
-def _batch(inputs: Tensor) -> Any:
-    return inputs.shape.as_list()[0] or array.shape(inputs)[0]
 
 
 class _Weights:
@@ -112,7 +99,7 @@ class TimeFreqLSTMCell(RNNCell):
         count = int((_width(inputs) - size) / self._frequency_skip) + 1
         windows = _windows(inputs, 0, count, self._frequency_skip, size)
         weights = self._weights(size, inputs.dtype)
-        m: Any = array_fill.zeros([_batch(inputs), self._num_units], inputs.dtype)
+        m: Any = array_fill.zeros([size_of(inputs, 0), self._num_units], inputs.dtype)
         output, states = None, []  # type: Any, list[Any]
         for i, window in enumerate(windows):
             c, before = _windows(
@@ -203,7 +190,7 @@ class GridLSTMCell(RNNCell):
         return collections.namedtuple(self._type_name, names)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
-        outputs, states = self._along(self._features(inputs), state, "", _batch(inputs))
+        outputs, states = self._along(self._features(inputs), state, "", size_of(inputs, 0))
         return self._joined(outputs, states)
 
     def _joined(self, outputs: list[Tensor], states: list[Tensor]) -> tuple[Tensor, Any]:
@@ -324,7 +311,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         self._type_name = "BidirectionalGridLSTMStateTuple"
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
-        batch, up = _batch(inputs), self._features(inputs)
+        batch, up = size_of(inputs, 0), self._features(inputs)
         down = self._features(inputs, self._backward_slice_offset)
         with vs.variable_scope("fwd"):
             outputs, states = self._along(up, state, "fwd_", batch)

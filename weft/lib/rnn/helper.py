@@ -11,18 +11,10 @@ from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.rnn.step import transpose_batch_time
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    repeat as array_repeat,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import repeat as array_repeat
+from weft.ops.array import shape as array_shape
 from weft.ops.control.cond import cond
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import arg_extremes, casts, elementwise, reduce
@@ -31,12 +23,17 @@ from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.random import random
 
 
-def _sampled(draw: Callable[[Any], Tensor], sample_shape: Any) -> Tensor:
-    """`draw(n)` for as many samples as `sample_shape` asks for, in that shape."""
+def _sampled(draw: Callable[..., Tensor], sample_shape: Any, dtype: Any) -> Tensor:
+    """As many samples as `sample_shape` asks for, in that shape.
+
+    `draw` is given their number, and a function that puts this number before other sizes.
+    """
     with name_scope("call_sampler"):
         shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
         shape = array_shape.reshape(shape, [-1])
-        samples = draw(reduce.reduce_prod(shape))
+        count = reduce.reduce_prod(shape)
+        drawn = draw(count, lambda sizes: array_join.concat([[count], sizes], 0))
+        samples = casts.cast(drawn, dtype)
         rest = array_shape.shape(samples)[1:]
         return array_shape.reshape(samples, array_join.concat([shape, rest], 0))
 
@@ -49,17 +46,14 @@ def bernoulli_sample(
     seed: int | None = None,
 ) -> Tensor:
     """Ones with the given probabilities."""
-    if probs is None:
-        probs = sigmoid(logits, name="probs")
-    else:
-        probs = convert_to_tensor(probs, name="probs")
+    make, given = (sigmoid, logits) if probs is None else (convert_to_tensor, probs)
+    limit = make(given, name="probs")
 
-    def draw(n: Any) -> Tensor:
-        shape = array_join.concat([[n], array_shape.shape(probs)], 0)
-        uniform = random.random_uniform(shape, seed=seed, dtype=probs.dtype)
-        return casts.cast(elementwise.less(uniform, probs), dtype)
+    def draw(_: Any, after_count: Callable[[Any], Tensor]) -> Tensor:
+        sizes = after_count(array_shape.shape(limit))
+        return random.random_uniform(sizes, dtype=limit.dtype, seed=seed) < limit
 
-    return _sampled(draw, sample_shape)
+    return _sampled(draw, sample_shape, dtype)
 
 
 def categorical_sample(
@@ -69,14 +63,38 @@ def categorical_sample(
     logits = convert_to_tensor(logits, name="logits")
     sizes = array_shape.shape(logits)
 
-    def draw(n: Any) -> Tensor:
+    def draw(count: Any, after_count: Callable[[Any], Tensor]) -> Tensor:
         rows = logits if logits.shape.ndims == 2 else array_shape.reshape(logits, [-1, sizes[-1]])
         drawn_as = dtypes.int64 if logits.dtype.size > 4 else dtypes.int32
-        draws = random.multinomial(rows, n, seed=seed, output_dtype=drawn_as)
-        shape = array_join.concat([[n], sizes[:-1]], 0)
-        return casts.cast(array_shape.reshape(array_shape.transpose(draws), shape), dtype)
+        draws = random.multinomial(rows, count, seed=seed, output_dtype=drawn_as)
+        shape = after_count(sizes[:-1])
+        return array_shape.reshape(array_shape.transpose(draws), shape)
 
-    return _sampled(draw, sample_shape)
+    return _sampled(draw, sample_shape, dtype)
+
+
+def tensor_of_rank(
+    given: Any, ranks: tuple[int, ...], message: str, name: str, dtype: Any = None
+) -> Tensor:
+    """`given` as a tensor of one of these ranks; `message` may show its shape."""
+    tensor = convert_to_tensor(given, dtype=dtype, name=name)
+    if tensor.shape.ndims not in ranks:
+        raise ValueError(message.format(shape=tensor.shape))
+    return tensor
+
+
+def start_and_end(start_tokens: Any, end_token: Any) -> tuple[Tensor, Tensor]:
+    """The tokens that sequences start with, and the one that ends them."""
+    start = tensor_of_rank(
+        start_tokens, (1,), "start_tokens must be a vector", "start_tokens", dtypes.int32
+    )
+    end = tensor_of_rank(end_token, (0,), "end_token must be a scalar", "end_token", dtypes.int32)
+    return start, end
+
+
+def while_any_runs(finished: Tensor, idle: Any, inputs: Callable[[], Any]) -> Any:
+    """`inputs()` as long as a sequence is not finished, `idle` after that."""
+    return cond(reduce.reduce_all(finished), lambda: idle, inputs)
 
 
 def unstacked(inputs: Tensor) -> TensorArray:
@@ -123,10 +141,12 @@ class Helper(abc.ABC):
         """(finished, next inputs, next state)."""
 
 
-class _ScalarIds(Helper):
-    """A helper whose samples are one int32 each."""
+class _Sampler(Helper):
+    """A helper that keeps its batch size and the form of its samples: by default one int32 each."""
 
-    _batch_size: Any
+    _batch_size: Any = None
+    _sample_ids_shape: Any = ()
+    _sample_ids_dtype: Any = dtypes.int32
 
     @property
     def batch_size(self) -> Any:
@@ -134,14 +154,14 @@ class _ScalarIds(Helper):
 
     @property
     def sample_ids_shape(self) -> TensorShape:
-        return TensorShape([])
+        return TensorShape(self._sample_ids_shape)
 
     @property
     def sample_ids_dtype(self) -> Any:
-        return dtypes.int32
+        return self._sample_ids_dtype
 
 
-class CustomHelper(Helper):
+class CustomHelper(_Sampler):
     """A helper made of three functions."""
 
     def __init__(
@@ -152,11 +172,9 @@ class CustomHelper(Helper):
         sample_ids_shape: Any = None,
         sample_ids_dtype: Any = None,
     ) -> None:
-        self._initialize_fn, self._sample_fn = initialize_fn, sample_fn
-        self._next_inputs_fn = next_inputs_fn
-        self._batch_size: Any = None
-        self._sample_ids_shape = TensorShape(sample_ids_shape or [])
-        self._sample_ids_dtype = sample_ids_dtype or dtypes.int32
+        self._functions = initialize_fn, sample_fn, next_inputs_fn
+        self._sample_ids_shape = TensorShape(sample_ids_shape or ())
+        self._sample_ids_dtype = sample_ids_dtype or self._sample_ids_dtype
 
     @property
     def batch_size(self) -> Any:
@@ -164,53 +182,44 @@ class CustomHelper(Helper):
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch_size
 
-    @property
-    def sample_ids_shape(self) -> TensorShape:
-        return self._sample_ids_shape
-
-    @property
-    def sample_ids_dtype(self) -> Any:
-        return self._sample_ids_dtype
-
     def initialize(self, name: str | None = None) -> Any:
         with name_scope(name, f"{type(self).__name__}Initialize"):
-            finished, next_inputs = self._initialize_fn()
+            finished, first = self._functions[0]()
             if self._batch_size is None:
                 self._batch_size = array_shape.size(finished)
-        return finished, next_inputs
+        return finished, first
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, f"{type(self).__name__}Sample", [time, outputs, state]):
-            return self._sample_fn(time=time, outputs=outputs, state=state)
+            return self._functions[1](time=time, outputs=outputs, state=state)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> Any:
         with name_scope(name, f"{type(self).__name__}NextInputs", [time, outputs, state]):
-            return self._next_inputs_fn(
+            return self._functions[2](
                 time=time, outputs=outputs, state=state, sample_ids=sample_ids
             )
 
 
-class TrainingHelper(_ScalarIds):
+class TrainingHelper(_Sampler):
     """Feeds given inputs, whatever the outputs are."""
 
     def __init__(
         self, inputs: Any, sequence_length: Any, time_major: bool = False, name: str | None = None
     ) -> None:
         with name_scope(name, "TrainingHelper", [inputs, sequence_length]):
-            inputs = nest.map_structure(lambda x: convert_to_tensor(x, name="inputs"), inputs)
-            self._inputs = inputs
+            self._inputs = steps = nest.map_structure(
+                lambda value: convert_to_tensor(value, name="inputs"), inputs
+            )
             if not time_major:
-                inputs = nest.map_structure(transpose_batch_time, inputs)
-            self._input_tas = nest.map_structure(unstacked, inputs)
-            self._sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
-            if self._sequence_length.shape.ndims != 1:
-                raise ValueError(
-                    "Expected sequence_length to be a vector, but received shape: "
-                    f"{self._sequence_length.shape}"
-                )
-            self._zero_inputs = nest.map_structure(lambda x: array_fill.zeros_like(x[0, :]), inputs)
+                steps = nest.map_structure(transpose_batch_time, steps)
+            self._input_tas = nest.map_structure(unstacked, steps)
+            message = "Expected sequence_length to be a vector, but received shape: {shape}"
+            self._sequence_length = tensor_of_rank(
+                sequence_length, (1,), message, "sequence_length"
+            )
+            self._zero_inputs = nest.map_structure(lambda x: array_fill.zeros_like(x[0, :]), steps)
             self._batch_size = array_shape.size(sequence_length)
 
     @property
@@ -221,18 +230,17 @@ class TrainingHelper(_ScalarIds):
     def sequence_length(self) -> Tensor:
         return self._sequence_length
 
-    def _inputs_at(self, time: Any, finished: Tensor) -> Any:
+    def _step(self, time: Any, finished: Tensor) -> tuple[Tensor, Any]:
         # Past the last input there is nothing to read.
-        return cond(
-            reduce.reduce_all(finished),
-            lambda: self._zero_inputs,
+        return finished, while_any_runs(
+            finished,
+            self._zero_inputs,
             lambda: nest.map_structure(lambda array: array.read(time), self._input_tas),
         )
 
     def initialize(self, name: str | None = None) -> Any:
         with name_scope(name, "TrainingHelperInitialize"):
-            finished = elementwise.equal(0, self._sequence_length)
-            return finished, self._inputs_at(0, finished)
+            return self._step(0, elementwise.equal(0, self._sequence_length))
 
     def sample(self, time: Any, outputs: Any, name: str | None = None, **_: Any) -> Any:
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
@@ -242,25 +250,17 @@ class TrainingHelper(_ScalarIds):
         self, time: Any, outputs: Any, state: Any, name: str | None = None, **_: Any
     ) -> Any:
         with name_scope(name, "TrainingHelperNextInputs", [time, outputs, state]):
-            next_time = time + 1
-            finished = next_time >= self._sequence_length
-            return finished, self._inputs_at(next_time, finished), state
+            after = time + 1
+            return *self._step(after, after >= self._sequence_length), state
 
 
-class GreedyEmbeddingHelper(_ScalarIds):
+class GreedyEmbeddingHelper(_Sampler):
     """Takes the likeliest class of each output and feeds its embedding to the next step."""
 
     def __init__(self, embedding: Any, start_tokens: Any, end_token: Any) -> None:
         self._embedding_fn = embedding_function(embedding)
-        self._start_tokens = convert_to_tensor(
-            start_tokens, dtype=dtypes.int32, name="start_tokens"
-        )
-        self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
-        if self._start_tokens.shape.ndims != 1:
-            raise ValueError("start_tokens must be a vector")
+        self._start_tokens, self._end_token = start_and_end(start_tokens, end_token)
         self._batch_size = array_shape.size(start_tokens)
-        if self._end_token.shape.ndims != 0:
-            raise ValueError("end_token must be a scalar")
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     def initialize(self, name: str | None = None) -> Any:
@@ -274,10 +274,8 @@ class GreedyEmbeddingHelper(_ScalarIds):
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> Any:
         finished = elementwise.equal(sample_ids, self._end_token)
-        following = cond(
-            reduce.reduce_all(finished),
-            lambda: self._start_inputs,
-            lambda: self._embedding_fn(sample_ids),
+        following = while_any_runs(
+            finished, self._start_inputs, lambda: self._embedding_fn(sample_ids)
         )
         return finished, following, state
 
@@ -308,7 +306,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         return categorical_sample(logits=logits, seed=self._seed)
 
 
-class InferenceHelper(Helper):
+class InferenceHelper(_Sampler):
     """Feeds what `sample_fn` makes of each output to the next step."""
 
     def __init__(
@@ -321,21 +319,10 @@ class InferenceHelper(Helper):
         next_inputs_fn: Callable[..., Any] | None = None,
     ) -> None:
         self._sample_fn, self._end_fn, self._next_inputs_fn = sample_fn, end_fn, next_inputs_fn
-        self._sample_shape, self._sample_dtype = TensorShape(sample_shape), sample_dtype
+        self._sample_ids_shape = TensorShape(sample_shape)
+        self._sample_ids_dtype = sample_dtype
         self._batch_size = array_shape.shape(start_inputs)[0]
         self._start_inputs = convert_to_tensor(start_inputs, name="start_inputs")
-
-    @property
-    def batch_size(self) -> Any:
-        return self._batch_size
-
-    @property
-    def sample_ids_shape(self) -> TensorShape:
-        return self._sample_shape
-
-    @property
-    def sample_ids_dtype(self) -> Any:
-        return self._sample_dtype
 
     def initialize(self, name: str | None = None) -> Any:
         return array_repeat.tile([False], [self._batch_size]), self._start_inputs

@@ -7,8 +7,8 @@ from typing import Any
 from weft.graph.graph import Tensor
 from weft.lib.rnn.basic_cells import LSTMStateTuple, _UnitCell, lstm_step
 from weft.lib.rnn.cells import BIAS, KERNEL
+from weft.lib.rnn.gates import cut, mixed
 from weft.ops.array import join as array_join
-from weft.ops.array import split as array_split
 from weft.ops.math import matmul
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import activations as nn_impl
@@ -94,9 +94,9 @@ class IndyGRUCell(_IndependentCell):
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Tensor]:
         gates = sigmoid(_gates(inputs, state, self._gate_weights, 2))
-        r, u = array_split.split(value=gates, num_or_size_splits=2, axis=1)
+        r, u = cut(gates, 2)
         c = self._activation(_gates(inputs, r * state, self._candidate_weights, 1))
-        new = u * state + (1 - u) * c
+        new = mixed(u, state, c)
         return new, new
 
 
@@ -132,6 +132,5 @@ class IndyLSTMCell(_IndependentCell):
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
         c, h = state
         gates = _gates(inputs, h, self._weights_now, 4)
-        i, j, f, o = array_split.split(value=gates, num_or_size_splits=4, axis=1)
-        c, h = lstm_step(self._activation, self._forget_bias, c, i, j, f, o)
+        c, h = lstm_step(self._activation, self._forget_bias, c, *cut(gates, 4))
         return h, LSTMStateTuple(c, h)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes, nest
-from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
-from weft.lib.rnn.legacy_seq2seq import either_way, encode, loop_function_of
+from weft.lib.rnn.legacy_seq2seq import check_projection, either_way, encode, in_turn, look_up
 from weft.lib.rnn.projections import Linear, OutputProjectionWrapper
 from weft.ops.array import fill as array_fill
 from weft.ops.array import join as array_join
@@ -17,7 +16,6 @@ from weft.ops.array import shape as array_shape
 from weft.ops.math import casts, reduce, unary
 from weft.ops.nn import activations as nn_impl
 from weft.ops.nn import conv as nn_conv
-from weft.ops.nn.embedding import embedding_lookup
 from weft.ops.state import variable_scope as vs
 
 
@@ -47,31 +45,26 @@ def attention_decoder(
         dtype = opened.dtype
         batch_size = array_shape.shape(decoder_inputs[0])[0]
         attend = _Attention(attention_states, length, size, num_heads, dtype)
-        state, outputs, previous = initial_state, [], None
+        state: Any = initial_state
+        outputs: list[Any] = []
         zeros = array_join.stack([batch_size, size])
         attended = [array_fill.zeros(zeros, dtype=dtype) for _ in range(num_heads)]
         for each in attended:
             each.set_shape([None, size])
         if initial_state_attention:
             attended = attend(initial_state)
-        for i, now in enumerate(decoder_inputs):
-            if i > 0:
-                vs.get_variable_scope().reuse_variables()
-            if loop_function is not None and previous is not None:
-                with vs.variable_scope("loop_function", reuse=True):
-                    now = loop_function(previous, i)
+        for now in in_turn(decoder_inputs, outputs, loop_function):
             depth = now.shape.with_rank(2).as_list()[1]
             if depth is None:
                 raise ValueError(f"Could not infer input size from input: {now.name}")
             joined = [casts.cast(each, dtype) for each in [now, *attended]]
             cell_output, state = cell(Linear(joined, depth, True)(joined), state)
-            again = True if i == 0 and initial_state_attention else None
+            again = True if not outputs and initial_state_attention else None
             with vs.variable_scope(vs.get_variable_scope(), reuse=again):
                 attended = attend(state)
             with vs.variable_scope("AttnOutputProjection"):
                 joined = [casts.cast(cell_output, dtype), *attended]
                 output = Linear(joined, output_size, True)(joined)
-            previous = output
             outputs.append(output)
     return outputs, state
 
@@ -124,18 +117,17 @@ def embedding_attention_decoder(
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
     """`attention_decoder` over integers that are looked up in a table."""
-    if output_size is None:
-        output_size = cell.output_size
-    if output_projection is not None:
-        biases = convert_to_tensor(output_projection[1], dtype=dtype)
-        biases.shape.assert_is_compatible_with([num_symbols])
+    check_projection(output_projection, num_symbols, dtype, parts=(1,))
     with vs.variable_scope(scope or "embedding_attention_decoder", dtype=dtype):
-        table = vs.get_variable("embedding", [num_symbols, embedding_size])
-        function = loop_function_of(
-            feed_previous, table, output_projection, update_embedding_for_previous
+        inputs, function = look_up(
+            decoder_inputs,
+            [num_symbols, embedding_size],
+            feed_previous,
+            output_projection,
+            update_embedding_for_previous,
         )
         return attention_decoder(
-            [embedding_lookup(table, i) for i in decoder_inputs],
+            inputs,
             initial_state,
             attention_states,
             cell,

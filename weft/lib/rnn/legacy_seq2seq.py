@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -32,20 +32,45 @@ def loop_function_of(
 
     def loop_function(previous: Any, _: int) -> Tensor:
         if output_projection is not None:
-            previous = nn_impl.xw_plus_b(previous, output_projection[0], output_projection[1])
+            previous = nn_impl.xw_plus_b(previous, *output_projection[:2])
         embedded = embedding_lookup(embedding, arg_extremes.argmax(previous, 1))
         return embedded if update_embedding else array_pass.stop_gradient(embedded)
 
     return loop_function
 
 
-def _check_projection(output_projection: Any, num_symbols: int, dtype: Any) -> None:
-    if output_projection is None:
-        return
-    weights = convert_to_tensor(output_projection[0], dtype=dtype)
-    weights.shape.assert_is_compatible_with([None, num_symbols])
-    biases = convert_to_tensor(output_projection[1], dtype=dtype)
-    biases.shape.assert_is_compatible_with([num_symbols])
+def check_projection(
+    projection: Any, num_symbols: int, dtype: Any, parts: tuple[int, ...] = (0, 1)
+) -> None:
+    """Raises unless the weights and biases, if there are any, end in so many symbols."""
+    for part in () if projection is None else parts:
+        value = convert_to_tensor(projection[part], dtype=dtype)
+        value.shape.assert_is_compatible_with(([None, num_symbols], [num_symbols])[part])
+
+
+def look_up(
+    inputs: Any, table_shape: list[int], feed_previous: bool, projection: Any, update: bool
+) -> tuple[list[Tensor], Callable[[Any, int], Tensor] | None]:
+    """Embeddings of the inputs of a decoder, and the function that makes them of its outputs."""
+    table = vs.get_variable("embedding", table_shape)
+    function = loop_function_of(feed_previous, table, projection, update)
+    return [embedding_lookup(table, each) for each in inputs], function
+
+
+def in_turn(
+    inputs: Any, outputs: list[Any], loop_function: Callable[..., Any] | None
+) -> Iterator[Any]:
+    """The inputs of a decoder; all but the first are made of its last output, if it is fed back.
+
+    From the second step on its variables are used again.
+    """
+    for i, now in enumerate(inputs):
+        if i > 0:
+            vs.get_variable_scope().reuse_variables()
+        if i > 0 and loop_function is not None:
+            with vs.variable_scope("loop_function", reuse=True):
+                now = loop_function(outputs[-1], i)
+        yield now
 
 
 def encode(
@@ -84,16 +109,11 @@ def rnn_decoder(
 ) -> tuple[list[Any], Any]:
     """Runs `cell` over a list of inputs; `loop_function(output, i)` replaces all but the first."""
     with vs.variable_scope(scope or "rnn_decoder"):
-        state, outputs, previous = initial_state, [], None
-        for i, now in enumerate(decoder_inputs):
-            if loop_function is not None and previous is not None:
-                with vs.variable_scope("loop_function", reuse=True):
-                    now = loop_function(previous, i)
-            if i > 0:
-                vs.get_variable_scope().reuse_variables()
+        state: Any = initial_state
+        outputs: list[Any] = []
+        for now in in_turn(decoder_inputs, outputs, loop_function):
             output, state = cell(now, state)
             outputs.append(output)
-            previous = output
     return outputs, state
 
 
@@ -139,13 +159,12 @@ def embedding_rnn_decoder(
 ) -> tuple[list[Any], Any]:
     """`rnn_decoder` over integers that are looked up in a table."""
     with vs.variable_scope(scope or "embedding_rnn_decoder") as opened:
-        _check_projection(output_projection, num_symbols, opened.dtype)
-        table = vs.get_variable("embedding", [num_symbols, embedding_size])
-        loop_function = loop_function_of(
-            feed_previous, table, output_projection, update_embedding_for_previous
+        check_projection(output_projection, num_symbols, opened.dtype)
+        table_shape, update = [num_symbols, embedding_size], update_embedding_for_previous
+        inputs, function = look_up(
+            decoder_inputs, table_shape, feed_previous, output_projection, update
         )
-        inputs = [embedding_lookup(table, i) for i in decoder_inputs]
-        return rnn_decoder(inputs, initial_state, cell, loop_function=loop_function)
+        return rnn_decoder(inputs, initial_state, cell, loop_function=function)
 
 
 def embedding_rnn_seq2seq(
@@ -201,7 +220,7 @@ def embedding_tied_rnn_seq2seq(
     """`embedding_rnn_seq2seq` with one table and one set of variables for both parts."""
     with vs.variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as opened:
         dtype = opened.dtype
-        _check_projection(output_projection, num_symbols, dtype)
+        check_projection(output_projection, num_symbols, dtype)
         table = vs.get_variable("embedding", [num_symbols, embedding_size], dtype=dtype)
         encoded = [embedding_lookup(table, x) for x in encoder_inputs]
         decoded = [embedding_lookup(table, x) for x in decoder_inputs]
@@ -276,17 +295,16 @@ def sequence_loss_by_example(
             "Lengths of logits, weights, and targets must be the same "
             f"{len(logits)}, {len(weights)}, {len(targets)}."
         )
+
+    def cross_entropy_of(labels: Any, logits: Any) -> Tensor:
+        return cross_entropy.sparse_softmax_cross_entropy_with_logits(
+            labels=array_shape.reshape(labels, [-1]), logits=logits
+        )
+
+    measure = softmax_loss_function or cross_entropy_of
     with name_scope(name, "sequence_loss_by_example", [*logits, *targets, *weights]):
-        losses = []
-        for logit, target, weight in zip(logits, targets, weights, strict=True):
-            if softmax_loss_function is None:
-                loss = cross_entropy.sparse_softmax_cross_entropy_with_logits(
-                    labels=array_shape.reshape(target, [-1]), logits=logit
-                )
-            else:
-                loss = softmax_loss_function(labels=target, logits=logit)
-            losses.append(loss * weight)
-        total = math.add_n(losses)
+        steps = zip(logits, targets, weights, strict=True)
+        total = math.add_n([measure(labels=t, logits=x) * weight for x, t, weight in steps])
         if not average_across_timesteps:
             return total
         # Examples whose weights are all zero must not divide by it.

@@ -6,28 +6,16 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.graph import Tensor
-from weft.lib.platform import tf_logging as logging
-from weft.lib.rnn.basic_cells import LSTMStateTuple
-from weft.lib.rnn.cells import RNNCell
-from weft.lib.rnn.gated_cells import known_width
+from weft.lib.rnn.basic_cells import JoinableState, LSTMStateTuple
+from weft.lib.rnn.cells import RNNCell, known_width
+from weft.lib.rnn.gates import clipped, cut, mixed, remembered
 from weft.lib.rnn.more_cells import layer_normed
 from weft.lib.rnn.projections import linear
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    slicing,
-)
-from weft.ops.array import (
-    split as array_split,
-)
-from weft.ops.math import casts, clip, elementwise, matmul, unary
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import split as array_split
+from weft.ops.math import casts, elementwise, matmul, unary
 from weft.ops.math.math import sigmoid
 from weft.ops.nn import activations as nn_impl
 from weft.ops.random import random
@@ -51,7 +39,7 @@ class _ProjectedLSTM(RNNCell):
         return self._num_proj or self._num_units
 
 
-class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
+class CoupledInputForgetGateLSTMCell(JoinableState, _ProjectedLSTM):
     """An LSTM that lets in as much as it forgets."""
 
     def __init__(
@@ -72,22 +60,12 @@ class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
         norm_shift: float = 0.0,
     ) -> None:
         super().__init__(num_units, num_proj, reuse)
-        if not state_is_tuple:
-            logging.warn(
-                "%s: Using a concatenated state is slower and will soon be deprecated.  Use "
-                "state_is_tuple=True.",
-                self,
-            )
+        self._set_state(num_proj or num_units, state_is_tuple)
         self._use_peepholes, self._initializer = use_peepholes, initializer
         self._proj_clip, self._forget_bias = proj_clip, forget_bias
         self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
-        self._state_is_tuple, self._activation = state_is_tuple, activation
+        self._activation = activation
         self._layer_norm, self._norm_gain, self._norm_shift = layer_norm, norm_gain, norm_shift
-
-    @property
-    def state_size(self) -> Any:
-        size = super().state_size
-        return size if self._state_is_tuple else sum(size)
 
     def _norm(self, x: Tensor, scope: str) -> Tensor:
         if not self._layer_norm:
@@ -95,16 +73,12 @@ class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
         return layer_normed(x, scope, self._norm_gain, self._norm_shift, x.dtype)
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
-        if self._state_is_tuple:
-            c, m = state
-        else:
-            c = slicing.slice(state, [0, 0], [-1, self._num_units])
-            m = slicing.slice(state, [0, self._num_units], [-1, self.output_size])
+        c, m = self._split_state(state)
         j, f, o = self._gates(inputs, m)
         f = sigmoid(self._peeping(f + self._forget_bias, "W_F_diag", c))
         c = self._norm(f * c + (1 - f) * self._activation(j), "state")
         m = self._projected(sigmoid(self._peeping(o, "W_O_diag", c)) * self._activation(c))
-        return m, LSTMStateTuple(c, m) if self._state_is_tuple else array_join.concat([c, m], 1)
+        return m, self._join_state(c, m)
 
     def _gates(self, inputs: Tensor, m: Tensor) -> list[Tensor]:
         shape = [known_width(inputs) + self.output_size, 3 * self._num_units]
@@ -115,7 +89,7 @@ class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
         product = matmul.matmul(array_join.concat([inputs, m], 1), kernel)
         if not self._layer_norm:
             product = nn_impl.bias_add(product, bias)
-        gates = array_split.split(value=product, num_or_size_splits=3, axis=1)
+        gates = cut(product, 3)
         names = ("transform", "forget", "output")
         return [self._norm(gate, name) for gate, name in zip(gates, names, strict=True)]
 
@@ -128,10 +102,8 @@ class CoupledInputForgetGateLSTMCell(_ProjectedLSTM):
         if self._num_proj is None:
             return m
         shape = [self._num_units, self._num_proj]
-        m = matmul.matmul(m, in_shards("W_P", shape, m.dtype, self._num_proj_shards))
-        if self._proj_clip is None:
-            return m
-        return clip.clip_by_value(m, -self._proj_clip, self._proj_clip)
+        kernel = in_shards("W_P", shape, m.dtype, self._num_proj_shards)
+        return clipped(matmul.matmul(m, kernel), self._proj_clip)
 
 
 def in_shards(name: str, shape: list[int], dtype: Any, count: int) -> Any:
@@ -177,7 +149,7 @@ class GLSTMCell(_ProjectedLSTM):
             )
         with vs.variable_scope(vs.get_variable_scope(), initializer=self._initializer):
             i, j, f, o = self._gates(inputs, m)
-        c = sigmoid(f + self._forget_bias) * c + sigmoid(i) * unary.tanh(j)
+        c = remembered(c, i, j, f + self._forget_bias, unary.tanh)
         m = sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
             with vs.variable_scope("projection"):
@@ -236,14 +208,14 @@ class PhasedLSTMCell(RNNCell):
         units, seen = self._num_units, [x, h]
         with vs.variable_scope("mask_gates"):
             gates = sigmoid(linear(seen + [c] * self._use_peepholes, 2 * units, True))
-            i, f = array_split.split(value=gates, num_or_size_splits=2, axis=1)
+            i, f = cut(gates, 2)
         with vs.variable_scope("new_input"):
             new_input = unary.tanh(linear(seen, units, True))
         new_c = c * f + i * new_input
         with vs.variable_scope("output_gate"):
             o = sigmoid(linear(seen + [new_c] * self._use_peepholes, units, True))
         k = self._openness(time)
-        new_c, new_h = k * new_c + (1 - k) * c, k * (unary.tanh(new_c) * o) + (1 - k) * h
+        new_c, new_h = mixed(k, new_c, c), k * (unary.tanh(new_c) * o) + (1 - k) * h
         return new_h, LSTMStateTuple(new_c, new_h)
 
     def _openness(self, time: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,11 +12,11 @@ from weft.graph.graph import Tensor
 from weft.lib.platform import tf_logging as logging
 from weft.lib.rnn.basic_cells import LSTMStateTuple
 from weft.lib.rnn.cells import BIAS, KERNEL, LayerRNNCell, RNNCell, assert_like_rnncell
+from weft.lib.rnn.gates import cut
 from weft.lib.rnn.projections import Linear
 from weft.ops.array import join as array_join
 from weft.ops.array import shape as array_shape
 from weft.ops.array import slicing
-from weft.ops.array import split as array_split
 from weft.ops.math import matmul, reduce, unary
 from weft.ops.math import moments as nn_moments
 from weft.ops.math.math import sigmoid
@@ -91,16 +92,24 @@ class LayerNormBasicLSTMCell(RNNCell):
         c, h = state
         args = array_join.concat([inputs, h], 1)
         dtype = args.dtype
-        gates = array_split.split(value=self._linear(args), num_or_size_splits=4, axis=1)
         names = ("input", "transform", "forget", "output")
-        i, j, f, o = (self._norm(g, n, dtype) for g, n in zip(gates, names, strict=True))
+        gates = zip(cut(self._linear(args), 4), names, strict=True)
+        i, j, f, o = (self._norm(gate, name, dtype) for gate, name in gates)
         g = self._activation(j)
         if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
             g = nn_impl.dropout(g, self._keep_prob, seed=self._seed)
-        new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * g
-        new_c = self._norm(new_c, "state", dtype)
-        new_h = self._activation(new_c) * sigmoid(o)
-        return new_h, LSTMStateTuple(new_c, new_h)
+        c = self._norm(c * sigmoid(f + self._forget_bias) + sigmoid(i) * g, "state", dtype)
+        h = self._activation(c) * sigmoid(o)
+        return h, LSTMStateTuple(c, h)
+
+
+# How the gates of a NASCell are combined, two by two: what is done to each, to both, to the result.
+_NAS_TREE = (
+    (sigmoid, nn_impl.relu, operator.mul, unary.tanh),
+    (sigmoid, nn_impl.relu, operator.add, unary.tanh),
+    (unary.tanh, sigmoid, operator.mul, unary.tanh),
+    (unary.tanh, sigmoid, operator.add, sigmoid),
+)
 
 
 class NASCell(LayerRNNCell):
@@ -130,11 +139,13 @@ class NASCell(LayerRNNCell):
         depth = TensorShape(inputs_shape).with_rank(2).as_list()[1]
         if depth is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
-        gates = 8 * self._num_units
-        self.recurrent_kernel = self.add_variable("recurrent_kernel", [self._output_size, gates])
-        self.kernel = self.add_variable(KERNEL, [depth, gates])
+        columns = 8 * self._num_units
+        self.recurrent_kernel, self.kernel = (
+            self.add_variable(name, [rows, columns])
+            for name, rows in (("recurrent_kernel", self._output_size), (KERNEL, depth))
+        )
         if self._use_bias:
-            self.bias = self.add_variable(BIAS, shape=[gates], initializer=zeros_initializer())
+            self.bias = self.add_variable(BIAS, [columns], initializer=zeros_initializer())
         if self._num_proj is not None:
             self.projection_weights = self.add_variable(
                 "projection_weights", [self._num_units, self._num_proj]
@@ -142,23 +153,28 @@ class NASCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, LSTMStateTuple]:
-        tanh, relu = unary.tanh, nn_impl.relu
-        c_prev, m_prev = state
-        recurrent = matmul.matmul(m_prev, self.recurrent_kernel)
+        c, m = state
+        recurrent = matmul.matmul(m, self.recurrent_kernel)
         given = matmul.matmul(inputs, self.kernel)
         if self._use_bias:
             recurrent = nn_impl.bias_add(recurrent, self.bias)
-        m = array_split.split(axis=1, num_or_size_splits=8, value=recurrent)
-        x = array_split.split(axis=1, num_or_size_splits=8, value=given)
-        first = tanh(sigmoid(x[0] + m[0]) * relu(x[1] + m[1]))
-        second = tanh(sigmoid(x[2] + m[2]) + relu(x[3] * m[3]))
-        third = tanh(tanh(x[4] + m[4]) * sigmoid(x[5] + m[5]))
-        fourth = sigmoid(tanh(x[6] + m[6]) + sigmoid(x[7] + m[7]))
-        new_c = tanh(first + c_prev) * second
-        new_m = tanh(new_c * tanh(third + fourth))
+        sums = zip(cut(recurrent, 8), cut(given, 8), strict=True)
+
+        def gate(number: int, activation: Callable[..., Tensor]) -> Tensor:
+            of_state, of_inputs = next(sums)
+            # The search left one product among the sums.
+            combine = operator.mul if number == 3 else operator.add
+            return activation(combine(of_inputs, of_state))
+
+        first, second, third, fourth = (
+            outer(combine(gate(2 * k, left), gate(2 * k + 1, right)))
+            for k, (left, right, combine, outer) in enumerate(_NAS_TREE)
+        )
+        c = unary.tanh(first + c) * second
+        m = unary.tanh(c * unary.tanh(third + fourth))
         if self._num_proj is not None:
-            new_m = matmul.matmul(new_m, self.projection_weights)
-        return new_m, LSTMStateTuple(new_c, new_m)
+            m = matmul.matmul(m, self.projection_weights)
+        return m, LSTMStateTuple(c, m)
 
 
 class AttentionCellWrapper(RNNCell):

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.core import nest
-from weft.graph.graph import Tensor, device, name_scope
+from weft.graph.graph import Tensor, device
 from weft.lib.platform import tf_logging as logging
-from weft.lib.rnn.cells import BIAS, KERNEL, RNNCell, assert_like_rnncell
+from weft.lib.rnn.cells import BIAS, KERNEL, CellAround, assert_like_rnncell
 from weft.ops.array import join as array_join
 from weft.ops.array import shape as array_shape
 from weft.ops.math import matmul
@@ -82,7 +82,7 @@ def _total_depth(args: Any) -> int:
     return total
 
 
-class _CellInScope(RNNCell):
+class _CellInScope(CellAround):
     """A cell with another inside; variables of both are in its scope."""
 
     def __init__(self, cell: Any, reuse: Any) -> None:
@@ -91,16 +91,22 @@ class _CellInScope(RNNCell):
         self._cell = cell
 
     @property
-    def state_size(self) -> Any:
-        return self._cell.state_size
+    def _cell_inside(self) -> Any:
+        return self._cell
 
-    @property
-    def output_size(self) -> Any:
-        return self._cell.output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            return self._cell.zero_state(batch_size, dtype)
+class _Projecting(_CellInScope):
+    """A cell with a projection before or after it."""
+
+    def __init__(self, cell: Any, activation: Callable[..., Any] | None, reuse: Any) -> None:
+        super().__init__(cell, reuse)
+        self._activation = activation
+        self._linear: Linear | None = None
+
+    def _projected(self, x: Any, size: int) -> Tensor:
+        self._linear = self._linear or Linear(x, size, True)
+        result = self._linear(x)
+        return self._activation(result) if self._activation else result
 
 
 class EmbeddingWrapper(_CellInScope):
@@ -115,12 +121,12 @@ class EmbeddingWrapper(_CellInScope):
         reuse: Any = None,
     ) -> None:
         super().__init__(cell, reuse)
-        if embedding_classes <= 0 or embedding_size <= 0:
+        self._table_shape = [embedding_classes, embedding_size]
+        if min(self._table_shape) <= 0:
             raise ValueError(
                 "Both embedding_classes and embedding_size must be > 0: "
                 f"{embedding_classes}, {embedding_size}."
             )
-        self._embedding_classes, self._embedding_size = embedding_classes, embedding_size
         self._initializer = initializer
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -131,7 +137,7 @@ class EmbeddingWrapper(_CellInScope):
                 initializer = random_uniform_initializer(-_math.sqrt(3), _math.sqrt(3))
             table = vs.get_variable(
                 "embedding",
-                [self._embedding_classes, self._embedding_size],
+                self._table_shape,
                 initializer=initializer,
                 dtype=(state[0] if isinstance(state, tuple) else state).dtype,
             )
@@ -139,7 +145,7 @@ class EmbeddingWrapper(_CellInScope):
             return self._cell(embedded, state)
 
 
-class InputProjectionWrapper(_CellInScope):
+class InputProjectionWrapper(_Projecting):
     """Projects the inputs to `num_proj` numbers before the cell gets them."""
 
     def __init__(
@@ -150,20 +156,16 @@ class InputProjectionWrapper(_CellInScope):
         input_size: Any = None,
         reuse: Any = None,
     ) -> None:
-        super().__init__(cell, reuse)
+        super().__init__(cell, activation, reuse)
         if input_size is not None:
             logging.warn("%s: The input_size parameter is deprecated.", self)
-        self._num_proj, self._activation = num_proj, activation
-        self._linear: Linear | None = None
+        self._num_proj = num_proj
 
     def call(self, inputs: Any, state: Any) -> Any:
-        if self._linear is None:
-            self._linear = Linear(inputs, self._num_proj, True)
-        projected = self._linear(inputs)
-        return self._cell(self._activation(projected) if self._activation else projected, state)
+        return self._cell(self._projected(inputs, self._num_proj), state)
 
 
-class OutputProjectionWrapper(_CellInScope):
+class OutputProjectionWrapper(_Projecting):
     """Projects the outputs of a cell to `output_size` numbers."""
 
     def __init__(
@@ -173,11 +175,10 @@ class OutputProjectionWrapper(_CellInScope):
         activation: Callable[..., Any] | None = None,
         reuse: Any = None,
     ) -> None:
-        super().__init__(cell, reuse)
+        super().__init__(cell, activation, reuse)
         if output_size < 1:
             raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
-        self._output_size, self._activation = output_size, activation
-        self._linear: Linear | None = None
+        self._output_size = output_size
 
     @property
     def output_size(self) -> int:
@@ -185,7 +186,4 @@ class OutputProjectionWrapper(_CellInScope):
 
     def call(self, inputs: Any, state: Any) -> tuple[Tensor, Any]:
         output, new_state = self._cell(inputs, state)
-        if self._linear is None:
-            self._linear = Linear(output, self._output_size, True)
-        projected = self._linear(output)
-        return self._activation(projected) if self._activation else projected, new_state
+        return self._projected(output, self._output_size), new_state

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +14,7 @@ from weft.graph.constant import constant
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.rnn.cells import assert_like_rnncell, concat_shape
-from weft.lib.rnn.step import cache_variables, copy_through, static_shape
+from weft.lib.rnn.step import cache_variables, check_alike, copy_through, static_shape
 from weft.ops.array import fill as array_fill
 from weft.ops.array import shape as array_shape
 from weft.ops.control.while_loop import while_loop
@@ -49,7 +52,7 @@ def raw_rnn(
         emit_ta, zero_emit = _emitted(cell, emit, nest.flatten(state)[0].dtype, *sizes)
         returned = while_loop(
             lambda _, finished, *__: unary.logical_not(reduce.reduce_all(finished)),
-            _body(cell, loop_fn, zero_emit),
+            _Step(cell, loop_fn, zero_emit),
             loop_vars=[time, finished, next_input, emit_ta, state, loop_state],
             parallel_iterations=parallel_iterations or 32,
             swap_memory=swap_memory,
@@ -67,63 +70,54 @@ def _batch_sizes(flat_input: list[Any]) -> tuple[Any, int | None]:
     return known.value or array_shape.shape(flat_input[0])[0], known.value
 
 
-def _body(cell: Any, loop_fn: Callable[..., Any], zero_emit: Any) -> Callable[..., Any]:
+@dataclasses.dataclass(frozen=True)
+class _Step:
     """One step of the cell, and what `loop_fn` makes of it for those that are not finished."""
 
-    def body(
-        time: Tensor, finished: Tensor, current: Any, emit_ta: Any, state: Any, loop_state: Any
+    cell: Any
+    loop_fn: Callable[..., Any]
+    zero_emit: Any
+
+    def __call__(
+        self, time: Tensor, finished: Tensor, inputs: Any, arrays: Any, state: Any, loop_state: Any
     ) -> Any:
-        output, cell_state = cell(current, state)
-        nest.assert_same_structure(state, cell_state)
-        nest.assert_same_structure(cell.output_size, output)
-        next_time = time + 1
-        next_finished, next_input, next_state, emitted, next_loop_state = loop_fn(
-            next_time, output, cell_state, loop_state
+        output, cell_state = self.cell(inputs, state)
+        check_alike((state, cell_state), (self.cell.output_size, output))
+        later = time + 1
+        ended, following, new_state, emitted, new_loop_state = self.loop_fn(
+            later, output, cell_state, loop_state
         )
-        nest.assert_same_structure(state, next_state)
-        nest.assert_same_structure(current, next_input)
-        nest.assert_same_structure(emit_ta, emitted)
-
-        def unfinished(old: Any, new: Any) -> Any:
-            return nest.map_structure(lambda a, b: copy_through(finished, a, b), old, new)
-
-        emitted = unfinished(zero_emit, emitted)
-        next_state = unfinished(state, next_state)
-        emit_ta = nest.map_structure(lambda a, each: a.write(time, each), emit_ta, emitted)
-        finished_now = elementwise.logical_or(finished, next_finished)
-        kept = loop_state if next_loop_state is None else next_loop_state
-        return next_time, finished_now, next_input, emit_ta, next_state, kept
-
-    return body
+        check_alike((state, new_state), (inputs, following), (arrays, emitted))
+        keep_old = functools.partial(copy_through, finished)
+        emitted = nest.map_structure(keep_old, self.zero_emit, emitted)
+        new_state = nest.map_structure(keep_old, state, new_state)
+        arrays = nest.map_structure(lambda array, each: array.write(time, each), arrays, emitted)
+        ended = elementwise.logical_or(finished, ended)
+        if new_loop_state is None:
+            new_loop_state = loop_state
+        return later, ended, following, arrays, new_state, new_loop_state
 
 
 def _emitted(
     cell: Any, emit: Any, state_dtype: Any, batch_size: Any, known_batch: int | None
 ) -> tuple[Any, Any]:
     """Arrays for what `raw_rnn` emits, and the zeros that stand for nothing."""
-    if emit is not None:
-        flat = nest.flatten(emit)
-        sizes = [e.shape if e.shape.is_fully_defined() else array_shape.shape(e) for e in flat]
-        types = [e.dtype for e in flat]
+    if emit is None:
+        sizes = cell.output_size
+        types = nest.map_structure(lambda _: state_dtype, sizes)
     else:
-        emit = cell.output_size
-        sizes = nest.flatten(emit)
-        types = [state_dtype] * len(sizes)
-    arrays = [
-        TensorArray(
-            dtype=dtype,
-            dynamic_size=True,
-            element_shape=TensorShape([known_batch]).concatenate(static_shape(size)),
-            size=0,
-            name=f"rnn_output_{i}",
+        sizes = nest.map_structure(
+            lambda e: e.shape if e.shape.is_fully_defined() else array_shape.shape(e), emit
         )
-        for i, (dtype, size) in enumerate(zip(types, sizes, strict=True))
-    ]
-    zeros = [
-        array_fill.zeros(concat_shape(batch_size, size), dtype)
-        for size, dtype in zip(sizes, types, strict=True)
-    ]
-    return (
-        nest.pack_sequence_as(structure=emit, flat_sequence=arrays),
-        nest.pack_sequence_as(structure=emit, flat_sequence=zeros),
-    )
+        types = nest.map_structure(lambda e: e.dtype, emit)
+    numbers = itertools.count()
+
+    def array(size: Any, dtype: Any) -> TensorArray:
+        shape = TensorShape([known_batch]).concatenate(static_shape(size))
+        name = f"rnn_output_{next(numbers)}"
+        return TensorArray(dtype, size=0, dynamic_size=True, element_shape=shape, name=name)
+
+    def zeros(size: Any, dtype: Any) -> Tensor:
+        return array_fill.zeros(concat_shape(batch_size, size), dtype)
+
+    return nest.map_structure(array, sizes, types), nest.map_structure(zeros, sizes, types)

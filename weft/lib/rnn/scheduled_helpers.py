@@ -13,50 +13,49 @@ from weft.lib.rnn.helper import (
     bernoulli_sample,
     categorical_sample,
     embedding_function,
+    tensor_of_rank,
     unstacked,
+    while_any_runs,
 )
 from weft.lib.rnn.step import transpose_batch_time
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    gather,
-    scatter,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    one_hot_search as select,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import gather, scatter
+from weft.ops.array import join as array_join
+from weft.ops.array import one_hot_search as select
+from weft.ops.array import shape as array_shape
 from weft.ops.control.cond import cond
 from weft.ops.math import casts, elementwise, reduce, unary
 
 
-def _probability(given: Any) -> Tensor:
-    probability = convert_to_tensor(given, name="sampling_probability")
-    if probability.shape.ndims not in (0, 1):
-        raise ValueError(
-            "sampling_probability must be either a scalar or a vector. saw shape: "
-            f"{probability.shape}"
-        )
-    return probability
-
-
 def _replace_rows(base: Tensor, chosen: Tensor, new_rows: Callable[[Tensor], Tensor]) -> Tensor:
     """`base` with the rows that are `chosen` replaced by those made for their indices."""
-    taken = casts.cast(select.where(chosen), dtypes.int32)
-    kept = casts.cast(select.where(unary.logical_not(chosen)), dtypes.int32)
+
+    def where_true(mask: Tensor) -> Tensor:
+        return casts.cast(select.where(mask), dtypes.int32)
+
+    taken, kept = where_true(chosen), where_true(unary.logical_not(chosen))
     shape = array_shape.shape(base)
-    return scatter.scatter_nd(
-        indices=taken, updates=new_rows(taken), shape=shape
-    ) + scatter.scatter_nd(indices=kept, updates=gather.gather_nd(base, kept), shape=shape)
+    new = scatter.scatter_nd(taken, new_rows(taken), shape)
+    return new + scatter.scatter_nd(kept, gather.gather_nd(base, kept), shape)
 
 
-class ScheduledEmbeddingTrainingHelper(TrainingHelper):
+class _Scheduled(TrainingHelper):
+    """Training inputs, of which a part is replaced by something sampled."""
+
+    _sampling_probability: Tensor
+
+    def _set_probability(self, given: Any) -> None:
+        message = "sampling_probability must be either a scalar or a vector. saw shape: {shape}"
+        self._sampling_probability = tensor_of_rank(given, (0, 1), message, "sampling_probability")
+
+    def _toss(self, dtype: Any, seed: int | None) -> Tensor:
+        """Which sequences of the batch are to have their next input replaced."""
+        return bernoulli_sample(
+            self._sampling_probability, dtype=dtype, sample_shape=self.batch_size, seed=seed
+        )
+
+
+class ScheduledEmbeddingTrainingHelper(_Scheduled):
     """Training inputs, some of which are replaced by the embedding of a sampled output."""
 
     def __init__(
@@ -72,23 +71,15 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     ) -> None:
         with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [sampling_probability]):
             self._embedding_fn = embedding_function(embedding)
-            self._sampling_probability = _probability(sampling_probability)
+            self._set_probability(sampling_probability)
             self._seed, self._scheduling_seed = seed, scheduling_seed
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
-            chosen = bernoulli_sample(
-                probs=self._sampling_probability,
-                dtype=dtypes.bool,
-                sample_shape=self.batch_size,
-                seed=self._scheduling_seed,
-            )
-            return select.where(
-                chosen,
-                categorical_sample(logits=outputs, seed=self._seed),
-                array_fill.fill([self.batch_size], -1),
-            )
+            chosen = self._toss(dtypes.bool, self._scheduling_seed)
+            drawn = categorical_sample(logits=outputs, seed=self._seed)
+            return select.where(chosen, drawn, array_fill.fill([self.batch_size], -1))
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
@@ -107,10 +98,10 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
                     lambda rows: self._embedding_fn(gather.gather_nd(sample_ids, rows)),
                 )
 
-            return finished, cond(reduce.reduce_all(finished), lambda: base, sampled), state
+            return finished, while_any_runs(finished, base, sampled), state
 
 
-class ScheduledOutputTrainingHelper(TrainingHelper):
+class ScheduledOutputTrainingHelper(_Scheduled):
     """Training inputs, some of which are replaced by the output of the step before."""
 
     def __init__(
@@ -125,7 +116,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         name: str | None = None,
     ) -> None:
         with name_scope(name, "ScheduledOutputTrainingHelper", [inputs, sampling_probability]):
-            self._sampling_probability = _probability(sampling_probability)
+            self._set_probability(sampling_probability)
             self._auxiliary_input_tas: Any = None
             if auxiliary_inputs is not None:
                 inputs = convert_to_tensor(inputs, name="inputs")
@@ -139,17 +130,15 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
-            return bernoulli_sample(
-                probs=self._sampling_probability, sample_shape=self.batch_size, seed=self._seed
-            )
+            return self._toss(dtypes.int32, self._seed)
 
-    def _with_auxiliary(self, time: Any, outputs: Any, rows: Any = None) -> Any:
-        if self._auxiliary_input_tas is None:
+    def _with_auxiliary(
+        self, time: Any, outputs: Any, choose: Callable[[Any], Any] = lambda rows: rows
+    ) -> Any:
+        extra = self._auxiliary_input_tas
+        if extra is None:
             return outputs
-        auxiliary = self._auxiliary_input_tas.read(time + 1)
-        if rows is not None:
-            auxiliary = gather.gather_nd(auxiliary, rows)
-        return array_join.concat((outputs, auxiliary), -1)
+        return array_join.concat((outputs, choose(extra.read(time + 1))), -1)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
@@ -164,13 +153,14 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             def sampled() -> Tensor:
                 if make is None:
                     return select.where(chosen, self._with_auxiliary(time, outputs), base)
-                return _replace_rows(
-                    base,
-                    chosen,
-                    lambda rows: self._with_auxiliary(
-                        time, make(gather.gather_nd(outputs, rows)), rows
-                    ),
-                )
+
+                def made_of(rows: Tensor) -> Tensor:
+                    def choose(values: Any) -> Tensor:
+                        return gather.gather_nd(values, rows)
+
+                    return self._with_auxiliary(time, make(choose(outputs)), choose)
+
+                return _replace_rows(base, chosen, made_of)
 
             nothing = elementwise.logical_or(
                 reduce.reduce_all(finished), unary.logical_not(reduce.reduce_any(chosen))

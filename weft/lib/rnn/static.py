@@ -11,29 +11,18 @@ from weft.graph.graph import Tensor, control_dependencies
 from weft.lib.rnn.cells import assert_like_rnncell, concat_shape, concat_static
 from weft.lib.rnn.step import (
     Lengths,
+    both_ways,
     cache_variables,
+    first_state,
     infer_state_dtype,
-    initial_state_of,
     rnn_step,
 )
-from weft.ops.array import (
-    fill as array_fill,
-)
-from weft.ops.array import (
-    join as array_join,
-)
-from weft.ops.array import (
-    placeholders as array_pass,
-)
-from weft.ops.array import (
-    reverse as array_reverse,
-)
-from weft.ops.array import (
-    shape as array_shape,
-)
-from weft.ops.array import (
-    split as array_split,
-)
+from weft.ops.array import fill as array_fill
+from weft.ops.array import join as array_join
+from weft.ops.array import placeholders as array_pass
+from weft.ops.array import reverse as array_reverse
+from weft.ops.array import shape as array_shape
+from weft.ops.array import split as array_split
 from weft.ops.math import casts
 from weft.ops.state import variable_scope as vs
 
@@ -78,11 +67,8 @@ def static_rnn(
         cache_variables(opened)
         known_batch = _static_batch(inputs).value
         batch_size = known_batch or array_shape.shape(nest.flatten(inputs)[0])[0]
-        state = initial_state
-        if state is None:
-            if not dtype:
-                raise ValueError("If no initial_state is provided, dtype must be specified")
-            state = initial_state_of(cell, batch_size, dtype)
+        message = "If no initial_state is provided, dtype must be specified"
+        state = first_state(cell, initial_state, batch_size, dtype, message)
         lengths = zero_output = None
         if sequence_length is not None:
             sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
@@ -173,22 +159,18 @@ def static_bidirectional_rnn(
     scope: Any = None,
 ) -> tuple[list[Any], Any, Any]:
     """One unrolled network forward, one backward; outputs are joined in depth."""
-    assert_like_rnncell("cell_fw", cell_fw)
-    assert_like_rnncell("cell_bw", cell_bw)
-    _check_inputs(inputs)
-    with vs.variable_scope(scope or "bidirectional_rnn"):
-        with vs.variable_scope("fw") as fw_scope:
-            output_fw, state_fw = static_rnn(
-                cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=fw_scope
-            )
-        with vs.variable_scope("bw") as bw_scope:
-            turned = _reverse_seq(inputs, sequence_length)
-            backwards, state_bw = static_rnn(
-                cell_bw, turned, initial_state_bw, dtype, sequence_length, scope=bw_scope
-            )
-    output_bw = _reverse_seq(backwards, sequence_length)
-    joined = [
-        array_join.concat([fw, bw], 1)
-        for fw, bw in zip(nest.flatten(output_fw), nest.flatten(output_bw), strict=True)
-    ]
-    return nest.pack_sequence_as(output_fw, joined), state_fw, state_bw
+
+    def run(cell: Any, given: Any, state: Any, opened: Any) -> tuple[Any, Any]:
+        return static_rnn(cell, given, state, dtype, sequence_length, scope=opened)
+
+    (outputs, state_fw), (backward, state_bw) = both_ways(
+        run,
+        lambda steps: _reverse_seq(steps, sequence_length),
+        inputs,
+        (cell_fw, initial_state_fw),
+        (cell_bw, initial_state_bw),
+        scope,
+    )
+    pairs = zip(nest.flatten(outputs), nest.flatten(backward), strict=True)
+    joined = [array_join.concat(list(pair), 1) for pair in pairs]
+    return nest.pack_sequence_as(outputs, joined), state_fw, state_bw

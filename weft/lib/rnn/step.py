@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft.core import nest
 from weft.core.shapes import TensorShape, as_shape
 from weft.graph.constant_value import constant_value
 from weft.graph.graph import Tensor, colocate_with, get_default_graph
+from weft.lib.rnn.cells import assert_like_rnncell
 from weft.ops.array import join as array_join
 from weft.ops.array import one_hot_search as select
 from weft.ops.array import shape as array_shape
@@ -15,6 +17,7 @@ from weft.ops.control.cond import cond
 from weft.ops.control.control_flow_context import containing_loop
 from weft.ops.lists.tensor_array import TensorArray
 from weft.ops.math import reduce, sequence
+from weft.ops.state import variable_scope as vs
 
 
 def transpose_batch_time(x: Any) -> Any:
@@ -41,12 +44,10 @@ def infer_state_dtype(explicit_dtype: Any, state: Any) -> Any:
     """The type of outputs: the one given, or that of all parts of the state."""
     if explicit_dtype is not None:
         return explicit_dtype
-    if not nest.is_nested(state):
-        return state.dtype
-    found = [element.dtype for element in nest.flatten(state)]
+    found = list(dict.fromkeys(part.dtype for part in nest.flatten(state)))
     if not found:
         raise ValueError("Unable to infer dtype from empty state.")
-    if any(dtype != found[0] for dtype in found):
+    if len(found) > 1:
         raise ValueError(
             "State has tensors of different inferred_dtypes. Unable to infer a single "
             "representative dtype."
@@ -62,10 +63,45 @@ def static_shape(shape: Any) -> TensorShape:
     return as_shape(shape)
 
 
-def initial_state_of(cell: Any, batch_size: Any, dtype: Any) -> Any:
-    if getattr(cell, "get_initial_state", None) is not None:
-        return cell.get_initial_state(inputs=None, batch_size=batch_size, dtype=dtype)
-    return cell.zero_state(batch_size, dtype)
+def first_state(cell: Any, given: Any, batch_size: Any, dtype: Any, message: str) -> Any:
+    """The state a loop starts with: the one given, or the cell's own for this type."""
+    if given is not None:
+        return given
+    if not dtype:
+        raise ValueError(message)
+    make = getattr(cell, "get_initial_state", None)
+    if make is None:
+        return cell.zero_state(batch_size, dtype)
+    return make(inputs=None, batch_size=batch_size, dtype=dtype)
+
+
+def check_alike(*pairs: tuple[Any, Any]) -> None:
+    """Raises unless the two of each pair are nested in the same way."""
+    for first, second in pairs:
+        nest.assert_same_structure(first, second)
+
+
+def both_ways(
+    run: Callable[..., tuple[Any, Any]],
+    turn: Callable[[Any], Any],
+    inputs: Any,
+    forward: tuple[Any, Any],
+    backward: tuple[Any, Any],
+    scope: Any,
+) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Outputs and last state of one network forward in time, and of one backward.
+
+    Each has a cell and a first state, which `run` gets with the inputs and a scope; `turn`
+    reverses inputs and outputs.
+    """
+    assert_like_rnncell("cell_fw", forward[0])
+    assert_like_rnncell("cell_bw", backward[0])
+    with vs.variable_scope(scope or "bidirectional_rnn"):
+        with vs.variable_scope("fw") as opened:
+            found = run(forward[0], inputs, forward[1], opened)
+        with vs.variable_scope("bw") as opened:
+            outputs, state = run(backward[0], turn(inputs), backward[1], opened)
+    return found, (turn(outputs), state)
 
 
 def copy_through(finished: Tensor, old: Any, new: Any) -> Any:
@@ -110,8 +146,7 @@ def rnn_step(
 
     def call_flat() -> list[Any]:
         output, new_state = cell(inputs, state)
-        nest.assert_same_structure(zero_output, output)
-        nest.assert_same_structure(state, new_state)
+        check_alike((zero_output, output), (state, new_state))
         return nest.flatten(output) + nest.flatten(new_state)
 
     def copied(new: list[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from weft.graph.graph import Tensor, device, name_scope
 from weft.lib.layers.base import Layer
 from weft.lib.platform import tf_logging as logging
 from weft.lib.rnn.basic_cells import LSTMStateTuple
-from weft.lib.rnn.cells import RNNCell, assert_like_rnncell
+from weft.lib.rnn.cells import CellAround, RNNCell, assert_like_rnncell
 from weft.ops.array import join as array_join
 from weft.ops.array import slicing
 from weft.ops.lists.tensor_array import TensorArray
@@ -26,7 +26,7 @@ from weft.ops.random import random
 from weft.ops.state import variable_scope as vs
 
 
-class _Wrapper(RNNCell):
+class _Wrapper(CellAround):
     """A cell that calls another one in the scope it is called in: it has no scope of its own."""
 
     def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
@@ -39,16 +39,8 @@ class _Wrapper(RNNCell):
         return self.cell
 
     @property
-    def state_size(self) -> Any:
-        return self.cell.state_size
-
-    @property
-    def output_size(self) -> Any:
-        return self.cell.output_size
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            return self.cell.zero_state(batch_size, dtype)
+    def _cell_inside(self) -> Any:
+        return self.cell
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         return self._call_wrapped_cell(inputs, state, self.cell.__call__, scope=scope)
@@ -183,29 +175,29 @@ class DropoutWrapper(_Wrapper):
     def _call_wrapped_cell(
         self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
     ) -> Any:
-        keep = self._input_keep_prob
-        if _may_drop(keep):
-            inputs = self._dropout(inputs, "input", self._recurrent_input_noise, keep)
+        inputs = self._dropped("input", inputs)
         output, new_state = cell_call_fn(inputs, state, **kwargs)
-        keep = self._state_keep_prob
-        if _may_drop(keep):
-            where = nest.get_traverse_shallow_structure(self._dropout_state_filter, new_state)
-            new_state = self._dropout(new_state, "state", self._recurrent_state_noise, keep, where)
-        keep = self._output_keep_prob
-        if _may_drop(keep):
-            output = self._dropout(output, "output", self._recurrent_output_noise, keep)
-        return output, new_state
+        new_state = self._dropped("state", new_state)
+        return self._dropped("output", output), new_state
+
+    def _dropped(self, part: str, values: Any) -> Any:
+        """The inputs, state or output with dropout, unless all of it is kept."""
+        keep = getattr(self, f"_{part}_keep_prob")
+        if isinstance(keep, float) and keep >= 1:
+            return values
+        noise, where = getattr(self, f"_recurrent_{part}_noise"), None
+        if part == "state":
+            where = nest.get_traverse_shallow_structure(self._dropout_state_filter, values)
+        return self._dropout(values, part, noise, keep, where)
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "input_keep_prob": self._input_keep_prob,
-            "output_keep_prob": self._output_keep_prob,
-            "state_keep_prob": self._state_keep_prob,
-            "variational_recurrent": self._variational_recurrent,
-            "input_size": self._input_size,
-            "seed": self._seed,
-        }
+        return super().get_config() | {name: getattr(self, "_" + name) for name in _DROPOUT_CONFIG}
+
+
+_DROPOUT_CONFIG = (
+    "input_keep_prob", "output_keep_prob", "state_keep_prob", "variational_recurrent",
+    "input_size", "seed",
+)  # fmt: skip
 
 
 def _probability(name: str, given: Any) -> Any:
@@ -217,10 +209,6 @@ def _probability(name: str, given: Any) -> Any:
     if not 0 <= known <= 1:
         raise ValueError(f"Parameter {name} must be between 0 and 1: {known:g}")
     return float(known)
-
-
-def _may_drop(keep_prob: Any) -> bool:
-    return not isinstance(keep_prob, float) or keep_prob < 1
 
 
 # ---- residual, device, stack ------------------------------------------------------------------
@@ -264,11 +252,8 @@ class DeviceWrapper(_Wrapper):
         self._device = device
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        with (
-            name_scope(type(self).__name__ + "ZeroState", values=[batch_size]),
-            device(self._device),
-        ):
-            return self.cell.zero_state(batch_size, dtype)
+        with device(self._device):
+            return super().zero_state(batch_size, dtype)
 
     def _call_wrapped_cell(
         self, inputs: Any, state: Any, cell_call_fn: Callable[..., Any], **kwargs: Any
@@ -298,10 +283,11 @@ class MultiRNNCell(RNNCell):
             )
         self._cells = cells
         self._state_is_tuple = state_is_tuple
-        if not state_is_tuple and any(nest.is_nested(c.state_size) for c in cells):
+        sizes = [] if state_is_tuple else [cell.state_size for cell in cells]
+        if any(map(nest.is_nested, sizes)):
             raise ValueError(
                 "Some cells return tuples of states, but the flag state_is_tuple is not set.  "
-                f"State sizes are: {[c.state_size for c in cells]}"
+                f"State sizes are: {sizes}"
             )
 
     @property
@@ -314,10 +300,10 @@ class MultiRNNCell(RNNCell):
         return self._cells[-1].output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            if self._state_is_tuple:
-                return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
-            return super().zero_state(batch_size, dtype)
+        with self._zero_state_scope(batch_size):
+            if not self._state_is_tuple:
+                return super().zero_state(batch_size, dtype)
+            return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
 
     @property
     def trainable_weights(self) -> list[Any]:
@@ -325,12 +311,12 @@ class MultiRNNCell(RNNCell):
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        fixed = self._of_cells("non_trainable_weights")
-        return fixed if self.trainable else self._of_cells("trainable_weights") + fixed
+        own = ["non_trainable_weights"]
+        return self._of_cells(*(own if self.trainable else ["trainable_weights", *own]))
 
-    def _of_cells(self, attribute: str) -> list[Any]:
+    def _of_cells(self, *attributes: str) -> list[Any]:
         layers = [cell for cell in self._cells if isinstance(cell, Layer)]
-        return [weight for layer in layers for weight in getattr(layer, attribute)]
+        return [w for name in attributes for layer in layers for w in getattr(layer, name)]
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         if self._state_is_tuple and not nest.is_nested(state):
@@ -338,17 +324,15 @@ class MultiRNNCell(RNNCell):
                 f"Expected state to be a tuple of length {len(self.state_size)}, but received: "
                 f"{state}"
             )
-        new_states = []
-        start = 0
+        states = []
         for i, cell in enumerate(self._cells):
             with vs.variable_scope(f"cell_{i}"):
-                if self._state_is_tuple:
-                    own = state[i]
-                else:
-                    own = slicing.slice(state, [0, start], [-1, cell.state_size])
-                    start += cell.state_size
-                inputs, new_state = cell(inputs, own)
-                new_states.append(new_state)
+                inputs, new = cell(inputs, self._state_of(i, state))
+                states.append(new)
+        return inputs, tuple(states) if self._state_is_tuple else array_join.concat(states, 1)
+
+    def _state_of(self, i: int, state: Any) -> Any:
         if self._state_is_tuple:
-            return inputs, tuple(new_states)
-        return inputs, array_join.concat(new_states, 1)
+            return state[i]
+        *before, size = [cell.state_size for cell in self._cells[: i + 1]]
+        return slicing.slice(state, [0, sum(before)], [-1, size])

@@ -16,17 +16,18 @@ from weft.ops.math import math
 def _check(x: Any, kind: int, n: int | None, axis: int, norm: str | None) -> None:
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
-    if n is not None and n < 1:
-        raise ValueError("n should be a positive integer or None")
-    if kind not in (1, 2, 3):
-        raise ValueError("Only Types I, II and III (I)DCT are supported.")
-    if kind == 1:
-        if norm == "ortho":
-            raise ValueError("Normalization is not supported for the Type-I DCT.")
-        if x.shape[-1] is not None and x.shape[-1] < 2:
-            raise ValueError("Type-I DCT requires the dimension to be greater than one.")
-    if norm not in (None, "ortho"):
-        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+    short = kind == 1 and x.shape[-1] is not None and x.shape[-1] < 2
+    unknown = "Unknown normalization."
+    rules = (
+        (n is not None and n < 1, "n should be a positive integer or None"),
+        (kind not in (1, 2, 3), "Only Types I, II and III (I)DCT are supported."),
+        (kind == 1 and norm == "ortho", "Normalization is not supported for the Type-I DCT."),
+        (short, "Type-I DCT requires the dimension to be greater than one."),
+        (norm not in (None, "ortho"), f"{unknown} Expected None or 'ortho', got: {norm}"),
+    )
+    for holds, message in rules:
+        if holds:
+            raise ValueError(message)
 
 
 def _last(x: Tensor) -> Any:

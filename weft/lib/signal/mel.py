@@ -24,21 +24,18 @@ def _hertz_to_mel(hertz: Tensor) -> Tensor:
 
 
 def _check(bins: int, rate: Any, low: float, high: float, dtype: DType) -> None:
-    if bins <= 0:
-        raise ValueError(f"num_mel_bins must be positive. Got: {bins}")
-    if rate <= 0.0:
-        raise ValueError(f"sample_rate must be positive. Got: {rate}")
-    if low < 0.0:
-        raise ValueError(f"lower_edge_hertz must be non-negative. Got: {low}")
-    if low >= high:
-        raise ValueError(f"lower_edge_hertz {low:.1f} >= upper_edge_hertz {high:.1f}")
-    if high > rate / 2:
-        raise ValueError(
-            "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2)."
-            f" Got: {high} for sample_rate: {rate}"
-        )
-    if not dtype.is_floating:
-        raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
+    nyquist = "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2)."
+    rules = (
+        (bins <= 0, "num_mel_bins must be positive. Got: {}", bins),
+        (rate <= 0.0, "sample_rate must be positive. Got: {}", rate),
+        (low < 0.0, "lower_edge_hertz must be non-negative. Got: {}", low),
+        (low >= high, "lower_edge_hertz {:.1f} >= upper_edge_hertz {:.1f}", low, high),
+        (high > rate / 2, nyquist + " Got: {} for sample_rate: {}", high, rate),
+        (not dtype.is_floating, "dtype must be a floating point type. Got: {}", dtype),
+    )
+    for holds, message, *values in rules:
+        if holds:
+            raise ValueError(message.format(*values))
 
 
 def _constant_rate(sample_rate: Any) -> Any:
@@ -61,20 +58,29 @@ def linear_to_mel_weight_matrix(
     with name_scope(name, "linear_to_mel_weight_matrix") as name:
         sample_rate = _constant_rate(sample_rate)
         _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)
-        rate = convert_to_tensor(sample_rate, dtype, name="sample_rate")
-        low = convert_to_tensor(lower_edge_hertz, dtype, name="lower_edge_hertz")
-        high = convert_to_tensor(upper_edge_hertz, dtype, name="upper_edge_hertz")
+        rate, low, high = (
+            convert_to_tensor(value, dtype, name=name)
+            for name, value in (
+                ("sample_rate", sample_rate),
+                ("lower_edge_hertz", lower_edge_hertz),
+                ("upper_edge_hertz", upper_edge_hertz),
+            )
+        )
         zero = convert_to_tensor(0.0, dtype)
         # Frequency zero has no place on a logarithmic scale; its weights are zeros.
         frequencies = math.linspace(zero, rate / 2.0, num_spectrogram_bins)[1:]
         mels = array.expand_dims(_hertz_to_mel(frequencies), 1)
         marks = math.linspace(_hertz_to_mel(low), _hertz_to_mel(high), num_mel_bins + 2)
-        edges = array.split(frame(marks, frame_length=3, frame_step=1), 3, axis=1)
-        left, center, right = (array.reshape(edge, [1, num_mel_bins]) for edge in edges)
-        rising = (mels - left) / (center - left)
-        falling = (right - mels) / (right - center)
-        weights = math.maximum(zero, math.minimum(rising, falling))
+        weights = math.maximum(zero, _triangles(mels, marks, num_mel_bins))
         return array.pad(weights, [[1, 0], [0, 0]], name=name)
+
+
+def _triangles(at: Tensor, marks: Tensor, count: int) -> Tensor:
+    """The height at each frequency of triangles over three marks each; negative outside."""
+    edges = array.split(frame(marks, frame_length=3, frame_step=1), 3, axis=1)
+    left, center, right = (array.reshape(edge, [1, count]) for edge in edges)
+    rising = (at - left) / (center - left)
+    return math.minimum(rising, (right - at) / (right - center))
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:

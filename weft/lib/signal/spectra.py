@@ -24,9 +24,11 @@ Window = Callable[..., Any]
 def _enclosing_power_of_two(value: Tensor) -> Tensor:
     known = constant_value(value)
     if known is not None:
-        return constant(int(2 ** np.ceil(np.log(known) / np.log(2.0))), value.dtype)
-    power = math.ceil(math.log(math.cast(value, dtypes.float32)) / math.log(2.0))
-    return math.cast(math.pow(2.0, power), value.dtype)
+        exponent = np.ceil(np.log(known) / np.log(2.0))
+        return constant(int(2**exponent), value.dtype)
+    logarithm = math.log(math.cast(value, dtypes.float32))
+    exponent = math.ceil(logarithm / math.log(2.0))
+    return math.cast(math.pow(2.0, exponent), value.dtype)
 
 
 def _transform_length(fft_length: Any, frame_length: Tensor) -> Tensor:
@@ -65,9 +67,9 @@ def inverse_stft_window_fn(
             window = forward_window_fn(length, dtype=dtype)
             overlaps = -(-length // step)
             squares = array.pad(math.square(window), [(0, overlaps * step - length)])
-            sums = math.reduce_sum(array.reshape(squares, [overlaps, step]), 0, keepdims=True)
-            repeated = array.reshape(array.tile(sums, [overlaps, 1]), [overlaps * step])
-            return window / repeated[:length]
+            rows = array.reshape(squares, [overlaps, step])
+            sums = array.tile(math.reduce_sum(rows, 0, keepdims=True), [overlaps, 1])
+            return window / array.reshape(sums, [overlaps * step])[:length]
 
     return inverse
 

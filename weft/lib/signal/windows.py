@@ -25,22 +25,23 @@ def _raised_cosine(
         length = convert_to_tensor(length, dtypes.int32, name="window_length")
         length.shape.assert_has_rank(0)
         known = constant_value(length)
-        if known == 1:
+
+        def single() -> Tensor:
             return array.ones([1], dtype)
-        periodic = math.cast(
-            convert_to_tensor(periodic, dtypes.bool, name="periodic"), dtypes.int32
-        )
-        periodic.shape.assert_has_rank(0)
+
+        if known == 1:
+            return single()
+        longer = convert_to_tensor(periodic, dtypes.bool, name="periodic")
+        longer = math.cast(longer, dtypes.int32)
+        longer.shape.assert_has_rank(0)
         even = 1 - math.mod(length, 2)  # odd windows have their peak in the middle either way
-        n = math.cast(length + periodic * even - 1, dtype)
+        n = math.cast(length + longer * even - 1, dtype)
         angle = convert_to_tensor(2 * pi, dtype) * math.cast(math.range(length), dtype) / n
-        if known is not None:
+
+        def curve() -> Tensor:
             return math.cast(a - b * math.cos(angle), dtype)
-        return cond(
-            math.equal(length, 1),
-            lambda: array.ones([1], dtype),
-            lambda: math.cast(a - b * math.cos(angle), dtype),
-        )
+
+        return cond(math.equal(length, 1), single, curve) if known is None else curve()
 
 
 def hann_window(
