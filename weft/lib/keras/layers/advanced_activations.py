@@ -134,15 +134,14 @@ class ReLU(Elementwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if max_value is not None and max_value < 0.0:
-            raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
-        if negative_slope < 0.0:
-            raise ValueError(
-                f"negative_slope of Relu layer cannot be negative value: {negative_slope}"
-            )
-        self.max_value = None if max_value is None else backend.cast_to_floatx(max_value)
-        self.negative_slope = backend.cast_to_floatx(negative_slope)
-        self.threshold = backend.cast_to_floatx(threshold)
+        limit = {} if max_value is None else {"max_value": max_value}
+        slope = {"negative_slope": negative_slope}
+        for name, value in (limit | slope).items():
+            if value < 0.0:
+                raise ValueError(f"{name} of Relu layer cannot be negative value: {value}")
+        self.max_value = None
+        for name, value in (limit | slope | {"threshold": threshold}).items():
+            setattr(self, name, backend.cast_to_floatx(value))
 
     def call(self, inputs: Any) -> Tensor:
         return backend.relu(

@@ -21,6 +21,11 @@ class Conv(Layer):
 
     activation: Any
     bias: Any
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation_rate: tuple[int, ...]
+    padding: Any
+    data_format: str
 
     def __init__(
         self,
@@ -51,13 +56,17 @@ class Conv(Layer):
             **kwargs,
         )
         self.rank, self.filters, self.use_bias = rank, filters, use_bias
-        self.kernel_size = windows.normalize_tuple(kernel_size, rank, "kernel_size")
-        self.strides = windows.normalize_tuple(strides, rank, "strides")
-        self.padding = windows.normalize_padding(padding)
+        windows.take(
+            self,
+            rank,
+            padding,
+            data_format,
+            kernel_size=kernel_size,
+            strides=strides,
+            dilation_rate=dilation_rate,
+        )
         if self.padding == "causal" and rank != 1:
             raise ValueError("Causal padding is only supported for `Conv1D`and ``SeparableConv1D`.")
-        self.data_format = windows.normalize_data_format(data_format)
-        self.dilation_rate = windows.normalize_tuple(dilation_rate, rank, "dilation_rate")
         take(
             self,
             activation=activation,

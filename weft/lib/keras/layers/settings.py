@@ -26,6 +26,12 @@ def take(layer: Any, **settings: Any) -> None:
         setattr(layer, key, value if kind is None else kind.get(value))
 
 
+def name_input_shape(options: dict[str, Any], *sizes: str) -> None:
+    """Replaces older options for the sizes of an input, if there are any, by `input_shape`."""
+    if "input_shape" not in options and any(size in options for size in sizes):
+        options["input_shape"] = tuple(options.pop(size, None) for size in sizes)
+
+
 def record(layer: Any, keys: str) -> dict[str, Any]:
     """The attributes `keys` of `layer`, as `take` would get them from a file."""
     values = {key: getattr(layer, key) for key in keys.split()}

@@ -44,8 +44,7 @@ class Adagrad(_OneOp):
                 f"initial_accumulator_value must be non-negative: {initial_accumulator_value}"
             )
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_hypers(kwargs, learning_rate)
         self._initial_accumulator_value = initial_accumulator_value
         self.epsilon = epsilon or K.epsilon()
 
@@ -96,9 +95,7 @@ class Adadelta(_OneOp):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("rho", rho)
+        self._set_hypers(kwargs, learning_rate, rho=rho)
         self.epsilon = epsilon or K.epsilon()
 
     def _create_slots(self, var_list: list[Any]) -> None:

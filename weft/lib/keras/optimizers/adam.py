@@ -27,10 +27,7 @@ class _Moments(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("beta_1", beta_1)
-        self._set_hyper("beta_2", beta_2)
+        self._set_hypers(kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2)
         self.epsilon = epsilon or K.epsilon()
 
     def _create_slots(self, var_list: list[Any]) -> None:
@@ -94,10 +91,9 @@ class Adam(_Moments):
 
     def set_weights(self, weights: Any) -> None:
         """As the base's; weights of older versions have a `vhat` for each variable anyway."""
-        params = self.weights
-        if len(weights) == 3 * ((len(params) - 1) // 2) + 1:
-            weights = weights[: len(params)]
-        super().set_weights(weights)
+        wanted = len(self.weights)
+        of_three_slots = 1 + (wanted - 1) // 2 * 3
+        super().set_weights(weights[:wanted] if len(weights) == of_three_slots else weights)
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)

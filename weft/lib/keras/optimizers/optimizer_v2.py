@@ -60,6 +60,12 @@ class OptimizerV2(OptimizerWeights):
             if key in kwargs:
                 setattr(self, key, kwargs[key])
 
+    def _set_hypers(self, options: dict[str, Any], learning_rate: Any, **others: Any) -> None:
+        """Sets the rate (an `lr` of `options` goes before it), its decay, and `others`."""
+        rate = {"learning_rate": options.get("lr", learning_rate), "decay": self._initial_decay}
+        for name, value in (rate | others).items():
+            self._set_hyper(name, value)
+
     # ---- the public steps ----
 
     def minimize(
@@ -90,13 +96,13 @@ class OptimizerV2(OptimizerWeights):
         params = nest.flatten(params)
         with name_scope(self._name + "/gradients"):
             grads = gradients(loss, params)
-            for grad, param in zip(grads, params, strict=True):
-                if grad is None:
-                    raise ValueError(
-                        f"Variable {param} has `None` for gradient. Please make sure that all of "
-                        "your ops have a gradient defined (i.e. are differentiable). Common ops "
-                        "without gradient: K.argmax, K.round, K.eval."
-                    )
+            missing = [p for p, grad in zip(params, grads, strict=True) if grad is None]
+            if missing:
+                raise ValueError(
+                    f"Variable {missing[0]} has `None` for gradient. Please make sure that all of "
+                    "your ops have a gradient defined (i.e. are differentiable). Common ops "
+                    "without gradient: K.argmax, K.round, K.eval."
+                )
             return self._clipped(grads)
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
@@ -250,14 +256,11 @@ class OptimizerV2(OptimizerWeights):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        config = dict(config)
-        if "lr" in config:
-            config["learning_rate"] = config.pop("lr")
-        if isinstance(config.get("learning_rate"), dict):
-            config["learning_rate"] = schedules.deserialize(
-                config["learning_rate"], custom_objects=custom_objects
-            )
-        return cls(**config)
+        named = {"learning_rate" if key == "lr" else key: value for key, value in config.items()}
+        rate = named.get("learning_rate")
+        if isinstance(rate, dict):
+            named["learning_rate"] = schedules.deserialize(rate, custom_objects=custom_objects)
+        return cls(**named)
 
 
 def _with_gradients(grads_and_vars: Any) -> list[tuple[Any, Any]]:

@@ -31,11 +31,8 @@ class RMSprop(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("rho", rho)
         self._momentum = checked_momentum(momentum)
-        self._set_hyper("momentum", momentum)
+        self._set_hypers(kwargs, learning_rate, rho=rho, momentum=momentum)
         self.epsilon = epsilon or K.epsilon()
         self.centered = centered
 
@@ -90,10 +87,10 @@ class RMSprop(OptimizerV2):
 
     def _averaged_rows(self, slot: Any, rows: Any, indices: Any, known: dict[str, Any]) -> Tensor:
         """All of the slot decays; of its new value, the rows at `indices`."""
-        decayed = assign(slot, slot * known["rho"], use_locking=self._use_locking)
-        with control_dependencies([decayed]):
-            added = self._resource_scatter_add(slot, indices, rows * known["one_minus_rho"])
-            return gather.gather(added, indices)
+        decayed = slot * known["rho"]
+        with control_dependencies([assign(slot, decayed, use_locking=self._use_locking)]):
+            part = rows * known["one_minus_rho"]
+            return gather.gather(self._resource_scatter_add(slot, indices, part), indices)
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None

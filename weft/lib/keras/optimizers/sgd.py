@@ -31,10 +31,8 @@ class SGD(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
         self._momentum = checked_momentum(momentum)
-        self._set_hyper("momentum", momentum)
+        self._set_hypers(kwargs, learning_rate, momentum=momentum)
         self.nesterov = nesterov
 
     def _create_slots(self, var_list: list[Any]) -> None:
@@ -70,10 +68,10 @@ class SGD(OptimizerV2):
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Any, var: Any, indices: Any, **kwargs: Any
     ) -> Any:
-        if self._momentum:
-            return super()._resource_apply_sparse_duplicate_indices(grad, var, indices, **kwargs)
-        rate = self._coefficients(var, kwargs.get("apply_state"))["lr_t"]
-        return raw.ResourceScatterAdd(var.handle, indices, -grad * rate)
+        if not self._momentum:  # Rows named twice are simply added twice.
+            rate = self._coefficients(var, kwargs.get("apply_state"))["lr_t"]
+            return raw.ResourceScatterAdd(var.handle, indices, -grad * rate)
+        return super()._resource_apply_sparse_duplicate_indices(grad, var, indices, **kwargs)
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None
