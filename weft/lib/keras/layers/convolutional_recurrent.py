@@ -201,14 +201,7 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
 
     def input_conv(self, x: Any, w: Any, b: Any = None, padding: str = "valid") -> Any:
         """What the inputs contribute."""
-        made = K.conv2d(
-            x,
-            w,
-            strides=self.strides,
-            padding=padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
-        )
+        made = K.conv2d(x, w, self.strides, padding, self.data_format, self.dilation_rate)
         return made if b is None else K.bias_add(made, b, data_format=self.data_format)
 
     def recurrent_conv(self, x: Any, w: Any) -> Any:

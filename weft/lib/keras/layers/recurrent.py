@@ -21,7 +21,7 @@ from weft.lib.keras.layers.rnn_states import (
     zero_state,
 )
 from weft.lib.keras.layers.serialization import deserialize, serialize
-from weft.lib.keras.layers.settings import name_input_shape
+from weft.lib.keras.layers.settings import name_input_shape, record
 from weft.lib.keras.layers.stacked_cells import StackedRNNCells
 from weft.lib.keras.utils.generic import has_arg
 from weft.ops.array import shape as array_shape
@@ -272,19 +272,12 @@ class RNN(KeptStates, Layer):
     # ---- configurations ----
 
     def _form_config(self) -> dict[str, Any]:
-        config: dict[str, Any] = {
-            "return_sequences": self.return_sequences,
-            "return_state": self.return_state,
-            "go_backwards": self.go_backwards,
-            "stateful": self.stateful,
-            "unroll": self.unroll,
-            "time_major": self.time_major,
+        form = "return_sequences return_state go_backwards stateful unroll time_major"
+        more = {
+            "num_constants": self._num_constants,
+            "zero_output_for_mask": self.zero_output_for_mask,
         }
-        if self._num_constants:
-            config["num_constants"] = self._num_constants
-        if self.zero_output_for_mask:
-            config["zero_output_for_mask"] = self.zero_output_for_mask
-        return config
+        return record(self, form) | {key: value for key, value in more.items() if value}
 
     def _cell_config(self) -> dict[str, Any]:
         return {"cell": serialize(self.cell)}
