@@ -142,7 +142,4 @@ def _output_loss(loss_fn: Any, part: Part) -> Any:
     each = losses.compute_weighted_loss(
         loss_fn.call(part.target, part.output), sample_weight=weights, reduction=Reduction.NONE
     )
-    reduction = loss_fn.reduction
-    if reduction == Reduction.AUTO:
-        reduction = Reduction.SUM_OVER_BATCH_SIZE
-    return losses.reduce_weighted_loss(each, reduction=reduction)
+    return losses.reduce_weighted_loss(each, reduction=Reduction.decided(loss_fn.reduction))
