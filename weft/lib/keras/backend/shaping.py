@@ -30,9 +30,9 @@ def _from_front(axis: int, x: Any) -> int:
 def concatenate(tensors: Any, axis: int = -1) -> Any:
     """Joins along `axis`; the result is sparse only if all are."""
     axis = _from_front(axis, tensors[0])
-    if all(is_sparse(x) for x in tensors):
+    if all(map(is_sparse, tensors)):
         return sparse_select.sparse_concat(axis, tensors)
-    return array.concat([to_dense(x) for x in tensors], axis)
+    return array.concat(list(map(to_dense, tensors)), axis)
 
 
 def reshape(x: Any, shape: Any) -> Tensor:

@@ -129,13 +129,16 @@ class LearningRateScheduler(_RateCallback):
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
         if not hasattr(self.model.optimizer, "lr"):
             raise ValueError('Optimizer must have a "lr" attribute.')
-        try:
-            rate = self.schedule(epoch, float(self._rate()))
-        except TypeError:  # a schedule of the epoch alone
-            rate = self.schedule(epoch)
+        rate = self._scheduled(epoch)
         if not isinstance(rate, (float, np.float32, np.float64)):
             raise ValueError('The output of the "schedule" function should be float.')
         self._set_rate(rate, epoch, "LearningRateScheduler")
+
+    def _scheduled(self, epoch: int) -> Any:
+        try:
+            return self.schedule(epoch, float(self._rate()))
+        except TypeError:  # a schedule of the epoch alone
+            return self.schedule(epoch)
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         if logs is not None:

@@ -112,5 +112,6 @@ class History(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         self.epoch.append(epoch)
-        for name, value in (logs or {}).items():
-            self.history.setdefault(name, []).append(value)
+        found = logs or {}
+        for name in found:
+            self.history.setdefault(name, []).append(found[name])

@@ -241,13 +241,16 @@ class Layer(
 
     def _maybe_build(self, inputs: Any) -> None:
         if not self.built:
-            self._infer_dtype(nest.flatten(inputs))
-            if not hasattr(self.build, "_is_default"):
-                self.build(_shapes_of(inputs))
-            self.built = True
+            self._build_for(inputs)
         if self._initial_weights is not None:
             self.set_weights(self._initial_weights)
             self._initial_weights = None
+
+    def _build_for(self, inputs: Any) -> None:
+        self._infer_dtype(nest.flatten(inputs))
+        if not hasattr(self.build, "_is_default"):
+            self.build(_shapes_of(inputs))
+        self.built = True
 
     def _record_call(
         self, inputs: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

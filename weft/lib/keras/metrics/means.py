@@ -147,11 +147,13 @@ class MeanRelativeError(Mean):
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
         [y_pred, y_true], sample_weight = flat_values([y_pred, y_true], sample_weight)
-        y_true, y_pred = self._paired(y_true, y_pred)
+        errors = self._relative_errors(*self._paired(y_true, y_pred))
+        return super().update_state(errors, sample_weight=sample_weight)
+
+    def _relative_errors(self, y_true: Any, y_pred: Any) -> Tensor:
         y_pred, self.normalizer = remove_squeezable_dimensions(y_pred, self.normalizer)
         y_pred.shape.assert_is_compatible_with(y_true.shape)
-        errors = math.div_no_nan(math.abs(y_true - y_pred), self.normalizer)
-        return super().update_state(errors, sample_weight=sample_weight)
+        return math.div_no_nan(math.abs(y_true - y_pred), self.normalizer)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "normalizer": K.eval(self.normalizer)}

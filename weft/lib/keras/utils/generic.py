@@ -136,8 +136,8 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 def func_dump(func: Any) -> tuple[str, Any, Any]:
     """(code as text, defaults, values it closes over) of a Python function."""
     code = base64.encodebytes(marshal.dumps(func.__code__)).decode("ascii")
-    closure = tuple(c.cell_contents for c in func.__closure__) if func.__closure__ else None
-    return code, func.__defaults__, closure
+    closure = tuple(cell.cell_contents for cell in func.__closure__ or ())
+    return code, func.__defaults__, closure or None
 
 
 def func_load(
