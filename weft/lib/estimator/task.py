@@ -141,10 +141,9 @@ def _validate_task(cluster: ClusterSpec, config: dict[str, Any], chief: str) -> 
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
     task = config.get("task", {})
     kind, number = task.get("type"), task.get("index")
-    if not kind:
-        raise ValueError('If "cluster" is set in TF_CONFIG, task type must be set.')
-    if number is None:
-        raise ValueError('If "cluster" is set in TF_CONFIG, task index must be set.')
+    for is_set, part in ((bool(kind), "type"), (number is not None, "index")):
+        if not is_set:
+            raise ValueError(f'If "cluster" is set in TF_CONFIG, task {part} must be set.')
     number = int(number)
     if number < 0:
         raise ValueError("Task index must be non-negative number.")

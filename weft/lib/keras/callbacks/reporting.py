@@ -77,8 +77,10 @@ class ProgbarLogger(Callback):
         self.seen, self.target = 0, self.params[unit + "s"]
         if self.verbose and self.epochs > 1:
             say(f"Epoch {epoch + 1}/{self.epochs}")
-        options = {"stateful_metrics": self.stateful_metrics, "unit_name": unit}
-        self.progbar = Progbar(self.target, verbose=self.verbose, **options)
+        known = self.stateful_metrics
+        self.progbar = Progbar(
+            self.target, verbose=self.verbose, stateful_metrics=known, unit_name=unit
+        )
 
     def on_batch_begin(self, batch: int, logs: Logs = None) -> None:
         self.log_values = []

@@ -126,6 +126,9 @@ class Softmax(Elementwise):
 class ReLU(Elementwise):
     """`x` between `threshold` and `max_value`, of slope `negative_slope` below them."""
 
+    negative_slope: Any
+    threshold: Any
+
     def __init__(
         self,
         max_value: float | None = None,

@@ -131,7 +131,7 @@ def _masks(inputs: Any, mask: Any) -> list[Any]:
     return mask
 
 
-def _mask_like(x: Tensor, mask: Tensor | None) -> Tensor:
+def _mask_like(x: Any, mask: Any) -> Tensor:
     """A mask of the rank of `x`; without one, all of it counts."""
     if mask is None:
         return array.ones_like(x, dtype="bool")

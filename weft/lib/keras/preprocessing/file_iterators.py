@@ -90,7 +90,8 @@ class BatchFromFiles(TransformingIterator):
                 return np.array([self.classes[j] for j in index_array], dtype=self.dtype)
             case "categorical":
                 rows = np.zeros((len(batch), len(self.class_indices)), dtype=self.dtype)
-                rows[np.arange(len(batch)), [self.classes[j] for j in index_array]] = 1.0
+                for row, j in zip(rows, index_array, strict=True):
+                    row[self.classes[j]] = 1.0
                 return rows
             case "multi_output":
                 return [output[index_array] for output in self.labels]
