@@ -105,10 +105,9 @@ Metrics = dict[int, dict[str, float]]
 def read_eval_metrics(eval_dir: str) -> Metrics:
     """Step -> metrics by name, in the order of steps, as evaluations wrote them."""
     found: Metrics = defaultdict(dict)
-    for event in _events(eval_dir):
-        metrics = simple_values(event)
+    for step, metrics in ((event.step, simple_values(event)) for event in _events(eval_dir)):
         if metrics:
-            found[event.step].update(metrics)
+            found[step] |= metrics
     return dict(sorted(found.items()))
 
 

@@ -156,9 +156,9 @@ def check_range(labels: Tensor, n_classes: int, message: str | None = None) -> T
 def check_loss_fn(loss_fn: Callable[..., Any], also: tuple[str, ...] = ()) -> None:
     """ValueError unless the function takes labels and logits, and nothing unknown."""
     names = fn_args(loss_fn)
-    for wanted in ("labels", "logits"):
-        if wanted not in names:
-            raise ValueError(f"loss_fn must contain argument: {wanted}. Given arguments: {names}")
+    missing = [name for name in ("labels", "logits") if name not in names]
+    if missing:
+        raise ValueError(f"loss_fn must contain argument: {missing[0]}. Given arguments: {names}")
     unknown = list(set(names) - {"labels", "logits", "features", *also})
     if unknown:
         raise ValueError(f"loss_fn has unexpected args: {unknown}")

@@ -103,19 +103,19 @@ def _with_axis(x: Any, shape: Any) -> Any:
 
 def _check_count(data: list[Any], names: list[str], kind: str) -> list[Any]:
     """Raises, unless a list of numbers was meant as one array."""
+    where, shown = f"Error when checking model {kind}: ", str(data)[:200]
     if data and hasattr(data[0], "shape"):
         raise ValueError(
-            f"Error when checking model {kind}: the list of Numpy arrays that you are passing to "
-            f"your model is not the size the model expected. Expected to see {len(names)} array(s),"
-            f" but instead got the following list of {len(data)} arrays: {str(data)[:200]}..."
+            f"{where}the list of Numpy arrays that you are passing to your model is not the size "
+            f"the model expected. Expected to see {len(names)} array(s), but instead got the "
+            f"following list of {len(data)} arrays: {shown}..."
         )
-    if len(names) > 1:
-        raise ValueError(
-            f"Error when checking model {kind}: you are passing a list as input to your model, but "
-            f"the model expects a list of {len(names)} Numpy arrays instead. The list you passed "
-            f"was: {str(data)[:200]}"
-        )
-    return [np.asarray(data)]
+    if len(names) == 1:
+        return [np.asarray(data)]
+    raise ValueError(
+        f"{where}you are passing a list as input to your model, but the model expects a list of "
+        f"{len(names)} Numpy arrays instead. The list you passed was: {shown}"
+    )
 
 
 def _check_shape(x: Any, name: str, shape: Any, kind: str, check_batch_axis: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.lib.keras import backend as K
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
@@ -44,9 +43,8 @@ class Adagrad(_OneOp):
                 f"initial_accumulator_value must be non-negative: {initial_accumulator_value}"
             )
         super().__init__(name, **kwargs)
-        self._set_hypers(kwargs, learning_rate)
+        self._set_hypers(kwargs, learning_rate, epsilon=epsilon)
         self._initial_accumulator_value = initial_accumulator_value
-        self.epsilon = epsilon or K.epsilon()
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:
@@ -95,8 +93,7 @@ class Adadelta(_OneOp):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hypers(kwargs, learning_rate, rho=rho)
-        self.epsilon = epsilon or K.epsilon()
+        self._set_hypers(kwargs, learning_rate, rho=rho, epsilon=epsilon)
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for slot in ("accum_grad", "accum_var"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import Tensor, control_dependencies
-from weft.lib.keras import backend as K
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array, gather
@@ -27,8 +26,7 @@ class _Moments(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hypers(kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2)
-        self.epsilon = epsilon or K.epsilon()
+        self._set_hypers(kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for slot in ("m", "v"):

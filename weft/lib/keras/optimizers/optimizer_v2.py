@@ -61,7 +61,12 @@ class OptimizerV2(OptimizerWeights):
                 setattr(self, key, kwargs[key])
 
     def _set_hypers(self, options: dict[str, Any], learning_rate: Any, **others: Any) -> None:
-        """Sets the rate (an `lr` of `options` goes before it), its decay, and `others`."""
+        """Sets the rate (an `lr` of `options` goes before it), its decay, and `others`.
+
+        An `epsilon` is no hyperparameter but a number; without one it is Keras's.
+        """
+        if "epsilon" in others:
+            self.epsilon = others.pop("epsilon") or K.epsilon()
         rate = {"learning_rate": options.get("lr", learning_rate), "decay": self._initial_decay}
         for name, value in (rate | others).items():
             self._set_hyper(name, value)

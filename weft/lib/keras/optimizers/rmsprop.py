@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import Tensor, control_dependencies
-from weft.lib.keras import backend as K
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.lib.keras.optimizers.sgd import checked_momentum
 from weft.lib.train.optimizers.optimizer import training_op
@@ -32,8 +31,7 @@ class RMSprop(OptimizerV2):
     ) -> None:
         super().__init__(name, **kwargs)
         self._momentum = checked_momentum(momentum)
-        self._set_hypers(kwargs, learning_rate, rho=rho, momentum=momentum)
-        self.epsilon = epsilon or K.epsilon()
+        self._set_hypers(kwargs, learning_rate, rho=rho, momentum=momentum, epsilon=epsilon)
         self.centered = centered
 
     def _create_slots(self, var_list: list[Any]) -> None:
