@@ -46,18 +46,17 @@ class Node:
         self.outbound_layer, self.inbound_layers = outbound_layer, inbound_layers
         self.node_indices, self.tensor_indices = node_indices, tensor_indices
         self.input_tensors, self.output_tensors = input_tensors, output_tensors
-        self.input_shapes, self.output_shapes = (
-            nest.map_structure(int_shape, tensors) for tensors in (input_tensors, output_tensors)
-        )
+        self.input_shapes = nest.map_structure(int_shape, input_tensors)
+        self.output_shapes = nest.map_structure(int_shape, output_tensors)
         self.arguments = arguments
         _give_history(nest.flatten(arguments))
         self._join()
 
     def _join(self) -> None:
         """Tells the layers on both sides of the call of it."""
-        before = nest.flatten(self.inbound_layers)
-        for layer in (each for each in before if each is not None):
-            layer._outbound_nodes.append(self)
+        for layer in nest.flatten(self.inbound_layers):
+            if layer is not None:
+                layer._outbound_nodes.append(self)
         self.outbound_layer._inbound_nodes.append(self)
 
     def iterate_inbound(self, include_arguments: bool = False) -> list[tuple[Any, int, int, Any]]:

@@ -8,7 +8,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.keras import backend
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.math import math
 
 
@@ -49,12 +49,7 @@ class PReLU(Elementwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        take(
-            self,
-            alpha_initializer=alpha_initializer,
-            alpha_regularizer=alpha_regularizer,
-            alpha_constraint=alpha_constraint,
-        )
+        take_named(self, locals())
         self.shared_axes = None
         if shared_axes is not None:
             several = isinstance(shared_axes, (list, tuple))

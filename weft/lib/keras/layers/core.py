@@ -15,7 +15,7 @@ from weft.graph.slices import SparseTensor
 from weft.lib.keras import backend, regularizers
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers import windows
-from weft.lib.keras.layers.settings import name_input_shape, record, take, weight
+from weft.lib.keras.layers.settings import name_input_shape, record, take, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import math, matmul
 from weft.ops.nn import activations as nn_impl
@@ -43,16 +43,7 @@ class Dense(Layer):
         name_input_shape(kwargs, "input_dim")
         super().__init__(activity_regularizer=regularizers.get(activity_regularizer), **kwargs)
         self.units, self.use_bias = int(units), use_bias
-        take(
-            self,
-            activation=activation,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        take_named(self, locals())
         self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 

@@ -14,7 +14,7 @@ from weft.graph.op_def import raw
 from weft.lib.keras import backend, regularizers
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers import windows
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import matmul
 
@@ -62,16 +62,7 @@ class _LocallyConnected(Layer):
                 f"Invalid border mode for LocallyConnected{self.rank}D (only "
                 f'"valid" is supported if implementation is 1): {padding}'
             )
-        take(
-            self,
-            activation=activation,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        take_named(self, locals())
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 

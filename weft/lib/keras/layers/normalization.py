@@ -18,7 +18,7 @@ from weft.lib.keras.layers.moving_statistics import (
     size_if_it_may_be_empty,
     unless_empty,
 )
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.math import moments as nn_moments
@@ -68,17 +68,7 @@ class BatchNormalization(MovingStatistics, Layer):
         self.axis: Any = axis if isinstance(axis, int) else axis[:]
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale = center, scale
-        take(
-            self,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            moving_mean_initializer=moving_mean_initializer,
-            moving_variance_initializer=moving_variance_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
+        take_named(self, locals())
         self.renorm, self.renorm_momentum = renorm, renorm_momentum
         self.renorm_clipping = renorm_clipping or {}
         if renorm and set(self.renorm_clipping) - set(_CLIPPING):

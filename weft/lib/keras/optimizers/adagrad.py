@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
 from weft.ops.state.initializers import Constant
 
 
 class _OneOp(OptimizerV2):
     """An optimizer whose update is one op, dense or sparse."""
-
-    _old_weights_lack_step = True
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
         raise NotImplementedError
@@ -29,6 +26,8 @@ class _OneOp(OptimizerV2):
 
 class Adagrad(_OneOp):
     """Gradients over the root of the sum of all squares so far."""
+
+    _old_weights_lack_step = True
 
     def __init__(
         self,
@@ -57,15 +56,8 @@ class Adagrad(_OneOp):
         known["epsilon"] = self._constant(self.epsilon, var_dtype)
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        return training_op(
-            "AdagradV2",
-            var,
-            [self.get_slot(var, "accumulator")],
-            grad,
-            indices,
-            {"lr": known["lr_t"], "epsilon": known["epsilon"]},
-            use_locking=self._use_locking,
-        )
+        inputs = {"lr": "lr_t", "epsilon": "epsilon"}
+        return self._training_op("AdagradV2", var, "accumulator", grad, indices, known, inputs)
 
     def get_config(self) -> dict[str, Any]:
         return self._config_with(
@@ -83,6 +75,8 @@ class Adagrad(_OneOp):
 
 class Adadelta(_OneOp):
     """Gradients scaled by the recent size of updates over that of gradients."""
+
+    _old_weights_lack_step = True
 
     def __init__(
         self,
@@ -108,14 +102,9 @@ class Adadelta(_OneOp):
         }
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        return training_op(
-            "Adadelta",
-            var,
-            [self.get_slot(var, "accum_grad"), self.get_slot(var, "accum_var")],
-            grad,
-            indices,
-            {"lr": known["lr_t"], "rho": known["rho"], "epsilon": known["epsilon"]},
-            use_locking=self._use_locking,
+        inputs = {"lr": "lr_t", "rho": "rho", "epsilon": "epsilon"}
+        return self._training_op(
+            "Adadelta", var, "accum_grad accum_var", grad, indices, known, inputs
         )
 
     def get_config(self) -> dict[str, Any]:

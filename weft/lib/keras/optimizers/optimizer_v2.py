@@ -28,6 +28,7 @@ from weft.lib.keras.optimizers.hyper import OptimizerWeights
 from weft.lib.keras.optimizers.replicas import apply_in_replica
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.optimizers.optimizer import _deduplicate_indexed_slices as summed_rows
+from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
 from weft.ops.kit.replicas import replica_in_force
 from weft.ops.math import casts, clip
@@ -228,6 +229,23 @@ class OptimizerV2(OptimizerWeights):
         """The value of `x` after rows of it were replaced."""
         with control_dependencies([raw.ResourceScatterUpdate(x.handle, i, v)]):
             return x.value()
+
+    def _training_op(
+        self,
+        operation: str,
+        var: Any,
+        slots: str,
+        grad: Any,
+        indices: Any,
+        known: dict[str, Any],
+        inputs: dict[str, str],
+        **attributes: Any,
+    ) -> Any:
+        """Makes an update of `var` and of its `slots`; `inputs` says what of `known` is which."""
+        states = [self.get_slot(var, slot) for slot in slots.split()]
+        numbers = {name: known[key] for name, key in inputs.items()}
+        lock = {"use_locking": self._use_locking}
+        return training_op(operation, var, states, grad, indices, numbers, **lock, **attributes)
 
     def _constant(self, value: Any, dtype: Any) -> Tensor:
         return convert_to_tensor(value, dtype=dtype)

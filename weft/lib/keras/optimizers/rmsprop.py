@@ -7,7 +7,6 @@ from typing import Any
 from weft.graph.graph import Tensor, control_dependencies
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.lib.keras.optimizers.sgd import checked_momentum
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array, gather
 from weft.ops.control import control
 from weft.ops.math import math
@@ -53,21 +52,9 @@ class RMSprop(OptimizerV2):
         }
 
     def _with_momentum(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        slots = ["mg"] * self.centered + ["rms", "momentum"]
-        return training_op(
-            "CenteredRMSProp" if self.centered else "RMSProp",
-            var,
-            [self.get_slot(var, slot) for slot in slots],
-            grad,
-            indices,
-            {
-                "lr": known["lr_t"],
-                "rho": known["rho"],
-                "momentum": known["momentum"],
-                "epsilon": known["epsilon"],
-            },
-            use_locking=self._use_locking,
-        )
+        kind, slots = ("Centered", "mg rms momentum") if self.centered else ("", "rms momentum")
+        inputs = {"lr": "lr_t", "rho": "rho", "momentum": "momentum", "epsilon": "epsilon"}
+        return self._training_op(f"{kind}RMSProp", var, slots, grad, indices, known, inputs)
 
     def _averaged(self, slot: Any, value: Any, known: dict[str, Any]) -> Any:
         mean = known["rho"] * slot + known["one_minus_rho"] * value

@@ -34,12 +34,11 @@ class TFOptimizer(Trackable):
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """What training runs; without `params`, only the step is counted."""
-        made = (
-            self.apply_gradients(self.get_grads(loss, params))
-            if params
-            else assign_add(self.iterations, 1)
-        )
-        self.updates = [made]
+        if params:
+            update = self.apply_gradients(self.get_grads(loss, params))
+        else:
+            update = assign_add(self.iterations, 1)
+        self.updates = [update]
         return self.updates
 
     @property

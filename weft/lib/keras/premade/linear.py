@@ -7,7 +7,7 @@ from typing import Any
 from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.engine.training import Model
 from weft.lib.keras.layers.core import Dense
-from weft.lib.keras.layers.settings import record, take
+from weft.lib.keras.layers.settings import record, take_named
 from weft.ops.nn import activations as nn_impl
 
 
@@ -34,16 +34,8 @@ class LinearModel(Model):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        take(
-            self,
-            units=units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-        )
+        take_named(self, locals())
+        self.units, self.use_bias = units, use_bias
 
     def build(self, input_shape: Any) -> None:
         self.dense_layers = [
