@@ -67,6 +67,14 @@ def check_positive(name: str, steps: int | None) -> None:
         raise ValueError(f"Must specify {name} > 0, given: {steps}")
 
 
+def check_how_long(steps: int | None, max_steps: int | None) -> None:
+    """A number of steps and a last step exclude each other; both are positive."""
+    if None not in (steps, max_steps):
+        raise ValueError("Can not provide both steps and max_steps.")
+    check_positive("steps", steps)
+    check_positive("max_steps", max_steps)
+
+
 def checked_hooks(hooks: Any) -> list[Any]:
     hooks = list(hooks or [])
     for hook in hooks:

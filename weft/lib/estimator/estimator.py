@@ -12,6 +12,7 @@ from weft.graph.graph import Graph, GraphKeys, get_default_graph
 from weft.graph.random_seed import set_random_seed
 from weft.lib.estimator import distributed, eval_results, exporting, training_loop
 from weft.lib.estimator.arguments import (
+    check_how_long,
     check_positive,
     check_trained,
     checked_hooks,
@@ -48,6 +49,15 @@ def _model_on_input(estimator: Any, input_fn: Any, mode: str) -> tuple[Estimator
     """(what the model function made of the input, the hooks of the input)."""
     *data, hooks = estimator._get_features_and_labels_from_input_fn(input_fn, mode)
     return estimator._call_model_fn(*data, mode, estimator.config), hooks
+
+
+def _check_trains(config: Any) -> None:
+    if config.task_type in (TaskType.EVALUATOR, TaskType.PS):
+        raise ValueError(
+            "Train has been called wrong configuration. Please use "
+            "tf.estimator.train_and_evaluate which calls proper API according to given "
+            f"configuration. Current configuration: {config}."
+        )
 
 
 class Estimator(ModelCalls):
@@ -135,16 +145,8 @@ class Estimator(ModelCalls):
         saving_listeners: Any = None,
     ) -> Estimator:
         """Trains for `steps` more steps, up to step `max_steps`, or to the end of the input."""
-        if self.config.task_type in (TaskType.EVALUATOR, TaskType.PS):
-            raise ValueError(
-                "Train has been called wrong configuration. Please use "
-                "tf.estimator.train_and_evaluate which calls proper API according to given "
-                f"configuration. Current configuration: {self.config}."
-            )
-        if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
-        check_positive("steps", steps)
-        check_positive("max_steps", max_steps)
+        _check_trains(self.config)
+        check_how_long(steps, max_steps)
         if max_steps is not None and max_steps <= step_of_checkpoint(self._model_dir):
             logging.info("Skipping training since max_steps has already saved.")
             return self

@@ -116,11 +116,15 @@ def _member(
     )
 
 
+def is_alone(cluster: ClusterSpec) -> bool:
+    """Whether there is one task in all."""
+    return [len(cluster.job_tasks(job)) for job in cluster.jobs] == [1]
+
+
 def _session_master(cluster: ClusterSpec, kind: str, number: int, config: dict[str, Any]) -> str:
     if "session_master" in config:
         return config["session_master"]
-    jobs = cluster.jobs
-    if len(jobs) == 1 and len(cluster.job_tasks(jobs[0])) == 1:
+    if is_alone(cluster):
         return LOCAL_MASTER
     return f"grpc://{cluster.job_tasks(kind)[number]}"
 

@@ -20,7 +20,7 @@ from weft.lib.estimator.continuous import (
     stop_as_requested,
 )
 from weft.lib.estimator.estimator import Estimator
-from weft.lib.estimator.task import TaskType
+from weft.lib.estimator.task import TaskType, is_alone
 from weft.lib.estimator.train_eval_specs import EvalSpec, TrainSpec, checked_hooks
 from weft.lib.platform import tf_logging as logging
 
@@ -239,9 +239,7 @@ class TrainingExecutor:
 
 def _without_server(config: Any) -> None:
     """One task by itself needs no server; anything else without an address is a mistake."""
-    jobs = config.cluster_spec.jobs
-    alone = len(jobs) == 1 and len(config.cluster_spec.job_tasks(jobs[0])) == 1
-    if not (alone and config.task_type in _TRAINERS):
+    if not (is_alone(config.cluster_spec) and config.task_type in _TRAINERS):
         raise RuntimeError(
             "Could not start server; be sure to specify master in RunConfig or set the TF_CONFIG "
             "environment variable."

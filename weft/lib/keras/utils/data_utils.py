@@ -323,11 +323,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             yield from self._rest()
         except Exception as error:
             self.stop()
-            if "generator already executing" in str(error):
-                raise RuntimeError(
-                    "Your generator is NOT thread-safe. Keras requires a thread-safe generator "
-                    "when `use_multiprocessing=False, workers > 1`. "
-                ) from error
+            _explain(error)
             raise
 
     def _rest(self) -> Iterator[Any]:
@@ -338,6 +334,14 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         come = (p.get() for p in promises if self._has_come(p) and p.successful())
         yield from (inputs for inputs in come if inputs is not None)
         self.stop()
+
+
+def _explain(error: Exception) -> None:
+    if "generator already executing" in str(error):
+        raise RuntimeError(
+            "Your generator is NOT thread-safe. Keras requires a thread-safe generator "
+            "when `use_multiprocessing=False, workers > 1`. "
+        ) from error
 
 
 def terminate_keras_multiprocessing_pools(
