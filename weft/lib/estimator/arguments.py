@@ -20,15 +20,9 @@ from weft.ops.control.control import group
 
 def with_model_dir(config: Any, model_dir: Any) -> RunConfig:
     """A configuration that names a folder and says how sessions run."""
-    if config is None:
-        config = RunConfig()
-        logging.info("Using default config.")
-    if not isinstance(config, RunConfig):
-        raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
-    if config.session_config is None:
-        config = RunConfig.replace(config, session_config=get_default_session_config())
+    config = _with_session(config)
     model_dir = path_to_str(model_dir)
-    if model_dir is not None and config.model_dir is not None and config.model_dir != model_dir:
+    if None not in (model_dir, config.model_dir) and config.model_dir != model_dir:
         raise ValueError(
             "`model_dir` are set both in constructor and `RunConfig`, but with different values. "
             f"In constructor: '{model_dir}', in `RunConfig`: '{config.model_dir}' "
@@ -40,6 +34,18 @@ def with_model_dir(config: Any, model_dir: Any) -> RunConfig:
     folder = tempfile.mkdtemp()
     logging.warning("Using temporary folder as model directory: %s", folder)
     return RunConfig.replace(config, model_dir=folder)
+
+
+def _with_session(config: Any) -> RunConfig:
+    """The configuration, or one by default, that says how sessions run."""
+    if config is None:
+        config = RunConfig()
+        logging.info("Using default config.")
+    if not isinstance(config, RunConfig):
+        raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
+    if config.session_config is not None:
+        return config
+    return RunConfig.replace(config, session_config=get_default_session_config())
 
 
 def device_setter(config: RunConfig) -> Any:
@@ -59,6 +65,14 @@ def device_setter(config: RunConfig) -> Any:
 def check_positive(name: str, steps: int | None) -> None:
     if steps is not None and steps <= 0:
         raise ValueError(f"Must specify {name} > 0, given: {steps}")
+
+
+def check_how_long(steps: int | None, max_steps: int | None) -> None:
+    """A number of steps and a last step exclude each other; both are positive."""
+    if None not in (steps, max_steps):
+        raise ValueError("Can not provide both steps and max_steps.")
+    check_positive("steps", steps)
+    check_positive("max_steps", max_steps)
 
 
 def checked_hooks(hooks: Any) -> list[Any]:

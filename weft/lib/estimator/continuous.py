@@ -137,6 +137,12 @@ class Evaluator:
             self._last_warning_time = now
 
 
+def stop_as_requested(what: str, by: str) -> bool:
+    """True, for stopping, with a word in the log about who asked for it."""
+    logging.info("Exiting %s, as requested by _ContinuousEvalListener.%s.", what, by)
+    return True
+
+
 class NewCheckpointListener(CheckpointSaverListener):
     """Has every checkpoint evaluated when it is saved, but not more often than the throttle."""
 
@@ -154,21 +160,14 @@ class NewCheckpointListener(CheckpointSaverListener):
             self._is_first_run = False
             return None
         if not self._listener.before_eval():
-            logging.info(
-                "Exiting training and evaluation loop, as requested by "
-                "_ContinuousEvalListener.before_eval."
-            )
-            return True
-        if not self._timer.should_trigger_for_step(global_step_value):
-            logging.info(
-                f"Skip the current checkpoint eval due to throttle secs ({self._throttle_secs} "
-                "secs)."
-            )
-            return None
-        self._evaluate(global_step_value)
-        if not self._listener.after_eval(self.eval_result):
-            logging.info("Exiting evaluation, as requested by _ContinuousEvalListener.after_eval.")
-            return True
+            return stop_as_requested("training and evaluation loop", "before_eval")
+        if self._timer.should_trigger_for_step(global_step_value):
+            self._evaluate(global_step_value)
+            goes_on = self._listener.after_eval(self.eval_result)
+            return None if goes_on else stop_as_requested("evaluation", "after_eval")
+        logging.info(
+            f"Skip the current checkpoint eval due to throttle secs ({self._throttle_secs} secs)."
+        )
         return None
 
     def end(self, session: Any, global_step_value: int) -> None:
@@ -180,9 +179,9 @@ class NewCheckpointListener(CheckpointSaverListener):
 
     def _evaluate(self, step: int) -> None:
         self._timer.update_last_triggered_step(step)
-        self.eval_result, self.export_results = self._evaluator.evaluate_and_export()
-        if self.eval_result.status != EvalStatus.EVALUATED:
+        result, self.export_results = self._evaluator.evaluate_and_export()
+        self.eval_result = result
+        if result.status != EvalStatus.EVALUATED:
             raise RuntimeError(
-                "There was no new checkpoint after the training. Eval status: "
-                f"{self.eval_result.status}"
+                f"There was no new checkpoint after the training. Eval status: {result.status}"
             )

@@ -41,11 +41,11 @@ def make_early_stopping_hook(
         raise TypeError(
             f"`estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}"
         )
-    if run_every_secs is not None and run_every_steps is not None:
+    every = (run_every_secs, run_every_steps)
+    if None not in every:
         raise ValueError("Only one of `run_every_secs` and `run_every_steps` must be set.")
-    if estimator.config.is_chief:
-        return _StopOnPredicateHook(should_stop_fn, run_every_secs, run_every_steps)
-    return _CheckForStoppingHook()
+    is_chief = estimator.config.is_chief
+    return _StopOnPredicateHook(should_stop_fn, *every) if is_chief else _CheckForStoppingHook()
 
 
 def stop_if_higher_hook(
@@ -105,10 +105,9 @@ Metrics = dict[int, dict[str, float]]
 def read_eval_metrics(eval_dir: str) -> Metrics:
     """Step -> metrics by name, in the order of steps, as evaluations wrote them."""
     found: Metrics = defaultdict(dict)
-    for event in _events(eval_dir):
-        metrics = simple_values(event)
+    for step, metrics in ((event.step, simple_values(event)) for event in _events(eval_dir)):
         if metrics:
-            found[event.step].update(metrics)
+            found[step] |= metrics
     return dict(sorted(found.items()))
 
 
@@ -177,13 +176,9 @@ def _hook(
 def _stop_variable() -> Any:
     """The variable by which the chief tells the workers."""
     with variable_scope("signal_early_stopping", values=[], reuse=AUTO_REUSE):
+        no = constant_initializer(False)
         return get_variable(
-            "STOP",
-            shape=[],
-            dtype=dtypes.bool,
-            initializer=constant_initializer(False),
-            collections=[GraphKeys.GLOBAL_VARIABLES],
-            trainable=False,
+            "STOP", [], dtypes.bool, no, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES]
         )
 
 
@@ -210,13 +205,15 @@ class _StopOnPredicateHook(SessionRunHook):
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         step = run_values.results
-        if not self._timer.should_trigger_for_step(step):
-            return
-        self._timer.update_last_triggered_step(step)
-        if self._should_stop_fn():
-            logging.info("Requesting early stopping at global step %d", step)
-            run_context.session.run(self._stop_op)
-            run_context.request_stop()
+        if self._timer.should_trigger_for_step(step):
+            self._timer.update_last_triggered_step(step)
+            if self._should_stop_fn():
+                self._stop(run_context, step)
+
+    def _stop(self, run_context: Any, step: int) -> None:
+        logging.info("Requesting early stopping at global step %d", step)
+        run_context.session.run(self._stop_op)
+        run_context.request_stop()
 
 
 class _CheckForStoppingHook(SessionRunHook):

@@ -12,6 +12,7 @@ from weft.graph.graph import Graph, GraphKeys, get_default_graph
 from weft.graph.random_seed import set_random_seed
 from weft.lib.estimator import distributed, eval_results, exporting, training_loop
 from weft.lib.estimator.arguments import (
+    check_how_long,
     check_positive,
     check_trained,
     checked_hooks,
@@ -44,6 +45,21 @@ _MAY_BE_OVERRIDDEN = {
 }
 
 
+def _model_on_input(estimator: Any, input_fn: Any, mode: str) -> tuple[EstimatorSpec, Any]:
+    """(what the model function made of the input, the hooks of the input)."""
+    *data, hooks = estimator._get_features_and_labels_from_input_fn(input_fn, mode)
+    return estimator._call_model_fn(*data, mode, estimator.config), hooks
+
+
+def _check_trains(config: Any) -> None:
+    if config.task_type in (TaskType.EVALUATOR, TaskType.PS):
+        raise ValueError(
+            "Train has been called wrong configuration. Please use "
+            "tf.estimator.train_and_evaluate which calls proper API according to given "
+            f"configuration. Current configuration: {config}."
+        )
+
+
 class Estimator(ModelCalls):
     """A model that is trained, evaluated and served from checkpoints in `model_dir`.
 
@@ -61,16 +77,14 @@ class Estimator(ModelCalls):
         warm_start_from: Any = None,
     ) -> None:
         self._check_overrides()
-        self._config = with_model_dir(config, model_dir)
-        self._model_dir = self._config.model_dir
-        self._session_config = self._config.session_config
-        logging.info("Using config: %s", str(vars(self._config)))
-        self._device_fn = self._config.device_fn or device_setter(self._config)
+        self._config = settled = with_model_dir(config, model_dir)
+        self._model_dir, self._session_config = settled.model_dir, settled.session_config
+        logging.info("Using config: %s", str(vars(settled)))
+        self._device_fn = settled.device_fn or device_setter(settled)
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
         verify_model_fn_args(model_fn, params)
-        self._model_fn = model_fn
-        self._params = copy.deepcopy(params or {})
+        self._model_fn, self._params = model_fn, copy.deepcopy(params or {})
         self._warm_start_settings = settings_of(warm_start_from)
 
     def _check_overrides(self) -> None:
@@ -131,16 +145,8 @@ class Estimator(ModelCalls):
         saving_listeners: Any = None,
     ) -> Estimator:
         """Trains for `steps` more steps, up to step `max_steps`, or to the end of the input."""
-        if self.config.task_type in (TaskType.EVALUATOR, TaskType.PS):
-            raise ValueError(
-                "Train has been called wrong configuration. Please use "
-                "tf.estimator.train_and_evaluate which calls proper API according to given "
-                f"configuration. Current configuration: {self.config}."
-            )
-        if steps is not None and max_steps is not None:
-            raise ValueError("Can not provide both steps and max_steps.")
-        check_positive("steps", steps)
-        check_positive("max_steps", max_steps)
+        _check_trains(self.config)
+        check_how_long(steps, max_steps)
         if max_steps is not None and max_steps <= step_of_checkpoint(self._model_dir):
             logging.info("Skipping training since max_steps has already saved.")
             return self
@@ -162,10 +168,7 @@ class Estimator(ModelCalls):
             set_random_seed(self._config.tf_random_seed)
             self._create_and_assert_global_step(graph)
             _get_or_create_global_step_read(graph)
-            features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
-                input_fn, ModeKeys.TRAIN
-            )
-            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+            spec, input_hooks = _model_on_input(self, input_fn, ModeKeys.TRAIN)
             # A model may have put another counter in the place of ours.
             step = get_global_step(graph)
             return self._train_with_estimator_spec(spec, input_hooks, hooks, step, saving_listeners)
@@ -233,10 +236,7 @@ class Estimator(ModelCalls):
 
     def _build_eval(self, input_fn: Any) -> tuple[Any, Any, dict[str, Any], Any, Any]:
         """(scaffold, update of the metrics, metrics, hooks of the input, those of the model)"""
-        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
-            input_fn, ModeKeys.EVAL
-        )
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+        spec, input_hooks = _model_on_input(self, input_fn, ModeKeys.EVAL)
         metrics = eval_results.add_loss_metric(spec.eval_metric_ops, spec.loss)
         update_op, values = eval_results.split_metrics(metrics)
         return spec.scaffold, update_op, values, input_hooks, spec.evaluation_hooks

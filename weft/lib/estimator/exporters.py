@@ -169,18 +169,22 @@ class BestExporter(_SavedModelExporter):
         self._best_eval_result: dict[str, Any] | None = None
 
     def _wants(self, estimator: Any, eval_result: dict[str, Any], final: bool) -> bool:
-        if self._model_dir != estimator.model_dir and self._event_file_pattern:
+        self._look_back(estimator.model_dir)
+        best = self._best_eval_result
+        if best is None or self._compare_fn(best_eval_result=best, current_eval_result=eval_result):
+            logging.info("Performing best model export.")
+            self._best_eval_result = eval_result
+            return True
+        return False
+
+    def _look_back(self, model_dir: str) -> None:
+        """Takes the best result that is known of a folder it has not seen yet."""
+        if self._model_dir != model_dir and self._event_file_pattern:
             logging.info("Loading best metric from event files.")
-            self._model_dir = estimator.model_dir
-            pattern = os.path.join(estimator.model_dir, self._event_file_pattern)
-            self._best_eval_result = self._best_of(pattern)
-        if self._best_eval_result is not None and not self._compare_fn(
-            best_eval_result=self._best_eval_result, current_eval_result=eval_result
-        ):
-            return False
-        logging.info("Performing best model export.")
-        self._best_eval_result = eval_result
-        return True
+            self._model_dir = model_dir
+            self._best_eval_result = self._best_of(
+                os.path.join(model_dir, self._event_file_pattern)
+            )
 
     def _best_of(self, event_files: str) -> dict[str, Any] | None:
         """The best result that earlier evaluations wrote."""

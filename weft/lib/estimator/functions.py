@@ -36,20 +36,25 @@ def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
     names = set(fn_args(model_fn))
     if "features" not in names:
         raise ValueError(f"model_fn ({model_fn}) must include features argument.")
-    if params is not None and "params" not in names:
+    if (params is not None) != ("params" in names):
+        _complain_of_params(model_fn, params)
+    unknown = list(names - _MODEL_FN_ARGS)
+    if unknown:
+        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}")
+
+
+def _complain_of_params(model_fn: Callable[..., Any], params: Any) -> None:
+    """Parameters that the function does not take are an error; those it misses are not."""
+    if params is not None:
         raise ValueError(
             f"model_fn ({model_fn}) does not include params argument, but params ({params}) is "
             "passed to Estimator."
         )
-    if params is None and "params" in names:
-        logging.warning(
-            "Estimator's model_fn (%s) includes params argument, but params are not passed to "
-            "Estimator.",
-            model_fn,
-        )
-    unknown = list(names - _MODEL_FN_ARGS)
-    if unknown:
-        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}")
+    logging.warning(
+        "Estimator's model_fn (%s) includes params argument, but params are not passed to "
+        "Estimator.",
+        model_fn,
+    )
 
 
 def call_logit_fn(

@@ -47,24 +47,21 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._timer.reset()
         self._iter_count = 0
         self._graph = Graph()
+        build = self._estimator._evaluate_build_graph
         with self._graph.as_default():
-            self._scaffold, self._update_op, self._eval_dict, self._all_hooks = (
-                self._estimator._evaluate_build_graph(
-                    self._input_fn, self._hooks, checkpoint_path=None
-                )
-            )
-            if self._scaffold.saver is not None:
-                raise ValueError("InMemoryEvaluator does not support custom saver")
-            if self._scaffold.init_fn is not None:
-                raise ValueError("InMemoryEvaluator does not support custom init_fn")
-            self._eval_variables = {v.name: v for v in get_collection(GraphKeys.GLOBAL_VARIABLES)}
+            # The scaffold; then an update, the values of metrics, and hooks.
+            self._scaffold, *self._parts = build(self._input_fn, self._hooks, checkpoint_path=None)
+            for own in ("saver", "init_fn"):
+                if getattr(self._scaffold, own) is not None:
+                    raise ValueError(f"InMemoryEvaluator does not support custom {own}")
+            self._eval_variables = _global_variables()
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         if get_collection(GraphKeys.SAVEABLE_OBJECTS):
             raise ValueError(
                 "InMemoryEvaluator does not support saveables other than global variables."
             )
-        trained = {v.name: v for v in get_collection(GraphKeys.GLOBAL_VARIABLES)}
+        trained = _global_variables()
         common = [name for name in self._eval_variables if name in trained]
         self._train_variables = {name: trained[name] for name in common}
         with self._graph.as_default():
@@ -77,23 +74,19 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._evaluate(session)
 
     def _evaluate(self, train_session: Any) -> None:
-        values = train_session.run(self._train_variables)
+        scaffold = self._filled(train_session.run(self._train_variables))
+        with self._graph.as_default():
+            self._estimator._evaluate_run(None, scaffold, *self._parts, output_dir=self._eval_dir)
+        self._timer.update_last_triggered_step(self._iter_count)
+
+    def _filled(self, values: dict[str, Any]) -> Scaffold:
+        """The scaffold of the evaluation, which puts `values` into the variables."""
         feeds = {self._values[name]: value for name, value in values.items()}
 
         def feed_variables(scaffold: Any, session: Any) -> None:
             session.run(self._feed_op, feed_dict=feeds)
 
-        scaffold = Scaffold(init_fn=feed_variables, copy_from_scaffold=self._scaffold)
-        with self._graph.as_default():
-            self._estimator._evaluate_run(
-                None,
-                scaffold,
-                self._update_op,
-                self._eval_dict,
-                self._all_hooks,
-                output_dir=self._eval_dir,
-            )
-        self._timer.update_last_triggered_step(self._iter_count)
+        return Scaffold(init_fn=feed_variables, copy_from_scaffold=self._scaffold)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         self._iter_count += 1
@@ -104,16 +97,19 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._evaluate(session)
 
 
+def _global_variables() -> dict[str, Any]:
+    return {variable.name: variable for variable in get_collection(GraphKeys.GLOBAL_VARIABLES)}
+
+
 class _StopAtCheckpointStepHook(SessionRunHook):
     """Stops a worker once there is a checkpoint of the last step."""
 
     def __init__(
         self, model_dir: str, last_step: int, wait_after_file_check_secs: float = 30
     ) -> None:
-        if last_step is None:
-            raise ValueError("last_step must be specified.")
-        if model_dir is None:
-            raise ValueError("model_dir must be specified.")
+        for name, value in {"last_step": last_step, "model_dir": model_dir}.items():
+            if value is None:
+                raise ValueError(f"{name} must be specified.")
         self._model_dir, self._last_step = model_dir, last_step
         self._wait_after_file_check_secs = wait_after_file_check_secs
 

@@ -35,11 +35,11 @@ def parse_input_fn_result(result: Any) -> tuple[Any, Any, list[SessionRunHook]]:
 
 def parse_iterator_result(result: Any) -> tuple[Any, Any]:
     """(features, labels); labels are None where there are features alone."""
-    if not isinstance(result, (list, tuple)):
-        return result, None
-    if len(result) != 2:
+    several = isinstance(result, (list, tuple))
+    if several and len(result) != 2:
         raise ValueError("input_fn should return (features, labels) as a len 2 tuple.")
-    return result[0], result[1]
+    features, labels = result if several else (result, None)
+    return features, labels
 
 
 def ends(features: Any) -> bool:

@@ -76,14 +76,15 @@ def _sorted(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _feature_columns(x: Any) -> dict[str, Any]:
-    if isinstance(x, dict):
-        if not x:
-            raise ValueError("x cannot be an empty dict")
-        return _sorted(x)
-    if isinstance(x, np.ndarray):
-        if x.size == 0:
-            raise ValueError("x cannot be an empty array")
-        return {"__direct_np_input__": x}
+    match x:
+        case dict():
+            if not x:
+                raise ValueError("x cannot be an empty dict")
+            return _sorted(x)
+        case np.ndarray():
+            if x.size == 0:
+                raise ValueError("x cannot be an empty array")
+            return {"__direct_np_input__": x}
     raise TypeError(f"x must be a dict or array; got {type(x).__name__}")
 
 

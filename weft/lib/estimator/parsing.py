@@ -44,19 +44,20 @@ def _with_label(
             f"label should not be used as feature. label_key: {label_key}, features: {spec.keys()}"
         )
     spec[label_key] = label
-    if weight_column is None:
-        return spec
-    if isinstance(weight_column, str):
-        weight_column = numeric_column(weight_column)
-    if not isinstance(weight_column, NumericColumn):
+    return spec if weight_column is None else spec | _weight_spec(weight_column, spec)
+
+
+def _weight_spec(given: Any, spec: dict[str, Any]) -> dict[str, Any]:
+    """How the weight is read, which must not be among the features and the label."""
+    column = numeric_column(given) if isinstance(given, str) else given
+    if not isinstance(column, NumericColumn):
         raise ValueError(
             "weight_column should be an instance of tf.feature_column.numeric_column. Given type: "
-            f"{type(weight_column)} value: {weight_column}"
+            f"{type(column)} value: {column}"
         )
-    if weight_column.key in spec:
+    if column.key in spec:
         raise ValueError(
-            "weight_column should not be used as feature. weight_column: "
-            f"{weight_column.key}, features: {spec.keys()}"
+            f"weight_column should not be used as feature. weight_column: {column.key}, features: "
+            f"{spec.keys()}"
         )
-    spec.update(weight_column.parse_example_spec)
-    return spec
+    return column.parse_example_spec

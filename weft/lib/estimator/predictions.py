@@ -11,13 +11,12 @@ def selected(predictions: Any, predict_keys: Any) -> Any:
         return predictions
     if not isinstance(predictions, dict):
         raise ValueError("predict_keys argument is not valid in case of non-dict predictions.")
-    chosen = {key: value for key, value in predictions.items() if key in predict_keys}
-    if not chosen:
-        raise ValueError(
-            f"Expected to run at least one output from {predictions.keys()}, provided "
-            f"{predict_keys}."
-        )
-    return chosen
+    chosen = {key: predictions[key] for key in predictions if key in predict_keys}
+    if chosen:
+        return chosen
+    raise ValueError(
+        f"Expected to run at least one output from {predictions.keys()}, provided {predict_keys}."
+    )
 
 
 def examples(batch: Any) -> Iterator[Any]:

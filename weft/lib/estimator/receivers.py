@@ -33,12 +33,11 @@ def wrap_and_check_input_tensors(
     """Tensors by name; a single one gets the name that is usual for the field."""
     if tensors is None:
         raise ValueError(f"{field_name}s must be defined.")
-    if not isinstance(tensors, dict):
-        tensors = {_SINGLE[field_name]: tensors}
-    for name, tensor in tensors.items():
+    named = tensors if isinstance(tensors, dict) else {_SINGLE[field_name]: tensors}
+    for name in named:
         _check_key(name, field_name, allow_int_keys)
-        _check_tensor(tensor, name, field_name)
-    return tensors
+        _check_tensor(named[name], name, field_name)
+    return named
 
 
 def _check_tensor(tensor: Any, name: Any, error_label: str = "feature") -> None:

@@ -152,11 +152,10 @@ def path_to_str(path: Any) -> Any:
 
 
 def _model_dir(config: dict[str, Any], model_dir: Any) -> Any:
-    if model_dir == "":
-        raise ValueError("model_dir should be non-empty.")
     other = config.get("model_dir")
-    if other == "":
-        raise ValueError("model_dir in TF_CONFIG should be non-empty.")
+    for folder, where in ((model_dir, "model_dir"), (other, "model_dir in TF_CONFIG")):
+        if folder == "":
+            raise ValueError(f"{where} should be non-empty.")
     if other and model_dir and other != model_dir:
         raise ValueError(
             "`model_dir` provided in RunConfig construct, if set, must have the same value as the "

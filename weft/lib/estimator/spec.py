@@ -105,10 +105,15 @@ def _tensor(value: Any, name: str) -> Any:
     return value
 
 
+def _lacks(value: Any, name: str, required: bool) -> bool:
+    """Whether a part of a spec is missing; an error in the modes that need it."""
+    if value is None and required:
+        raise ValueError(f"Missing {name}.")
+    return value is None
+
+
 def checked_train_op(train_op: Any, mode: Any) -> Any:
-    if train_op is None:
-        if mode == ModeKeys.TRAIN:
-            raise ValueError("Missing train_op.")
+    if _lacks(train_op, "train_op", mode == ModeKeys.TRAIN):
         return None
     if not isinstance(train_op, (Operation, Tensor, Variable)):
         raise TypeError(f"train_op must be Operation or Tensor, given: {train_op}")
@@ -120,9 +125,7 @@ def checked_train_op(train_op: Any, mode: Any) -> Any:
 
 def checked_loss(loss: Any, mode: Any) -> Any:
     """The loss, as a scalar."""
-    if loss is None:
-        if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
-            raise ValueError("Missing loss.")
+    if _lacks(loss, "loss", mode in (ModeKeys.TRAIN, ModeKeys.EVAL)):
         return None
     shape = _tensor(loss, "loss").get_shape()
     if shape.num_elements() not in (None, 1):
@@ -134,9 +137,7 @@ def checked_loss(loss: Any, mode: Any) -> Any:
 
 
 def checked_predictions(predictions: Any, mode: Any) -> Any:
-    if predictions is None:
-        if mode == ModeKeys.PREDICT:
-            raise ValueError("Missing predictions.")
+    if _lacks(predictions, "predictions", mode == ModeKeys.PREDICT):
         return {}
     if not isinstance(predictions, dict):
         _in_default_graph(

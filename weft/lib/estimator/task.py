@@ -116,11 +116,15 @@ def _member(
     )
 
 
+def is_alone(cluster: ClusterSpec) -> bool:
+    """Whether there is one task in all."""
+    return [len(cluster.job_tasks(job)) for job in cluster.jobs] == [1]
+
+
 def _session_master(cluster: ClusterSpec, kind: str, number: int, config: dict[str, Any]) -> str:
     if "session_master" in config:
         return config["session_master"]
-    jobs = cluster.jobs
-    if len(jobs) == 1 and len(cluster.job_tasks(jobs[0])) == 1:
+    if is_alone(cluster):
         return LOCAL_MASTER
     return f"grpc://{cluster.job_tasks(kind)[number]}"
 
@@ -141,10 +145,9 @@ def _validate_task(cluster: ClusterSpec, config: dict[str, Any], chief: str) -> 
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
     task = config.get("task", {})
     kind, number = task.get("type"), task.get("index")
-    if not kind:
-        raise ValueError('If "cluster" is set in TF_CONFIG, task type must be set.')
-    if number is None:
-        raise ValueError('If "cluster" is set in TF_CONFIG, task index must be set.')
+    for is_set, part in ((bool(kind), "type"), (number is not None, "index")):
+        if not is_set:
+            raise ValueError(f'If "cluster" is set in TF_CONFIG, task {part} must be set.')
     number = int(number)
     if number < 0:
         raise ValueError("Task index must be non-negative number.")

@@ -131,12 +131,13 @@ class RunConfig(run_config.RunConfig):
         self._cluster = cluster
         if master is not None and cluster is not None:
             raise ValueError("Both master and cluster are set.")
-        if master is not None or cluster:
-            self._master = cluster.master() if master is None else master
-        if evaluation_master is not None:
-            self._evaluation_master = evaluation_master
-        elif not self._evaluation_master and self.task_type != TaskType.EVALUATOR:
-            self._evaluation_master = self._master
+        master = cluster.master() if cluster else master
+        self._master = self._master if master is None else master
+        # An evaluator has a master of its own, or none.
+        known = self._evaluation_master
+        if self.task_type != TaskType.EVALUATOR:
+            known = known or self._master
+        self._evaluation_master = known if evaluation_master is None else evaluation_master
         if cluster:
             self._use_cluster(cluster)
 
@@ -145,14 +146,14 @@ class RunConfig(run_config.RunConfig):
 
     def _use_cluster(self, cluster: Any) -> None:
         self._cluster_spec = cluster.cluster_spec()
-        if self._session_config is None:
-            self._session_config = ConfigProto(
-                allow_soft_placement=True, isolate_session_state=True
-            )
-        if self._session_config.HasField("cluster_def"):
+        options = self._session_config
+        if options is None:
+            options = ConfigProto(allow_soft_placement=True, isolate_session_state=True)
+            self._session_config = options
+        elif options.HasField("cluster_def"):
             raise ValueError("You cannot provide a ClusterResolver and session_config.cluster_def.")
         if self._cluster_spec:
-            self._session_config.cluster_def.CopyFrom(self._cluster_spec.as_cluster_def())
+            options.cluster_def.CopyFrom(self._cluster_spec.as_cluster_def())
 
     def _default_session_config(self) -> None:
         """What the session is like, TPUEstimator decides."""

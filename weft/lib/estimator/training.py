@@ -17,9 +17,10 @@ from weft.lib.estimator.continuous import (
     EvalStatus,
     Evaluator,
     NewCheckpointListener,
+    stop_as_requested,
 )
 from weft.lib.estimator.estimator import Estimator
-from weft.lib.estimator.task import TaskType
+from weft.lib.estimator.task import TaskType, is_alone
 from weft.lib.estimator.train_eval_specs import EvalSpec, TrainSpec, checked_hooks
 from weft.lib.platform import tf_logging as logging
 
@@ -194,14 +195,9 @@ class TrainingExecutor:
         options = ConfigProto(log_device_placement=False)
         if config.session_config is not None:
             options.gpu_options.CopyFrom(config.session_config.gpu_options)
-        server = Server(
-            config.cluster_spec,
-            job_name=config.task_type,
-            task_index=config.task_id,
-            config=options,
-            start=False,
-            protocol=config.protocol,
-        )
+        task = {"job_name": config.task_type, "task_index": config.task_id}
+        how = {"protocol": config.protocol, "config": options, "start": False}
+        server = Server(config.cluster_spec, **task, **how)
         server.start()
         return server
 
@@ -224,12 +220,10 @@ class TrainingExecutor:
         """(result, whether to stop); takes at least as long as the throttle says."""
         start = time.time()
         if not self._listener.before_eval():
-            logging.info("Exiting evaluation, as requested by _ContinuousEvalListener.before_eval.")
-            return None, True
+            return None, stop_as_requested("evaluation", "before_eval")
         result, _ = evaluator.evaluate_and_export()
         if not self._listener.after_eval(result):
-            logging.info("Exiting evaluation, as requested by _ContinuousEvalListener.after_eval.")
-            return result, True
+            return result, stop_as_requested("evaluation", "after_eval")
         throttle = self._eval_spec.throttle_secs
         left = throttle - (time.time() - start)
         if left > 0:
@@ -245,9 +239,7 @@ class TrainingExecutor:
 
 def _without_server(config: Any) -> None:
     """One task by itself needs no server; anything else without an address is a mistake."""
-    jobs = config.cluster_spec.jobs
-    alone = len(jobs) == 1 and len(config.cluster_spec.job_tasks(jobs[0])) == 1
-    if not (alone and config.task_type in _TRAINERS):
+    if not (is_alone(config.cluster_spec) and config.task_type in _TRAINERS):
         raise RuntimeError(
             "Could not start server; be sure to specify master in RunConfig or set the TF_CONFIG "
             "environment variable."

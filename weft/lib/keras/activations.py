@@ -79,12 +79,13 @@ def deserialize(name: Any, custom_objects: Any = None) -> Any:
 
 def get(identifier: Any) -> Callable[..., Any]:
     """The function meant by a name, a record or itself; None means `linear`."""
-    if identifier is None:
-        return linear
-    if isinstance(identifier, str):
-        return deserialize(identifier)
-    if callable(identifier):
-        return identifier
-    if isinstance(identifier, dict):
-        return deserialize_keras_object(identifier, printable_module_name="activation")
+    match identifier:
+        case None:
+            return linear
+        case str():
+            return deserialize(identifier)
+        case dict():
+            return deserialize_keras_object(identifier, printable_module_name="activation")
+        case _ if callable(identifier):
+            return identifier
     raise TypeError(f"Could not interpret activation function identifier: {identifier!r}")

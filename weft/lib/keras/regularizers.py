@@ -27,14 +27,10 @@ class L1L2(Regularizer):
         self.l1, self.l2 = K.cast_to_floatx(l1), K.cast_to_floatx(l2)
 
     def __call__(self, x: Any) -> Any:
-        if not self.l1 and not self.l2:
+        if not (self.l1 or self.l2):
             return K.constant(0.0)
-        regularization: Any = 0.0
-        if self.l1:
-            regularization += self.l1 * reduce.reduce_sum(math.abs(x))
-        if self.l2:
-            regularization += self.l2 * reduce.reduce_sum(unary.square(x))
-        return regularization
+        sizes = ((self.l1, math.abs), (self.l2, unary.square))
+        return sum((factor * reduce.reduce_sum(of(x)) for factor, of in sizes if factor), 0.0)
 
     def get_config(self) -> dict[str, float]:
         return {"l1": float(self.l1), "l2": float(self.l2)}

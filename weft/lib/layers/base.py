@@ -104,14 +104,12 @@ class Layer(base_layer.Layer):
         return self._current_scope.original_name_scope
 
     def _set_scope(self, scope: Any = None) -> None:
-        if self._scope is not None:
-            return
-        if self._reuse:
-            opened = vs.variable_scope(scope if scope is not None else self._base_name)
-        else:
-            opened = vs.variable_scope(scope, default_name=self._base_name)
-        with opened as captured:
-            self._scope = captured
+        if self._scope is None:
+            # One that is opened again is called so exactly.
+            exact = self._base_name if self._reuse and scope is None else scope
+            default = None if self._reuse else self._base_name
+            with vs.variable_scope(exact, default_name=default) as self._scope:
+                pass
 
     def add_weight(  # type: ignore[override]
         self,
@@ -192,16 +190,15 @@ class Layer(base_layer.Layer):
     # ---- calls ----
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        scope = kwargs.pop("scope", None)
+        given = kwargs.pop("scope", None)
         if self._keras_style:
-            _refuse(scope=scope)
+            _refuse(scope=given)
             return super().__call__(inputs, *args, **kwargs)
-        self._set_scope(scope)
-        with self._opened_scope() as scope:
-            self._current_scope = scope
-            if "scope" in self._call_fn_args:
-                kwargs["scope"] = scope
-            outputs = super().__call__(inputs, *args, **kwargs)
+        self._set_scope(given)
+        with self._opened_scope() as self._current_scope:
+            wanted = "scope" in self._call_fn_args
+            more = {"scope": self._current_scope} if wanted else {}
+            outputs = super().__call__(inputs, *args, **kwargs | more)
         add_to_collection(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 

@@ -83,10 +83,8 @@ class FirstCenters:
             return self._plus_plus()
 
     def _at_random(self) -> Any:
-        rows = random_uniform(
-            array.reshape(self._missing, [-1]), 0, cast(self._number, dtypes.int64),
-            seed=self._how.seed, dtype=dtypes.int64,
-        )  # fmt: skip
+        shape, number = array.reshape(self._missing, [-1]), cast(self._number, dtypes.int64)
+        rows = random_uniform(shape, 0, number, dtypes.int64, self._how.seed)
         return embedding_lookup(self._inputs, rows, partition_strategy="div")
 
     def _plus_plus(self) -> Any:

@@ -53,24 +53,32 @@ class _InitializeClustersHook(SessionRunHook):
         self._init_op, self._is_initialized, self._is_chief = init_op, is_initialized, is_chief
 
     def after_create_session(self, session: Any, coord: Any) -> None:
-        while True:
-            try:
-                if session.run(self._is_initialized):
-                    return
-                if self._is_chief:
-                    session.run(self._init_op)
-                else:
-                    time.sleep(1)
-            except RuntimeError as error:
-                logging.info(error)
+        while not self._look(session):
+            pass
+
+    def _look(self, session: Any) -> bool:
+        """Whether there are enough centers by now."""
+        try:
+            enough = bool(session.run(self._is_initialized))
+            if not enough:
+                self._go_on(session)
+            return enough
+        except RuntimeError as error:
+            logging.info(error)
+            return False
+
+    def _go_on(self, session: Any) -> None:
+        if self._is_chief:
+            session.run(self._init_op)
+        else:
+            time.sleep(1)
 
 
 def _points(features: Any, feature_columns: Any) -> Any:
-    if not isinstance(features, dict):
-        return features
-    if feature_columns:
+    named = isinstance(features, dict)
+    if named and feature_columns:
         return input_layer(features, feature_columns)
-    return concat([features[key] for key in sorted(features)], axis=1)
+    return concat([features[key] for key in sorted(features)], axis=1) if named else features
 
 
 class KMeans(Estimator):

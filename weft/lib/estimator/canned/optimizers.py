@@ -23,15 +23,18 @@ BY_NAME: dict[str, Any] = {
 def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
     """An optimizer: as given, made by a function, or by name with this learning rate."""
     if isinstance(opt, str):
-        if opt not in BY_NAME:
-            raise ValueError(
-                f"Unsupported optimizer name: {opt}. Supported names are: {tuple(sorted(BY_NAME))}"
-            )
-        if not learning_rate:
-            raise ValueError("learning_rate must be specified when opt is string.")
-        return BY_NAME[opt](learning_rate=learning_rate)
-    if callable(opt):
-        opt = opt()
-    if not isinstance(opt, Optimizer):
-        raise ValueError(f"The given object is not an Optimizer instance. Given: {opt}")
-    return opt
+        return _by_name(opt, learning_rate)
+    made = opt() if callable(opt) else opt
+    if not isinstance(made, Optimizer):
+        raise ValueError(f"The given object is not an Optimizer instance. Given: {made}")
+    return made
+
+
+def _by_name(name: str, learning_rate: float | None) -> Optimizer:
+    if name not in BY_NAME:
+        raise ValueError(
+            f"Unsupported optimizer name: {name}. Supported names are: {tuple(sorted(BY_NAME))}"
+        )
+    if not learning_rate:
+        raise ValueError("learning_rate must be specified when opt is string.")
+    return BY_NAME[name](learning_rate=learning_rate)

@@ -116,14 +116,13 @@ def train_op_of(
     update_ops: Any,
 ) -> Any:
     """One step of training, by an optimizer or by a program's own function, with its updates."""
-    if optimizer is not None and train_op_fn is not None:
-        raise ValueError("train_op_fn and optimizer cannot both be set.")
-    if optimizer is not None:
-        train_op = optimizer.minimize(loss, global_step=get_global_step(), var_list=variables)
-    elif train_op_fn is not None:
+    if (optimizer is None) == (train_op_fn is None):
+        both = "None" if optimizer is None else "set"
+        raise ValueError(f"train_op_fn and optimizer cannot both be {both}.")
+    if train_op_fn is not None:
         train_op = train_op_fn(loss)
     else:
-        raise ValueError("train_op_fn and optimizer cannot both be None.")
+        train_op = optimizer.minimize(loss, global_step=get_global_step(), var_list=variables)
     return group(train_op, *update_ops) if update_ops else train_op
 
 

@@ -68,11 +68,9 @@ def accuracy(labels: Any, predictions: Any, weights: Any, name: str) -> Ops:
 def accuracy_baseline(labels_mean: Ops) -> Ops:
     """The accuracy of whoever always says the more frequent class."""
     with name_scope(None, "accuracy_baseline", labels_mean):
-        value, update = labels_mean
-        return (
-            maximum(value, 1.0 - value, name="value"),
-            maximum(update, 1 - update, name="update_op"),
-        )
+        named = zip(labels_mean, ("value", "update_op"), strict=True)
+        value, update = (maximum(share, 1.0 - share, name=name) for share, name in named)
+        return value, update
 
 
 def auc(

@@ -34,9 +34,9 @@ class MultiHead(Head):
                 "heads and head_weights must have the same size. Given len(heads): "
                 f"{len(heads)}. Given len(head_weights): {len(head_weights)}."
             )
-        for head in heads:
-            if head.name is None:
-                raise ValueError(f"All given heads must have name specified. Given: {head}")
+        unnamed = [head for head in heads if head.name is None]
+        if unnamed:
+            raise ValueError(f"All given heads must have name specified. Given: {unnamed[0]}")
         self._heads = tuple(heads)
         self._head_weights = tuple(head_weights) if head_weights else (None,) * len(heads)
 

@@ -124,28 +124,29 @@ def weights_of(features: Any, weight_column: Any, logits: Tensor, per_logit: boo
 
 
 def _weight_tensor(features: Any, weight_column: Any) -> Tensor:
-    if isinstance(weight_column, str):
-        weight_column = numeric_column(weight_column, shape=(1,))
-    if not isinstance(weight_column, NumericColumn):
+    by_name = isinstance(weight_column, str)
+    column = numeric_column(weight_column, shape=(1,)) if by_name else weight_column
+    if not isinstance(column, NumericColumn):
         raise TypeError(
-            "Weight column must be either a string or _NumericColumn. Given type: "
-            f"{type(weight_column)}."
+            f"Weight column must be either a string or _NumericColumn. Given type: {type(column)}."
         )
-    weights = weight_column.get_dense_tensor(FeatureTransformationCache(features), None)
-    if not (weights.dtype.is_floating or weights.dtype.is_integer):
-        raise ValueError(f"Weight column should be castable to float. Given dtype: {weights.dtype}")
+    weights = column.get_dense_tensor(FeatureTransformationCache(features), None)
+    dtype = weights.dtype
+    if not (dtype.is_floating or dtype.is_integer):
+        raise ValueError(f"Weight column should be castable to float. Given dtype: {dtype}")
     return cast(weights, dtypes.float32, name="weights")
 
 
 def check_range(labels: Tensor, n_classes: int, message: str | None = None) -> Tensor:
     """Labels that are asserted to be numbers of classes."""
     with name_scope(None, "assert_range", (labels,)):
-        largest = convert_to_tensor(n_classes - 1, dtype=labels.dtype)
-        below = assert_less_equal(
-            labels, largest, message=message or "Labels must <= n_classes - 1"
-        )
-        above = assert_non_negative(labels, message=message or "Labels must >= 0")
-        with control_dependencies([below, above]):
+        limit = convert_to_tensor(n_classes - 1, dtype=labels.dtype)
+        too_large = message or "Labels must <= n_classes - 1"
+        within = [
+            assert_less_equal(labels, limit, message=too_large),
+            assert_non_negative(labels, message=message or "Labels must >= 0"),
+        ]
+        with control_dependencies(within):
             return identity(labels)
 
 
@@ -155,9 +156,9 @@ def check_range(labels: Tensor, n_classes: int, message: str | None = None) -> T
 def check_loss_fn(loss_fn: Callable[..., Any], also: tuple[str, ...] = ()) -> None:
     """ValueError unless the function takes labels and logits, and nothing unknown."""
     names = fn_args(loss_fn)
-    for wanted in ("labels", "logits"):
-        if wanted not in names:
-            raise ValueError(f"loss_fn must contain argument: {wanted}. Given arguments: {names}")
+    missing = [name for name in ("labels", "logits") if name not in names]
+    if missing:
+        raise ValueError(f"loss_fn must contain argument: {missing[0]}. Given arguments: {names}")
     unknown = list(set(names) - {"labels", "logits", "features", *also})
     if unknown:
         raise ValueError(f"loss_fn has unexpected args: {unknown}")
@@ -173,16 +174,8 @@ def call_loss_fn(
         theirs = shape(logits, name="logits_shape")
         wanted = concat([theirs[:-1], [dimension]], axis=0, name="expected_loss_shape")
         given = shape(loss, name="loss_shape")
-        check = Assert(
-            reduce_all(equal(given, wanted)),
-            data=[
-                f"loss_fn must return Tensor of shape [D0, D1, ... DN, {dimension}]. ",
-                "logits_shape: ",
-                theirs,
-                "loss_shape: ",
-                given,
-            ],
-            name="check_loss_shape",
-        )
-        with control_dependencies([check]):
+        rule = f"loss_fn must return Tensor of shape [D0, D1, ... DN, {dimension}]. "
+        shapes = ["logits_shape: ", theirs, "loss_shape: ", given]
+        fits = reduce_all(equal(given, wanted))
+        with control_dependencies([Assert(fits, [rule, *shapes], name="check_loss_shape")]):
             return identity(loss)

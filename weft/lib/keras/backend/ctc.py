@@ -53,16 +53,15 @@ def ctc_decode(
     top_paths: int = 1,
 ) -> tuple[list[Tensor], Tensor]:
     """(the likeliest labellings, padded by -1; their log probabilities)."""
-    scores = _log_probabilities(y_pred)
-    lengths = casts.cast(input_length, dtypes.int32)
+    scores, lengths = _log_probabilities(y_pred), casts.cast(input_length, dtypes.int32)
     if greedy:
-        decoded, log_prob = decoding.ctc_greedy_decoder(inputs=scores, sequence_length=lengths)
+        paths, log_prob = decoding.ctc_greedy_decoder(scores, lengths)
     else:
-        decoded, log_prob = decoding.ctc_beam_search_decoder(
-            inputs=scores, sequence_length=lengths, beam_width=beam_width, top_paths=top_paths
-        )
-    dense = [
-        sparse.sparse_to_dense(st.indices, st.dense_shape, st.values, default_value=-1)
-        for st in decoded
-    ]
-    return dense, log_prob
+        paths, log_prob = decoding.ctc_beam_search_decoder(scores, lengths, beam_width, top_paths)
+    return [_padded(path) for path in paths], log_prob
+
+
+def _padded(labels: Any) -> Tensor:
+    return sparse.sparse_to_dense(
+        labels.indices, labels.dense_shape, labels.values, default_value=-1
+    )

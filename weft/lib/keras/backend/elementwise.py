@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -131,33 +132,22 @@ def _clipped(x: Any, low: Any, high: Any) -> Tensor:
     return clipping.clip_by_value(x, constant(low, dtype=dtype), constant(high, dtype=dtype))
 
 
-def equal(x: Any, y: Any) -> Tensor:
-    return math.equal(x, y)
+def _of_two(name: str) -> Callable[[Any, Any], Tensor]:
+    """The operation `name` as a function of `x` and `y` alone."""
+    operation = getattr(math, name)
+
+    def apply(x: Any, y: Any) -> Tensor:
+        return operation(x, y)
+
+    apply.__name__ = apply.__qualname__ = name
+    return apply
 
 
-def not_equal(x: Any, y: Any) -> Tensor:
-    return math.not_equal(x, y)
-
-
-def greater(x: Any, y: Any) -> Tensor:
-    return math.greater(x, y)
-
-
-def greater_equal(x: Any, y: Any) -> Tensor:
-    return math.greater_equal(x, y)
-
-
-def less(x: Any, y: Any) -> Tensor:
-    return math.less(x, y)
-
-
-def less_equal(x: Any, y: Any) -> Tensor:
-    return math.less_equal(x, y)
-
-
-def maximum(x: Any, y: Any) -> Tensor:
-    return math.maximum(x, y)
-
-
-def minimum(x: Any, y: Any) -> Tensor:
-    return math.minimum(x, y)
+equal = _of_two("equal")
+not_equal = _of_two("not_equal")
+greater = _of_two("greater")
+greater_equal = _of_two("greater_equal")
+less = _of_two("less")
+less_equal = _of_two("less_equal")
+maximum = _of_two("maximum")
+minimum = _of_two("minimum")

@@ -19,14 +19,20 @@ from weft.ops.math import reduce, sequence
 from weft.ops.sparse import select as sparse_select
 
 
+def _from_front(axis: int, x: Any) -> int:
+    """An axis that may be counted from the end of `x`, counted from its front."""
+    if axis >= 0:
+        return axis
+    rank = ndim(x)
+    return axis % rank if rank else 0
+
+
 def concatenate(tensors: Any, axis: int = -1) -> Any:
     """Joins along `axis`; the result is sparse only if all are."""
-    if axis < 0:
-        rank = ndim(tensors[0])
-        axis = axis % rank if rank else 0
-    if all(is_sparse(x) for x in tensors):
+    axis = _from_front(axis, tensors[0])
+    if all(map(is_sparse, tensors)):
         return sparse_select.sparse_concat(axis, tensors)
-    return array.concat([to_dense(x) for x in tensors], axis)
+    return array.concat(list(map(to_dense, tensors)), axis)
 
 
 def reshape(x: Any, shape: Any) -> Tensor:
@@ -69,10 +75,9 @@ def reverse(x: Any, axes: Any) -> Tensor:
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") -> Tensor:
     """Numbers from `start` up to `stop`, as in NumPy."""
-    if stop is None and start < 0:
-        start = 0
-    result = sequence.range(start, limit=stop, delta=step, name="arange")
-    return result if dtype == "int32" else cast(result, dtype)
+    first = 0 if stop is None and start < 0 else start
+    numbers = sequence.range(first, limit=stop, delta=step, name="arange")
+    return numbers if dtype == "int32" else cast(numbers, dtype)
 
 
 # ---- repeating ----

@@ -29,6 +29,19 @@ def checked_mode(mode: str, owner: str) -> str:
     return "auto"
 
 
+def watched(logs: Logs, monitor: str, owner: str) -> Any:
+    """The value of `monitor`, or None (and a warning) if it is not there."""
+    known = logs or {}
+    if known.get(monitor) is None:
+        logging.warning(
+            "%s conditioned on metric `%s` which is not available. Available metrics are: %s",
+            owner,
+            monitor,
+            ",".join(known),
+        )
+    return known.get(monitor)
+
+
 class EarlyStopping(Callback):
     """Ends the training when `monitor` has not improved by `min_delta` for `patience` epochs."""
 
@@ -63,22 +76,24 @@ class EarlyStopping(Callback):
         current = self.get_monitor_value(logs)
         if current is None:
             return
-        if self.monitor_op(current - self.min_delta, self.best):
-            self.best, self.wait = current, 0
-            if self.restore_best_weights:
-                self.best_weights = self.model.get_weights()
-            return
         self.wait += 1
-        if self.wait >= self.patience:
-            self._stop(epoch)
+        if self.monitor_op(current - self.min_delta, self.best):
+            self._keep(current)
+        elif self.wait >= self.patience:
+            self.stopped_epoch, self.model.stop_training = epoch, True
+            self._restore()
 
-    def _stop(self, epoch: int) -> None:
-        self.stopped_epoch = epoch
-        self.model.stop_training = True
-        if self.restore_best_weights and self.best_weights is not None:
-            if self.verbose > 0:
-                say("Restoring model weights from the end of the best epoch.")
-            self.model.set_weights(self.best_weights)
+    def _keep(self, best: Any) -> None:
+        self.best, self.wait = best, 0
+        if self.restore_best_weights:
+            self.best_weights = self.model.get_weights()
+
+    def _restore(self) -> None:
+        if not self.restore_best_weights or self.best_weights is None:
+            return
+        if self.verbose > 0:
+            say("Restoring model weights from the end of the best epoch.")
+        self.model.set_weights(self.best_weights)
 
     def on_train_end(self, logs: Logs = None) -> None:
         if self.stopped_epoch > 0 and self.verbose > 0:
@@ -86,18 +101,24 @@ class EarlyStopping(Callback):
 
     def get_monitor_value(self, logs: Logs) -> Any:
         """What is watched, or None (and a warning) if it is not there."""
-        value = (logs or {}).get(self.monitor)
-        if value is None:
-            logging.warning(
-                "Early stopping conditioned on metric `%s` which is not available. Available "
-                "metrics are: %s",
-                self.monitor,
-                ",".join(logs or {}),
-            )
-        return value
+        return watched(logs, self.monitor, "Early stopping")
 
 
-class LearningRateScheduler(Callback):
+class _RateCallback(Callback):
+    """A callback that changes the learning rate."""
+
+    verbose: int
+
+    def _rate(self) -> Any:
+        return K.get_value(self.model.optimizer.lr)
+
+    def _set_rate(self, rate: Any, epoch: int, owner: str) -> None:
+        K.set_value(self.model.optimizer.lr, rate)
+        if self.verbose > 0:
+            say(f"\nEpoch {epoch + 1:05d}: {owner} reducing learning rate to {rate}.")
+
+
+class LearningRateScheduler(_RateCallback):
     """Sets the learning rate at the beginning of an epoch: `schedule(epoch, rate)`."""
 
     def __init__(self, schedule: Callable[..., Any], verbose: int = 0) -> None:
@@ -108,22 +129,23 @@ class LearningRateScheduler(Callback):
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
         if not hasattr(self.model.optimizer, "lr"):
             raise ValueError('Optimizer must have a "lr" attribute.')
-        try:
-            rate = self.schedule(epoch, float(K.get_value(self.model.optimizer.lr)))
-        except TypeError:  # a schedule of the epoch alone
-            rate = self.schedule(epoch)
+        rate = self._scheduled(epoch)
         if not isinstance(rate, (float, np.float32, np.float64)):
             raise ValueError('The output of the "schedule" function should be float.')
-        K.set_value(self.model.optimizer.lr, rate)
-        if self.verbose > 0:
-            say(f"\nEpoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to {rate}.")
+        self._set_rate(rate, epoch, "LearningRateScheduler")
+
+    def _scheduled(self, epoch: int) -> Any:
+        try:
+            return self.schedule(epoch, float(self._rate()))
+        except TypeError:  # a schedule of the epoch alone
+            return self.schedule(epoch)
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         if logs is not None:
-            logs["lr"] = K.get_value(self.model.optimizer.lr)
+            logs["lr"] = self._rate()
 
 
-class ReduceLROnPlateau(Callback):
+class ReduceLROnPlateau(_RateCallback):
     """Multiplies the learning rate by `factor` when `monitor` stands still for `patience` epochs.
 
     After that it waits for `cooldown` epochs before it looks again.
@@ -173,15 +195,9 @@ class ReduceLROnPlateau(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         logs = {} if logs is None else logs
-        logs["lr"] = K.get_value(self.model.optimizer.lr)
-        current = logs.get(self.monitor)
+        logs["lr"] = self._rate()
+        current = watched(logs, self.monitor, "Reduce LR on plateau")
         if current is None:
-            logging.warning(
-                "Reduce LR on plateau conditioned on metric `%s` which is not available. Available "
-                "metrics are: %s",
-                self.monitor,
-                ",".join(logs),
-            )
             return
         if self.in_cooldown():
             self.cooldown_counter -= 1
@@ -194,12 +210,7 @@ class ReduceLROnPlateau(Callback):
                 self._reduce(epoch)
 
     def _reduce(self, epoch: int) -> None:
-        old = float(K.get_value(self.model.optimizer.lr))
-        if old <= self.min_lr:
-            return
-        new = max(old * self.factor, self.min_lr)
-        K.set_value(self.model.optimizer.lr, new)
-        if self.verbose > 0:
-            say(f"\nEpoch {epoch + 1:05d}: ReduceLROnPlateau reducing learning rate to {new}.")
-        self.cooldown_counter = self.cooldown
-        self.wait = 0
+        rate = float(self._rate())
+        if rate > self.min_lr:
+            self._set_rate(max(rate * self.factor, self.min_lr), epoch, "ReduceLROnPlateau")
+            self.cooldown_counter, self.wait = self.cooldown, 0

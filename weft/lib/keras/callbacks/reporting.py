@@ -28,18 +28,18 @@ class BaseLogger(Callback):
         size = logs.get("size", 0)
         self.seen += size * logs.get("num_steps", 1)
         for name, value in logs.items():
-            if name in self.stateful_metrics:
-                self.totals[name] = value
-            else:
-                self.totals[name] = self.totals.get(name, 0) + value * np.float64(size)
+            is_mean = name in self.stateful_metrics
+            before = self.totals.get(name, 0)
+            self.totals[name] = value if is_mean else before + value * np.float64(size)
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        if logs is None:
-            return
-        for name in self.params["metrics"]:
-            if name in self.totals:
-                known = name in self.stateful_metrics
-                logs[name] = self.totals[name] if known else self.totals[name] / self.seen
+        if logs is not None:
+            known = [name for name in self.params["metrics"] if name in self.totals]
+            logs.update({name: self._mean(name) for name in known})
+
+    def _mean(self, name: str) -> Any:
+        total = self.totals[name]
+        return total if name in self.stateful_metrics else total / self.seen
 
 
 class TerminateOnNaN(Callback):
@@ -73,15 +73,13 @@ class ProgbarLogger(Callback):
         self.epochs = self.params["epochs"]
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        self.seen = 0
-        self.target = self.params["steps" if self.use_steps else "samples"]
+        unit = "step" if self.use_steps else "sample"
+        self.seen, self.target = 0, self.params[unit + "s"]
         if self.verbose and self.epochs > 1:
             say(f"Epoch {epoch + 1}/{self.epochs}")
+        known = self.stateful_metrics
         self.progbar = Progbar(
-            self.target,
-            verbose=self.verbose,
-            stateful_metrics=self.stateful_metrics,
-            unit_name="step" if self.use_steps else "sample",
+            self.target, verbose=self.verbose, stateful_metrics=known, unit_name=unit
         )
 
     def on_batch_begin(self, batch: int, logs: Logs = None) -> None:
@@ -89,20 +87,18 @@ class ProgbarLogger(Callback):
 
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
         logs = logs or {}
-        steps = logs.get("num_steps", 1)
-        self.seen += steps if self.use_steps else logs.get("size", 0) * steps
-        self._take(logs)
+        in_step = 1 if self.use_steps else logs.get("size", 0)
+        self.seen += in_step * logs.get("num_steps", 1)
         # The last batch is shown at the end of the epoch, with what validation gave.
-        if self.verbose and (self.target is None or self.seen < self.target):
-            self.progbar.update(self.seen, self.log_values)
+        self._take(logs, shown=self.target is None or self.seen < self.target)
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        self._take(logs or {})
-        if self.verbose:
-            self.progbar.update(self.seen, self.log_values)
+        self._take(logs or {}, shown=True)
 
-    def _take(self, logs: dict[str, Any]) -> None:
+    def _take(self, logs: dict[str, Any], shown: bool) -> None:
         self.log_values += [(name, logs[name]) for name in self.params["metrics"] if name in logs]
+        if self.verbose and shown:
+            self.progbar.update(self.seen, self.log_values)
 
 
 class History(Callback):
@@ -118,5 +114,6 @@ class History(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         self.epoch.append(epoch)
-        for name, value in (logs or {}).items():
-            self.history.setdefault(name, []).append(value)
+        found = logs or {}
+        for name in found:
+            self.history.setdefault(name, []).append(found[name])

@@ -122,11 +122,14 @@ class TensorBoard(Callback):
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
         logs = logs or {}
         self._samples_seen += logs.get("size", 1)
-        since = self._samples_seen - self._samples_seen_at_last_write
-        if self.update_freq != "epoch" and since >= self.update_freq:
+        if self._is_due():
             self._write_metrics("batch_", logs, self._total_batches_seen)
             self._samples_seen_at_last_write = self._samples_seen
         self._total_batches_seen += 1
+
+    def _is_due(self) -> bool:
+        since = self._samples_seen - self._samples_seen_at_last_write
+        return self.update_freq != "epoch" and since >= self.update_freq
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         step = epoch if self.update_freq == "epoch" else self._samples_seen

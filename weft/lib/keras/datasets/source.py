@@ -30,7 +30,10 @@ def shuffled(x: Any, y: Any, random: Any) -> tuple[Any, Any]:
 
 
 def split(x: Any, y: Any, at: int) -> tuple[Arrays, Arrays]:
-    return (np.array(x[:at]), np.array(y[:at])), (np.array(x[at:]), np.array(y[at:]))
+    def part(which: slice) -> Arrays:
+        return np.array(x[which]), np.array(y[which])
+
+    return part(slice(at)), part(slice(at, None))
 
 
 # ---- images ----

@@ -241,17 +241,16 @@ class Layer(
 
     def _maybe_build(self, inputs: Any) -> None:
         if not self.built:
-            flat = nest.flatten(inputs)
-            self._infer_dtype(flat)
-            shapes = None
-            if all(hasattr(x, "shape") for x in flat):
-                shapes = nest.map_structure(lambda x: x.shape, inputs)
-            if not hasattr(self.build, "_is_default"):
-                self.build(shapes)
-            self.built = True
+            self._build_for(inputs)
         if self._initial_weights is not None:
             self.set_weights(self._initial_weights)
             self._initial_weights = None
+
+    def _build_for(self, inputs: Any) -> None:
+        self._infer_dtype(nest.flatten(inputs))
+        if not hasattr(self.build, "_is_default"):
+            self.build(_shapes_of(inputs))
+        self.built = True
 
     def _record_call(
         self, inputs: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -300,6 +299,13 @@ class Layer(
 
     def _copied(self, value: Any, memo: dict[int, Any]) -> Any:
         return value if _belongs_to_a_graph(value) else copy.deepcopy(value, memo)
+
+
+def _shapes_of(inputs: Any) -> Any:
+    """The shapes of a structure of inputs, or None if one of them has no shape."""
+    if any(not hasattr(x, "shape") for x in nest.flatten(inputs)):
+        return None
+    return nest.map_structure(lambda x: x.shape, inputs)
 
 
 def _as_tensor_if_number(x: Any) -> Any:

@@ -119,13 +119,13 @@ def _repeat_calls(
 
 def _insert_extra(made: Any, extra: list[Any], model: Any, nodes: list[Any]) -> None:
     """Layers that lead to no output: losses and metrics, the latter in the order they had."""
-    if not extra:
-        return
-    names = model.metrics_names
-    metrics = [layer for layer in extra if isinstance(layer, AddMetric)]
-    metrics.sort(key=lambda layer: names.index(layer.metric_name))
-    others = [layer for layer in extra if not isinstance(layer, AddMetric)]
-    made._insert_layers(others + metrics, nodes)
+    names = model.metrics_names if extra else ()
+
+    def place(layer: Any) -> int:
+        return names.index(layer.metric_name) if isinstance(layer, AddMetric) else -1
+
+    if extra:
+        made._insert_layers(sorted(extra, key=place), nodes)
 
 
 # ---- stacks of layers ----

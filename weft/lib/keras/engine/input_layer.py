@@ -104,29 +104,27 @@ def Input(
     """
     if sparse and ragged:
         raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
-    settings = {
-        "name": name,
-        "dtype": dtype,
-        "sparse": sparse,
-        "ragged": ragged,
-        "input_tensor": tensor,
-    }
-    batch_input_shape = kwargs.pop("batch_input_shape", kwargs.pop("batch_shape", None))
-    if shape and batch_input_shape:
+    whole = kwargs.pop("batch_input_shape", kwargs.pop("batch_shape", None))
+    if shape and whole:
         raise ValueError(
             "Only provide the `shape` OR `batch_input_shape` argument to Input, not both at the "
             "same time."
         )
     if kwargs:
         raise ValueError("Unrecognized keyword arguments:", kwargs.keys())
-    if batch_input_shape:
-        settings["batch_input_shape"] = batch_input_shape
-    else:
-        settings.update(batch_size=batch_size, input_shape=shape)
-        if shape is None and tensor is None:
-            raise ValueError(
-                "Please provide to Input either a `shape` or a `tensor` argument. Note that "
-                "`shape` does not include the batch dimension."
-            )
+    if not whole and shape is None and tensor is None:
+        raise ValueError(
+            "Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` "
+            "does not include the batch dimension."
+        )
+    parts = {"batch_size": batch_size, "input_shape": shape}
+    layer = InputLayer(
+        name=name,
+        dtype=dtype,
+        sparse=sparse,
+        ragged=ragged,
+        input_tensor=tensor,
+        **({"batch_input_shape": whole} if whole else parts),
+    )
     # The placeholder itself, not what a one-element list of outputs would be.
-    return InputLayer(**settings)._inbound_nodes[0].output_tensors[0]
+    return layer._inbound_nodes[0].output_tensors[0]

@@ -182,13 +182,16 @@ class LayerLosses:
             self._metrics.append(value._metric_obj)
 
     def _get_existing_metric(self, name: str | None = None) -> Any:
-        found = [metric for metric in self._metrics if metric.name == name]
-        if len(found) > 1:
-            raise ValueError(
-                "Please provide different names for the metrics you have added. We found "
-                f'{len(found)} metrics with the name: "{name}"'
-            )
-        return found[0] if found else None
+        match [metric for metric in self._metrics if metric.name == name]:
+            case []:
+                return None
+            case [metric]:
+                return metric
+            case found:
+                raise ValueError(
+                    "Please provide different names for the metrics you have added. We found "
+                    f'{len(found)} metrics with the name: "{name}"'
+                )
 
 
 def _tagged(loss: Any, unconditional: bool) -> Any:

@@ -42,15 +42,17 @@ class LayerNodes:
     # ---- of one call ----
 
     def _at_node(self, node_index: int, attribute: str, what: str) -> Any:
-        if not self._inbound_nodes:
+        nodes = self._inbound_nodes
+        if not nodes:
             raise RuntimeError(f"The layer has never been called and thus has no defined {what}.")
-        if not node_index < len(self._inbound_nodes):
+        if node_index >= len(nodes):
             raise ValueError(
-                f"Asked to get {what} at node {node_index}, but the layer has only "
-                f"{len(self._inbound_nodes)} inbound nodes."
+                f"Asked to get {what} at node {node_index}, but the layer has only {len(nodes)} "
+                "inbound nodes."
             )
-        values = getattr(self._inbound_nodes[node_index], attribute)
-        return values[0] if isinstance(values, list) and len(values) == 1 else values
+        values = getattr(nodes[node_index], attribute)
+        is_single = isinstance(values, list) and len(values) == 1
+        return values[0] if is_single else values
 
     def get_input_at(self, node_index: int) -> Any:
         return self._at_node(node_index, "input_tensors", "input")

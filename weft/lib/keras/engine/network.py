@@ -35,11 +35,9 @@ class Network(NetworkSaving, NetworkBuilding, Layer):
     _compute_output_and_mask_jointly = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if (
-            len(args) == 2
-            or (len(args) == 1 and "outputs" in kwargs)
-            or ("inputs" in kwargs and "outputs" in kwargs)
-        ):
+        # The first two positions are inputs and outputs.
+        given = {"inputs", "outputs"} & kwargs.keys() | set(("inputs", "outputs")[: len(args)])
+        if len(given) == 2 and len(args) <= 2:
             self._init_graph_network(*args, **kwargs)
         else:
             self._init_subclassed_network(**kwargs)
@@ -128,19 +126,20 @@ class Network(NetworkSaving, NetworkBuilding, Layer):
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """The layer called `name`, or the one at `index`."""
+        layers = self.layers
         if index is not None:
-            if len(self.layers) <= index:
-                raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has "
-                    f"{len(self.layers)} layers."
-                )
-            return self.layers[index]
+            if index < len(layers):
+                return layers[index]
+            raise ValueError(
+                f"Was asked to retrieve layer at index {index} but model only has "
+                f"{len(layers)} layers."
+            )
         if not name:
             raise ValueError("Provide either a layer name or layer index.")
-        for layer in self.layers:
-            if layer.name == name:
-                return layer
-        raise ValueError("No such layer: " + name)
+        found = next((layer for layer in layers if layer.name == name), None)
+        if found is None:
+            raise ValueError("No such layer: " + name)
+        return found
 
     @property
     def dynamic(self) -> bool:

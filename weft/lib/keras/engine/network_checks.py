@@ -9,14 +9,13 @@ from weft.lib.platform import tf_logging as logging
 
 
 def check_no_legacy_layers(layers: list[Any]) -> None:
-    legacy = [layer for layer in layers if getattr(layer, "_is_legacy_layer", False)]
-    if legacy:
-        names = "\n".join("  " + str(layer) for layer in legacy)
+    names = [f"  {layer}\n" for layer in layers if getattr(layer, "_is_legacy_layer", False)]
+    if names:
         raise TypeError(
             "The following are legacy tf.layers.Layers:\n"
-            f"{names}\nTo use keras as a framework (for instance using the Network, Model, or "
-            "Sequential classes), please use the tf.keras.layers implementation instead. (Or, if "
-            "writing custom layers, subclass from tf.keras.layers rather than tf.layers)"
+            f"{''.join(names)}To use keras as a framework (for instance using the Network, Model, "
+            "or Sequential classes), please use the tf.keras.layers implementation instead. (Or, "
+            "if writing custom layers, subclass from tf.keras.layers rather than tf.layers)"
         )
 
 
@@ -73,8 +72,8 @@ def static_batch_size(layer: Any) -> int | None:
 
 def input_shape_and_dtype(layer: Any) -> tuple[Any, Any]:
     """(shape with batch, type) that the first of nested layers was given, or (None, None)."""
-    while getattr(layer, "layers", None) and hasattr(layer, "_is_graph_network"):
-        layer = layer.layers[0]
-    if hasattr(layer, "_batch_input_shape"):
-        return layer._batch_input_shape, layer.dtype
-    return None, None
+    inner = getattr(layer, "layers", None) if hasattr(layer, "_is_graph_network") else None
+    if inner:
+        return input_shape_and_dtype(inner[0])
+    given = hasattr(layer, "_batch_input_shape")
+    return (layer._batch_input_shape, layer.dtype) if given else (None, None)

@@ -16,6 +16,13 @@ def int_shape(x: Any) -> Any:
     return None if shape.ndims is None else tuple(shape.as_list())
 
 
+def _give_history(arguments: list[Any]) -> None:
+    """Makes layers of the operations that led to tensors among `arguments`."""
+    for argument in arguments:
+        if isinstance(argument, Tensor) and needs_keras_history(argument, True):
+            create_keras_history(argument)
+
+
 class Node:
     """Joins the layers that inputs come from to the layer that was called.
 
@@ -42,13 +49,15 @@ class Node:
         self.input_shapes = nest.map_structure(int_shape, input_tensors)
         self.output_shapes = nest.map_structure(int_shape, output_tensors)
         self.arguments = arguments
-        for argument in nest.flatten(arguments):
-            if isinstance(argument, Tensor) and needs_keras_history(argument, True):
-                create_keras_history(argument)
-        for layer in nest.flatten(inbound_layers):
+        _give_history(nest.flatten(arguments))
+        self._join()
+
+    def _join(self) -> None:
+        """Tells the layers on both sides of the call of it."""
+        for layer in nest.flatten(self.inbound_layers):
             if layer is not None:
                 layer._outbound_nodes.append(self)
-        outbound_layer._inbound_nodes.append(self)
+        self.outbound_layer._inbound_nodes.append(self)
 
     def iterate_inbound(self, include_arguments: bool = False) -> list[tuple[Any, int, int, Any]]:
         """(layer, index of its call, index of its output, tensor) for each input."""
@@ -72,10 +81,12 @@ class Node:
         return [layer._inbound_nodes[index] for layer, index, _, _ in inbound]
 
     def get_config(self) -> dict[str, Any]:
-        names = nest.map_structure(lambda layer: layer.name if layer else None, self.inbound_layers)
+        def name_of(layer: Any) -> str | None:
+            return layer.name if layer else None
+
         return {
             "outbound_layer": self.outbound_layer.name,
-            "inbound_layers": names,
+            "inbound_layers": nest.map_structure(name_of, self.inbound_layers),
             "node_indices": self.node_indices,
             "tensor_indices": self.tensor_indices,
         }

@@ -22,6 +22,12 @@ _ONE_OUTPUT = (
 )
 
 
+def _only_output(made: Any) -> Any:
+    if len(nest.flatten(made)) != 1:
+        raise TypeError(_ONE_OUTPUT)
+    return made
+
+
 class Sequential(Model):
     """A stack of layers, each called on the output of the one before.
 
@@ -65,14 +71,10 @@ class Sequential(Model):
         self.built = False
         starts = not self._layers and self._start_with(layer)
         if not starts and self._layers and self.outputs:
-            output = layer(self.outputs[0])
-            if len(nest.flatten(output)) != 1:
-                raise TypeError(_ONE_OUTPUT)
-            self.outputs = [output]
-        if self.outputs:
-            self.built = True
+            self.outputs = [_only_output(layer(self.outputs[0]))]
+        self.built = bool(self.outputs)
         if starts or self._is_graph_network:
-            self._init_graph_network(self.inputs, self.outputs, name=self.name)
+            self._remake_graph()
         else:
             self._layers.append(layer)
 
@@ -96,31 +98,35 @@ class Sequential(Model):
         if not self.layers:
             raise TypeError("There are no layers in the model.")
         self._layers.pop()
-        if not self.layers:
-            self.outputs = self.inputs = None
-            self.built = False
-        elif self._is_graph_network:
-            self.layers[-1]._outbound_nodes = []
-            self.outputs = [self.layers[-1].output]
-            self._init_graph_network(self.inputs, self.outputs, name=self.name)
+        match self.layers:
+            case []:
+                self.outputs = self.inputs = None
+                self.built = False
+            case [*_, top] if self._is_graph_network:
+                top._outbound_nodes, self.outputs = [], [top.output]
+                self._remake_graph()
 
     @default
     def build(self, input_shape: Any = None) -> None:
         if self._is_graph_network:
-            self._init_graph_network(self.inputs, self.outputs, name=self.name)
+            self._remake_graph()
+        elif input_shape is None:
+            raise ValueError("You must provide an `input_shape` argument.")
         else:
-            if input_shape is None:
-                raise ValueError("You must provide an `input_shape` argument.")
-            self._build_input_shape = tuple(input_shape)
-            super().build(tuple(input_shape))
+            self._build_input_shape = shape = tuple(input_shape)
+            super().build(shape)
         self.built = True
+
+    def _remake_graph(self) -> None:
+        """Makes the network between the inputs and outputs that there are now."""
+        self._init_graph_network(self.inputs, self.outputs, name=self.name)
 
     # ---- calls ----
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         if self._is_graph_network:
             if not self.built:
-                self._init_graph_network(self.inputs, self.outputs, name=self.name)
+                self._remake_graph()
             return super().call(inputs, training=training, mask=mask)
         for layer in self.layers:
             given = {"mask": mask, "training": training}
@@ -152,7 +158,8 @@ class Sequential(Model):
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
         """The most probable class of each sample."""
         found = self.predict(x, batch_size=batch_size, verbose=verbose)
-        return found.argmax(axis=-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
+        is_single = found.shape[-1] <= 1
+        return (found > 0.5).astype("int32") if is_single else found.argmax(axis=-1)
 
     # ---- configuration ----
 

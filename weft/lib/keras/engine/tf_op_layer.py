@@ -31,10 +31,9 @@ class TensorFlowOpLayer(Layer):
         trainable: bool = True,
         dtype: Any = None,
     ) -> None:
-        super().__init__(name=_PREFIX + name, trainable=trainable, dtype=dtype, autocast=False)
-        self.node_def = _parsed(node_def)
-        self.constants = {int(index): value for index, value in (constants or {}).items()}
-        self.built = True
+        super().__init__(trainable, _PREFIX + name, dtype, autocast=False)
+        self.node_def, self.built = _parsed(node_def), True
+        self.constants = {int(place): value for place, value in (constants or {}).items()}
 
     def call(self, inputs: Any) -> Any:
         inputs = list(nest.flatten(inputs))
@@ -60,13 +59,9 @@ class TensorFlowOpLayer(Layer):
         return made[0]
 
     def get_config(self) -> dict[str, Any]:
-        config = super().get_config()
-        return {
-            **config,
-            "name": config["name"][len(_PREFIX) :],
-            "node_def": json_format.MessageToDict(self.node_def),
-            "constants": self.constants,
-        }
+        node_def = json_format.MessageToDict(self.node_def)
+        own = {"name": self.name[len(_PREFIX) :], "node_def": node_def}
+        return super().get_config() | own | {"constants": self.constants}
 
 
 def _parsed(node_def: Any) -> Any:

@@ -124,13 +124,11 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
 
     def _make_endpoints(self, target_tensors: Any) -> None:
         self.loss_functions = training_losses.loss_functions(self.loss, self.output_names)
+        columns = (self.outputs, self.output_names, self.loss_functions)
         targets = self._targets_by_output(target_tensors)
-        for output, name, loss_fn, target in zip(
-            self.outputs, self.output_names, self.loss_functions, targets, strict=True
-        ):
-            endpoint = Endpoint(output, name, loss_fn)
-            endpoint.make_target(target)
-            self._training_endpoints.append(endpoint)
+        for *of_output, target in zip(*columns, targets, strict=True):
+            self._training_endpoints.append(Endpoint(*of_output))
+            self._training_endpoints[-1].make_target(target)
 
     def _targets_by_output(self, targets: Any) -> list[Any]:
         if targets is None or (isinstance(targets, list) and not targets):
@@ -282,10 +280,10 @@ class Model(TrainingFit, TrainingInputs, TrainingFunctions, Network):
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
         self._check_call_args("predict_on_batch")
-        x, _, _ = self._standardize_batch(x)
+        inputs = self._standardize_batch(x)[0]
         self._make_predict_function()
-        outputs = self.predict_function(x)
-        return outputs[0] if len(outputs) == 1 else outputs
+        found = self.predict_function(inputs)
+        return found[0] if len(found) == 1 else found
 
     def _standardize_batch(self, x: Any, *args: Any) -> tuple[list[Any], list[Any], list[Any]]:
         from weft.lib.keras.engine.training_datasets import elements, is_dataset

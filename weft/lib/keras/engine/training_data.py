@@ -64,19 +64,24 @@ def _length(data: Any) -> int:
 
 def _listed(data: Any, names: list[str]) -> list[Any]:
     if isinstance(data, dict):
-        try:
-            return [data[name] for name in names]
-        except KeyError as error:
-            raise ValueError(
-                f'No data provided for "{error.args[0]}". Need data for each key in: {names}'
-            ) from None
-    if isinstance(data, (list, tuple)):
-        if len(data) and isinstance(data[0], (list, tuple)):
-            return [np.asarray(d) for d in data]
-        if len(names) == 1 and len(data) and isinstance(data[0], (float, int)):
+        return _by_name(data, names)
+    if not isinstance(data, (list, tuple)):
+        return [data]
+    match data:
+        case [list() | tuple(), *_]:
+            return [np.asarray(each) for each in data]
+        case [float() | int(), *_] if len(names) == 1:
             return [np.asarray(data)]
-        return list(data)
-    return [data]
+    return list(data)
+
+
+def _by_name(data: dict[str, Any], names: list[str]) -> list[Any]:
+    try:
+        return [data[name] for name in names]
+    except KeyError as error:
+        raise ValueError(
+            f'No data provided for "{error.args[0]}". Need data for each key in: {names}'
+        ) from None
 
 
 def _column(x: Any) -> Any:
@@ -86,33 +91,31 @@ def _column(x: Any) -> Any:
 
 def _with_axis(x: Any, shape: Any) -> Any:
     """One number for each sample becomes a row of one, unless numbers are expected."""
-    if x is None or is_composite(x):
-        return x
     if isinstance(x, int):
         raise ValueError(f"Expected an array data type but received an integer: {x}")
-    if not hasattr(x, "shape"):
+    is_array = hasattr(x, "shape") and not is_composite(x)
+    if not is_array or (shape is not None and len(shape) == 1):
         return x
-    rank = x.shape.ndims if is_tensor(x) else len(x.shape)
-    if rank == 1 and (shape is None or len(shape) != 1):
-        return array.expand_dims(x, axis=1) if is_tensor(x) else np.expand_dims(x, 1)
-    return x
+    if is_tensor(x):
+        return array.expand_dims(x, axis=1) if x.shape.ndims == 1 else x
+    return np.expand_dims(x, 1) if len(x.shape) == 1 else x
 
 
 def _check_count(data: list[Any], names: list[str], kind: str) -> list[Any]:
     """Raises, unless a list of numbers was meant as one array."""
+    where, shown = f"Error when checking model {kind}: ", str(data)[:200]
     if data and hasattr(data[0], "shape"):
         raise ValueError(
-            f"Error when checking model {kind}: the list of Numpy arrays that you are passing to "
-            f"your model is not the size the model expected. Expected to see {len(names)} array(s),"
-            f" but instead got the following list of {len(data)} arrays: {str(data)[:200]}..."
+            f"{where}the list of Numpy arrays that you are passing to your model is not the size "
+            f"the model expected. Expected to see {len(names)} array(s), but instead got the "
+            f"following list of {len(data)} arrays: {shown}..."
         )
-    if len(names) > 1:
-        raise ValueError(
-            f"Error when checking model {kind}: you are passing a list as input to your model, but "
-            f"the model expects a list of {len(names)} Numpy arrays instead. The list you passed "
-            f"was: {str(data)[:200]}"
-        )
-    return [np.asarray(data)]
+    if len(names) == 1:
+        return [np.asarray(data)]
+    raise ValueError(
+        f"{where}you are passing a list as input to your model, but the model expects a list of "
+        f"{len(names)} Numpy arrays instead. The list you passed was: {shown}"
+    )
 
 
 def _check_shape(x: Any, name: str, shape: Any, kind: str, check_batch_axis: bool) -> None:
@@ -148,21 +151,18 @@ def _check_shape(x: Any, name: str, shape: Any, kind: str, check_batch_axis: boo
 
 def weights_per_output(given: Any, names: list[str], kind: str) -> list[Any]:
     """`sample_weight` or `class_weight`, one for each output."""
-    if given is None or (isinstance(given, (list, tuple)) and len(given) == 0):
+    is_list = isinstance(given, (list, tuple))
+    if given is None or (is_list and not given):
         return [None for _ in names]
     if len(names) == 1:
-        if isinstance(given, (list, tuple)) and len(given) == 1:
+        return [_weights_of_only(given, names[0])]
+    if is_list:
+        if len(given) == len(names):
             return list(given)
-        if isinstance(given, dict) and names[0] in given:
-            return [given[names[0]]]
-        return [given]
-    if isinstance(given, (list, tuple)):
-        if len(given) != len(names):
-            raise ValueError(
-                f"Provided `{kind}` was a list of {len(given)} elements, but the model has "
-                f"{len(names)} outputs. You should provide one `{kind}`array per model output."
-            )
-        return list(given)
+        raise ValueError(
+            f"Provided `{kind}` was a list of {len(given)} elements, but the model has "
+            f"{len(names)} outputs. You should provide one `{kind}`array per model output."
+        )
     if isinstance(given, Mapping):
         check_keys(kind, given, names)
         return [given.get(name) for name in names]
@@ -170,6 +170,16 @@ def weights_per_output(given: Any, names: list[str], kind: str) -> list[Any]:
         f"The model has multiple outputs, so `{kind}` should be either a list or a dict. Provided "
         f"`{kind}` type not understood: {given}"
     )
+
+
+def _weights_of_only(given: Any, name: str) -> Any:
+    """The weights of the only output there is, which may be in a list or by name."""
+    match given:
+        case [one] if isinstance(given, (list, tuple)):
+            return one
+        case dict() if name in given:
+            return given[name]
+    return given
 
 
 def sample_weights_of(y: Any, sample_weight: Any, class_weight: Any, mode: str | None) -> Any:
@@ -186,35 +196,38 @@ def sample_weights_of(y: Any, sample_weight: Any, class_weight: Any, mode: str |
     return by_class * sample_weight
 
 
+# What to do about weights of a wrong rank, without and with weights for steps of time.
+_WRONG_RANK = (
+    'timestep-wise sample weights, you should specify sample_weight_mode="temporal" in compile(). '
+    "If you just mean to use sample-wise weights, make sure your sample_weight array is 1D.",
+    "timestep-wise sample weighting, you should pass a 2D sample_weight array.",
+)
+
+
 def _check_weights(y: Any, weights: Any, mode: str | None) -> None:
-    if mode not in (None, "samplewise"):
-        if mode != "temporal":
-            raise ValueError(f'"sample_weight_mode should be None or "temporal". Found: {mode}')
-        if len(y.shape) < 3:
-            raise ValueError(
-                f"Found a sample_weight array for an input with shape {y.shape}. Timestep-wise "
-                'sample weighting (use of sample_weight_mode="temporal") is restricted to outputs '
-                "that are at least 3D, i.e. that have a time dimension."
-            )
-        if weights is not None and len(weights.shape) != 2:
-            raise ValueError(
-                f"Found a sample_weight array with shape {weights.shape}. In order to use "
-                "timestep-wise sample weighting, you should pass a 2D sample_weight array."
-            )
-    elif weights is not None and len(weights.shape) != 1:
+    temporal = mode == "temporal"
+    if not temporal and mode not in (None, "samplewise"):
+        raise ValueError(f'"sample_weight_mode should be None or "temporal". Found: {mode}')
+    if temporal and len(y.shape) < 3:
         raise ValueError(
-            f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise"
-            ' sample weights, you should specify sample_weight_mode="temporal" in compile(). If '
-            "you just mean to use sample-wise weights, make sure your sample_weight array is 1D."
+            f"Found a sample_weight array for an input with shape {y.shape}. Timestep-wise sample "
+            'weighting (use of sample_weight_mode="temporal") is restricted to outputs that are at '
+            "least 3D, i.e. that have a time dimension."
         )
     if weights is None:
         return
-    if len(weights.shape) > len(y.shape):
+    rank = len(weights.shape)
+    if rank != (2 if temporal else 1):
+        raise ValueError(
+            f"Found a sample_weight array with shape {weights.shape}. In order to use "
+            f"{_WRONG_RANK[temporal]}"
+        )
+    if rank > len(y.shape):
         raise ValueError(
             f"Found a sample_weight with shape{weights.shape}.Expected sample_weight with rank less"
             f" than or equal to {len(y.shape)}"
         )
-    if not is_tensor(weights) and y.shape[: weights.ndim] != weights.shape:
+    if not is_tensor(weights) and y.shape[:rank] != weights.shape:
         raise ValueError(
             f"Found a sample_weight array with shape {weights.shape} for an input with shape "
             f"{y.shape}. sample_weight cannot be broadcast."

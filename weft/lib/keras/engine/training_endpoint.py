@@ -60,12 +60,10 @@ class Endpoint:
 
     def make_target(self, target: Any) -> None:
         """Takes `target`, or makes a placeholder for it."""
-        if self.is_skipped:
-            return
-        self.feeds_target = target is None or is_placeholder(target)
-        if target is None and self.output is not None:
-            target = self._placeholder()
-        self.target = target
+        if not self.is_skipped:
+            self.feeds_target = target is None or is_placeholder(target)
+            is_wanted = target is None and self.output is not None
+            self.target = self._placeholder() if is_wanted else target
 
     def _placeholder(self) -> Any:
         return placeholder(

@@ -50,11 +50,7 @@ class TrainingFit(training_generators.TrainingGenerators):
         `x` is an array, a list or dictionary of them, tensors, a dataset, a generator or a
         Sequence; the latter three give targets and weights themselves.
         """
-        if "nb_epoch" in kwargs:
-            logging.warning("The `nb_epoch` argument in `fit` has been renamed `epochs`.")
-            epochs = kwargs.pop("nb_epoch")
-        if kwargs:
-            raise TypeError("Unrecognized keyword arguments: " + str(kwargs))
+        epochs = _renamed_epochs(epochs, kwargs)
         self._assert_compile_was_called()
         self._check_call_args("fit")
         datasets.refuse_iterators(x)
@@ -262,6 +258,16 @@ class TrainingFit(training_generators.TrainingGenerators):
             if steps is None:
                 return fixed
         return 32 if batch_size is None and steps is None else batch_size
+
+
+def _renamed_epochs(epochs: int, options: dict[str, Any]) -> int:
+    """The number of epochs, which an older option `nb_epoch` may give; there are no others."""
+    if "nb_epoch" in options:
+        logging.warning("The `nb_epoch` argument in `fit` has been renamed `epochs`.")
+        epochs = options.pop("nb_epoch")
+    if options:
+        raise TypeError("Unrecognized keyword arguments: " + str(options))
+    return epochs
 
 
 def _held_back(found: Any, fraction: float, steps: int | None) -> tuple[Any, Any]:

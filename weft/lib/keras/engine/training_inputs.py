@@ -200,16 +200,20 @@ class TrainingInputs:
         """Makes placeholders like `inputs`, where these are arrays, and calls the model on them."""
         inputs = self._set_input_attrs(inputs)
         if outputs is None:
-            kwargs = {}
-            if self._expects_training_arg:  # type: ignore[attr-defined]
-                kwargs["training"] = learning_phase() if training is None else training
-            try:
-                outputs = self(inputs, **kwargs)  # type: ignore[operator]
-            except NotImplementedError:
-                if not self.dynamic:  # type: ignore[attr-defined]
-                    raise
-                # Nobody knows what it gives until it runs.
+            outputs = self._outputs_on(inputs, training)
         self._set_output_attrs(outputs)
+
+    def _outputs_on(self, inputs: Any, training: Any) -> Any:
+        """The model's outputs; None where these are not known until it runs."""
+        phase = {}
+        if self._expects_training_arg:  # type: ignore[attr-defined]
+            phase["training"] = learning_phase() if training is None else training
+        try:
+            return self(inputs, **phase)  # type: ignore[operator]
+        except NotImplementedError:
+            if self.dynamic:  # type: ignore[attr-defined]
+                return None
+            raise
 
     @no_automatic_dependency_tracking
     def _set_input_attrs(self, inputs: Any) -> Any:

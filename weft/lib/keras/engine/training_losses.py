@@ -46,12 +46,12 @@ def loss_functions(loss: Any, output_names: list[str]) -> list[Any]:
 
 def loss_function(loss: Any) -> Any:
     """A `Loss`, from whatever stands for one; objects with a `__call__` only stay as they are."""
-    if loss is None or isinstance(loss, losses.Loss):
+    is_object = callable(loss) and not hasattr(loss, "__name__")
+    if loss is None or is_object or isinstance(loss, losses.Loss):
         return loss
-    if callable(loss) and not hasattr(loss, "__name__"):
-        return loss
-    fn = losses.get(loss)
-    return losses.LossFunctionWrapper(fn, name=fn.__name__, reduction=Reduction.SUM_OVER_BATCH_SIZE)
+    function = losses.get(loss)
+    settings = {"name": function.__name__, "reduction": Reduction.SUM_OVER_BATCH_SIZE}
+    return losses.LossFunctionWrapper(function, **settings)
 
 
 def set_loss_weights(endpoints: list[Endpoint], loss_weights: Any) -> None:
@@ -142,7 +142,4 @@ def _output_loss(loss_fn: Any, part: Part) -> Any:
     each = losses.compute_weighted_loss(
         loss_fn.call(part.target, part.output), sample_weight=weights, reduction=Reduction.NONE
     )
-    reduction = loss_fn.reduction
-    if reduction == Reduction.AUTO:
-        reduction = Reduction.SUM_OVER_BATCH_SIZE
-    return losses.reduce_weighted_loss(each, reduction=reduction)
+    return losses.reduce_weighted_loss(each, reduction=Reduction.decided(loss_fn.reduction))

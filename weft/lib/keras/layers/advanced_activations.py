@@ -8,7 +8,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.keras import backend
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.math import math
 
 
@@ -49,12 +49,7 @@ class PReLU(Elementwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        take(
-            self,
-            alpha_initializer=alpha_initializer,
-            alpha_regularizer=alpha_regularizer,
-            alpha_constraint=alpha_constraint,
-        )
+        take_named(self, locals())
         self.shared_axes = None
         if shared_axes is not None:
             several = isinstance(shared_axes, (list, tuple))
@@ -126,6 +121,9 @@ class Softmax(Elementwise):
 class ReLU(Elementwise):
     """`x` between `threshold` and `max_value`, of slope `negative_slope` below them."""
 
+    negative_slope: Any
+    threshold: Any
+
     def __init__(
         self,
         max_value: float | None = None,
@@ -134,15 +132,14 @@ class ReLU(Elementwise):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if max_value is not None and max_value < 0.0:
-            raise ValueError(f"max_value of Relu layer cannot be negative value: {max_value}")
-        if negative_slope < 0.0:
-            raise ValueError(
-                f"negative_slope of Relu layer cannot be negative value: {negative_slope}"
-            )
-        self.max_value = None if max_value is None else backend.cast_to_floatx(max_value)
-        self.negative_slope = backend.cast_to_floatx(negative_slope)
-        self.threshold = backend.cast_to_floatx(threshold)
+        limit = {} if max_value is None else {"max_value": max_value}
+        slope = {"negative_slope": negative_slope}
+        for name, value in (limit | slope).items():
+            if value < 0.0:
+                raise ValueError(f"{name} of Relu layer cannot be negative value: {value}")
+        self.max_value = None
+        for name, value in (limit | slope | {"threshold": threshold}).items():
+            setattr(self, name, backend.cast_to_floatx(value))
 
     def call(self, inputs: Any) -> Tensor:
         return backend.relu(

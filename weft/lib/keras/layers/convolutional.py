@@ -10,7 +10,7 @@ from weft.graph.graph import Tensor
 from weft.lib.keras import regularizers
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers import windows
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.nn import activations as nn_impl
 from weft.ops.nn import dilated as nn_dilated
@@ -21,6 +21,11 @@ class Conv(Layer):
 
     activation: Any
     bias: Any
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation_rate: tuple[int, ...]
+    padding: Any
+    data_format: str
 
     def __init__(
         self,
@@ -51,23 +56,11 @@ class Conv(Layer):
             **kwargs,
         )
         self.rank, self.filters, self.use_bias = rank, filters, use_bias
-        self.kernel_size = windows.normalize_tuple(kernel_size, rank, "kernel_size")
-        self.strides = windows.normalize_tuple(strides, rank, "strides")
-        self.padding = windows.normalize_padding(padding)
+        sizes = {"kernel_size": kernel_size, "strides": strides, "dilation_rate": dilation_rate}
+        windows.take(self, rank, padding, data_format, **sizes)
         if self.padding == "causal" and rank != 1:
             raise ValueError("Causal padding is only supported for `Conv1D`and ``SeparableConv1D`.")
-        self.data_format = windows.normalize_data_format(data_format)
-        self.dilation_rate = windows.normalize_tuple(dilation_rate, rank, "dilation_rate")
-        take(
-            self,
-            activation=activation,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        take_named(self, locals())
         self.input_spec = InputSpec(ndim=rank + 2)
 
     def build(self, input_shape: Any) -> None:

@@ -23,6 +23,7 @@ from weft.lib.keras.layers.rnn_options import (
     delegate,
     keep,
     picked,
+    step_of_lstm,
 )
 from weft.lib.keras.layers.rnn_states import size_list
 from weft.lib.keras.layers.settings import record, weight
@@ -40,23 +41,13 @@ _OPTIONS = (
 class ConvRNN2D(RNN):
     """A convolutional cell applied to [batch, time, ...] of images."""
 
-    def __init__(
-        self,
-        cell: Any,
-        return_sequences: bool = False,
-        return_state: bool = False,
-        go_backwards: bool = False,
-        stateful: bool = False,
-        unroll: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        if unroll:
+    @with_parameters_of(RNN.__init__, without=("time_major",))
+    def __init__(self, **arguments: Any) -> None:
+        if arguments["unroll"]:
             raise TypeError("Unrolling isn't possible with convolutional RNNs.")
-        if isinstance(cell, (list, tuple)):
+        if isinstance(arguments["cell"], (list, tuple)):
             raise TypeError("It is not possible at the moment tostack convolutional cells.")
-        super().__init__(
-            cell, return_sequences, return_state, go_backwards, stateful, unroll, **kwargs
-        )
+        super().__init__(**arguments)
         self.input_spec = [InputSpec(ndim=5)]
 
     def _state_dims(self, input_shape: Any) -> tuple[Any, Any]:
@@ -132,6 +123,11 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
     recurrent_activation: Any
     filters: int
     use_bias: bool
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation_rate: tuple[int, ...]
+    padding: Any
+    data_format: str
 
     def __init__(
         self,
@@ -161,11 +157,8 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
         options = picked(locals(), self.OPTIONS)
         super().__init__(**kwargs)
         keep(self, options)
-        self.kernel_size = windows.normalize_tuple(kernel_size, 2, "kernel_size")
-        self.strides = windows.normalize_tuple(strides, 2, "strides")
-        self.padding = windows.normalize_padding(padding)
-        self.data_format = windows.normalize_data_format(data_format)
-        self.dilation_rate = windows.normalize_tuple(dilation_rate, 2, "dilation_rate")
+        sizes = picked(options, "kernel_size strides dilation_rate")
+        windows.take(self, 2, padding, data_format, **sizes)
         self.state_size = (self.filters, self.filters)
 
     @property
@@ -186,17 +179,14 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
         self.built = True
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
-        h, c = states[0], states[1]
-        masks, state_masks = self._gate_masks(inputs, h, training, 4)
+        output, memory = states
+        masks, state_masks = self._gate_masks(inputs, output, training, 4)
         x = self._all_gates(self._input_product, inputs, self.kernel, masks)
         if self.use_bias:
             x = K.bias_add(x, self.bias, data_format=self.data_format)
-        z = x + self._all_gates(self.recurrent_conv, h, self.recurrent_kernel, state_masks)
-        i, f, j, o = array_split.split(z, 4, axis=self._channel_axis)
-        gate = self.recurrent_activation
-        c = gate(f) * c + gate(i) * self.activation(j)
-        h = gate(o) * self.activation(c)
-        return h, [h, c]
+        z = x + self._all_gates(self.recurrent_conv, output, self.recurrent_kernel, state_masks)
+        gates = array_split.split(z, 4, axis=self._channel_axis)
+        return step_of_lstm(gates, memory, self.recurrent_activation, self.activation)
 
     def _all_gates(self, convolve: Any, x: Any, kernel: Any, masks: Any) -> Any:
         """The convolution for all gates; each sees `x` through a mask of its own, if any."""
@@ -211,14 +201,7 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
 
     def input_conv(self, x: Any, w: Any, b: Any = None, padding: str = "valid") -> Any:
         """What the inputs contribute."""
-        made = K.conv2d(
-            x,
-            w,
-            strides=self.strides,
-            padding=padding,
-            data_format=self.data_format,
-            dilation_rate=self.dilation_rate,
-        )
+        made = K.conv2d(x, w, self.strides, padding, self.data_format, self.dilation_rate)
         return made if b is None else K.bias_add(made, b, data_format=self.data_format)
 
     def recurrent_conv(self, x: Any, w: Any) -> Any:

@@ -15,7 +15,7 @@ from weft.graph.slices import SparseTensor
 from weft.lib.keras import backend, regularizers
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers import windows
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import name_input_shape, record, take, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import math, matmul
 from weft.ops.nn import activations as nn_impl
@@ -40,24 +40,22 @@ class Dense(Layer):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        if "input_shape" not in kwargs and "input_dim" in kwargs:
-            kwargs["input_shape"] = (kwargs.pop("input_dim"),)
+        name_input_shape(kwargs, "input_dim")
         super().__init__(activity_regularizer=regularizers.get(activity_regularizer), **kwargs)
         self.units, self.use_bias = int(units), use_bias
-        take(
-            self,
-            activation=activation,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        take_named(self, locals())
         self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
+        depth = self._known_depth(input_shape)
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
+        self.kernel = weight(self, "kernel", [depth, self.units])
+        self.bias = weight(self, "bias", [self.units]) if self.use_bias else None
+        self.built = True
+
+    def _known_depth(self, input_shape: Any) -> int:
+        """The size of the last axis; checks that weights of this type can be made for it."""
         dtype = dtypes.as_dtype(self.dtype or backend.floatx())
         if not (dtype.is_floating or dtype.is_complex):
             raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
@@ -66,35 +64,34 @@ class Dense(Layer):
             raise ValueError(
                 "The last dimension of the inputs to `Dense` should be defined. Found `None`."
             )
-        self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
-        self.kernel = weight(self, "kernel", [depth, self.units])
-        self.bias = weight(self, "bias", [self.units]) if self.use_bias else None
-        self.built = True
+        return depth
 
     def call(self, inputs: Any) -> Any:
-        rank = inputs.shape.ndims
-        if rank > 2:
-            outputs = matmul.tensordot(inputs, self.kernel, [[rank - 1], [0]])
-            outputs.set_shape([*inputs.shape.as_list()[:-1], self.units])
-        else:
-            inputs = math.cast(inputs, self._compute_dtype)
-            if isinstance(inputs, SparseTensor):
-                outputs = raw.SparseTensorDenseMatMul(
-                    inputs.indices, inputs.values, inputs.dense_shape, self.kernel
-                )
-            else:
-                outputs = raw.MatMul(inputs, self.kernel)
+        outputs = self._product(inputs)
         if self.use_bias:
             outputs = nn_impl.bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
 
+    def _product(self, inputs: Any) -> Any:
+        """`inputs @ kernel`, along the last axis."""
+        rank = inputs.shape.ndims
+        if rank > 2:
+            product = matmul.tensordot(inputs, self.kernel, [[rank - 1], [0]])
+            product.set_shape([*inputs.shape.as_list()[:-1], self.units])
+            return product
+        x = math.cast(inputs, self._compute_dtype)
+        if not isinstance(x, SparseTensor):
+            return raw.MatMul(x, self.kernel)
+        return raw.SparseTensorDenseMatMul(x.indices, x.values, x.dense_shape, self.kernel)
+
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
-        shape = TensorShape(input_shape).with_rank_at_least(2)
-        if shape.as_list()[-1] is None:
+        *outer, depth = TensorShape(input_shape).with_rank_at_least(2).as_list()
+        if depth is None:
             raise ValueError(
-                f"The innermost dimension of input_shape must be defined, but saw: {shape}"
+                "The innermost dimension of input_shape must be defined, but saw: "
+                f"{TensorShape(input_shape)}"
             )
-        return shape[:-1].concatenate(self.units)
+        return TensorShape([*outer, self.units])
 
     def get_config(self) -> dict[str, Any]:
         keys = (
@@ -149,10 +146,14 @@ class Masking(Layer):
         self._compute_output_and_mask_jointly = True
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Tensor:
-        return math.reduce_any(math.not_equal(inputs, self.mask_value), axis=-1)
+        return self._unmasked(inputs)
+
+    def _unmasked(self, inputs: Any, keepdims: bool = False) -> Tensor:
+        differs = math.not_equal(inputs, self.mask_value)
+        return math.reduce_any(differs, axis=-1, keepdims=keepdims)
 
     def call(self, inputs: Any) -> Tensor:
-        kept = math.reduce_any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
+        kept = self._unmasked(inputs, keepdims=True)
         outputs = inputs * math.cast(kept, inputs.dtype)
         outputs._keras_mask = array.squeeze(kept, axis=-1)
         return outputs
@@ -185,10 +186,10 @@ class Flatten(Layer):
         return outputs
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
-        dims = TensorShape(input_shape).as_list()
-        if not dims:
-            return TensorShape([1])
-        return TensorShape([dims[0], size(tuple(dims[1:]))])
+        match TensorShape(input_shape).as_list():
+            case [batch, *rest]:
+                return TensorShape([batch, size(tuple(rest))])
+        return TensorShape([1])
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **record(self, "data_format")}
@@ -232,13 +233,13 @@ class Permute(Layer):
 
     def __init__(self, dims: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.dims = tuple(dims)
-        if sorted(dims) != list(range(1, len(dims) + 1)):
+        rank = 1 + len(dims)
+        if sorted(dims) != list(range(1, rank)):
             raise ValueError(
                 f"Invalid permutation `dims` for Permute Layer: {dims}. The set of indices in "
                 "`dims` must be consecutive and start from 1."
             )
-        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+        self.dims, self.input_spec = tuple(dims), InputSpec(ndim=rank)
 
     def call(self, inputs: Any) -> Tensor:
         return array.transpose(inputs, perm=(0, *self.dims))

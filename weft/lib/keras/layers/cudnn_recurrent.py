@@ -14,7 +14,13 @@ from weft.lib.keras import backend as K
 from weft.lib.keras.engine.input_spec import InputSpec
 from weft.lib.keras.engine.network_shapes import as_shapes
 from weft.lib.keras.layers.recurrent import RNN
-from weft.lib.keras.layers.rnn_options import CONSTRAINTS, INITIALIZERS, REGULARIZERS, add_lstm_bias
+from weft.lib.keras.layers.rnn_options import (
+    CONSTRAINTS,
+    INITIALIZERS,
+    REGULARIZERS,
+    add_lstm_bias,
+    step_of_lstm,
+)
 from weft.lib.keras.layers.rnn_states import size_list
 from weft.lib.keras.layers.settings import record, take, weight
 from weft.ops.array import join as array_join
@@ -160,11 +166,8 @@ class CuDNNLSTM(_CuDNNRNN):
         return of_inputs + of_state, None
 
     def _step_of(self, x: Any, inner: Any, *states: Any) -> Any:
-        _, c = states
-        i, f, j, o = array_split.split(x + inner, 4, axis=1)
-        c = sigmoid(f) * c + sigmoid(i) * unary.tanh(j)
-        h = sigmoid(o) * unary.tanh(c)
-        return h, [h, c]
+        gates = array_split.split(x + inner, 4, axis=1)
+        return step_of_lstm(gates, states[1], sigmoid, unary.tanh)
 
 
 class CuDNNGRU(_CuDNNRNN):

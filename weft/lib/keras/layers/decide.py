@@ -14,6 +14,11 @@ def known_value(pred: Any) -> bool | None:
     return None if isinstance(pred, Variable) else cond.smart_constant_value(pred)
 
 
+def only_in_training(training: Any, value: Any, neutral: Callable[[Any], Any]) -> Any:
+    """`value`; outside of training what `neutral` (such as `ones_like`) makes of it."""
+    return choose(training, lambda: value, lambda: neutral(value))
+
+
 def choose(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """The result of one function, or a conditional when `pred` is not known now."""
     if isinstance(pred, Variable):

@@ -24,6 +24,9 @@ class BaseDenseAttention(Layer):
         self.causal = causal
         self.supports_masking = True
 
+    def _add_scale(self, shape: Any, initializer: Any) -> Any:
+        return self.add_weight(name="scale", shape=shape, initializer=initializer, trainable=True)
+
     def _calculate_scores(self, query: Tensor, key: Tensor) -> Tensor:
         raise NotImplementedError
 
@@ -98,11 +101,7 @@ class Attention(BaseDenseAttention):
         self.use_scale = use_scale
 
     def build(self, input_shape: Any) -> None:
-        self.scale = None
-        if self.use_scale:
-            self.scale = self.add_weight(
-                name="scale", shape=(), initializer=ones_initializer(), trainable=True
-            )
+        self.scale = self._add_scale((), ones_initializer()) if self.use_scale else None
         super().build(input_shape)
 
     def _calculate_scores(self, query: Tensor, key: Tensor) -> Tensor:
@@ -123,12 +122,8 @@ class AdditiveAttention(BaseDenseAttention):
     def build(self, input_shape: Any) -> None:
         self.scale: Any = 1.0
         if self.use_scale:
-            self.scale = self.add_weight(
-                name="scale",
-                shape=[TensorShape(input_shape[1]).as_list()[-1]],
-                initializer=glorot_uniform_initializer(),
-                trainable=True,
-            )
+            depth = TensorShape(input_shape[1]).as_list()[-1]
+            self.scale = self._add_scale([depth], glorot_uniform_initializer())
         super().build(input_shape)
 
     def _calculate_scores(self, query: Tensor, key: Tensor) -> Tensor:

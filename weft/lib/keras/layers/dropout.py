@@ -35,15 +35,13 @@ class Dropout(Layer):
         )
 
     def call(self, inputs: Any, training: Any = None) -> Tensor:
-        if training is None:
-            training = backend.learning_phase()
-
-        def dropped() -> Tensor:
-            return nn_impl.dropout(
+        return choose(
+            backend.learning_phase() if training is None else training,
+            lambda: nn_impl.dropout(
                 inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate
-            )
-
-        return choose(training, dropped, lambda: array.identity(inputs))
+            ),
+            lambda: array.identity(inputs),
+        )
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
@@ -69,12 +67,10 @@ class _SpatialDropout(Dropout):
 
     def __init__(self, rate: Any, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(rate, **kwargs)
-        if data_format is None:
-            data_format = backend.image_data_format()
-        if data_format not in ("channels_last", "channels_first"):
-            raise ValueError('data_format must be in {"channels_last", "channels_first"}')
-        self.data_format = data_format
+        self.data_format = backend.image_data_format() if data_format is None else data_format
         self.input_spec = InputSpec(ndim=self.rank + 2)
+        if not windows.is_data_format(self.data_format):
+            raise ValueError('data_format must be in {"channels_last", "channels_first"}')
 
     def _get_noise_shape(self, inputs: Tensor) -> Any:
         sizes = array.shape(inputs)

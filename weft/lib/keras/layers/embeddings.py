@@ -9,7 +9,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.keras import backend, regularizers
 from weft.lib.keras.engine.base_layer import Layer
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.math import math
 from weft.ops.nn import embedding
 
@@ -36,12 +36,7 @@ class Embedding(Layer):
         kwargs["autocast"] = False
         super().__init__(dtype=dtype, **kwargs)
         self.input_dim, self.output_dim, self.input_length = input_dim, output_dim, input_length
-        take(
-            self,
-            embeddings_initializer=embeddings_initializer,
-            embeddings_regularizer=embeddings_regularizer,
-            embeddings_constraint=embeddings_constraint,
-        )
+        take_named(self, locals())
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.mask_zero = self.supports_masking = mask_zero
 

@@ -8,7 +8,7 @@ from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.layers.normalization import checked_axes
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import moments as nn_moments
 
@@ -40,15 +40,7 @@ class LayerNormalization(Layer):
             )
         self.axis: Any = axis if isinstance(axis, int) else list(axis)
         self.epsilon, self.center, self.scale = epsilon, center, scale
-        take(
-            self,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
+        take_named(self, locals())
         self.supports_masking = True
 
     def build(self, input_shape: Any) -> None:

@@ -14,7 +14,7 @@ from weft.graph.op_def import raw
 from weft.lib.keras import backend, regularizers
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
 from weft.lib.keras.layers import windows
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import matmul
 
@@ -28,6 +28,10 @@ class _LocallyConnected(Layer):
 
     rank = 2
     activation: Any
+    kernel_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: Any
+    data_format: str
 
     def __init__(
         self,
@@ -50,25 +54,15 @@ class _LocallyConnected(Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.filters, self.use_bias, self.implementation = filters, use_bias, implementation
-        self.kernel_size = windows.normalize_tuple(kernel_size, self.rank, "kernel_size")
-        self.strides = windows.normalize_tuple(strides, self.rank, "strides")
-        self.padding = windows.normalize_padding(padding)
+        windows.take(
+            self, self.rank, padding, data_format, kernel_size=kernel_size, strides=strides
+        )
         if self.padding != "valid" and implementation == 1:
             raise ValueError(
                 f"Invalid border mode for LocallyConnected{self.rank}D (only "
                 f'"valid" is supported if implementation is 1): {padding}'
             )
-        self.data_format = windows.normalize_data_format(data_format)
-        take(
-            self,
-            activation=activation,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-        )
+        take_named(self, locals())
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
@@ -150,20 +144,15 @@ class _LocallyConnected(Layer):
     # ---- calls ----
 
     def call(self, inputs: Any) -> Any:
-        if self.implementation == 1:
-            outputs = backend.local_conv(
-                inputs,
-                self.kernel,
-                self.kernel_size,
-                self.strides,
-                self._places,
-                self.data_format,
-            )
-        else:
-            outputs = self._by_matrix(inputs)
+        product = self._by_patches if self.implementation == 1 else self._by_matrix
+        outputs = product(inputs)
         if self.use_bias:
             outputs = backend.bias_add(outputs, self.bias, data_format=self.data_format)
         return self.activation(outputs)
+
+    def _by_patches(self, inputs: Any) -> Tensor:
+        sizes = (self.kernel_size, self.strides, self._places)
+        return backend.local_conv(inputs, self.kernel, *sizes, self.data_format)
 
     def _by_matrix(self, inputs: Any) -> Tensor:
         flat = array.reshape(inputs, (array.shape(inputs)[0], -1))

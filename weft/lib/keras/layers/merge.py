@@ -26,11 +26,10 @@ def _dims(shape: Any) -> Dims | None:
 
 def _all_dims(input_shape: Any) -> list[Dims | None] | None:
     """The shapes of a list of inputs; None for what is a single one's."""
-    if not isinstance(input_shape, list) or any(
-        x is None or isinstance(x, int) for x in input_shape
-    ):
-        return None
-    return [_dims(shape) for shape in input_shape]
+    if isinstance(input_shape, list):
+        several = not any(isinstance(each, int | None) for each in input_shape)
+        return [_dims(shape) for shape in input_shape] if several else None
+    return None
 
 
 def _broadcast(a: Dims | None, b: Dims | None) -> Dims | None:
@@ -102,10 +101,9 @@ class _Merge(Layer):
         return TensorShape([batches.pop() if len(batches) == 1 else None, *inner])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        if not _has_masks(inputs, mask):
-            return None
-        masks = [array.expand_dims(m, axis=0) for m in mask if m is not None]
-        return backend.all(array.concat(masks, axis=0), axis=0)
+        given = [m for m in _masks(inputs, mask) if m is not None]
+        rows = [array.expand_dims(m, axis=0) for m in given]
+        return backend.all(array.concat(rows, axis=0), axis=0) if rows else None
 
 
 def _moved(x: Tensor, to_end: bool = False) -> Tensor:
@@ -121,16 +119,23 @@ def _moved(x: Tensor, to_end: bool = False) -> Tensor:
     return array.transpose(x, order)
 
 
-def _has_masks(inputs: Any, mask: Any) -> bool:
+def _masks(inputs: Any, mask: Any) -> list[Any]:
+    """A mask or None for each of the inputs; nothing if there are no masks."""
     if mask is None:
-        return False
-    if not isinstance(mask, list):
-        raise ValueError("`mask` should be a list.")
-    if not isinstance(inputs, list):
-        raise ValueError("`inputs` should be a list.")
+        return []
+    for name, value in (("mask", mask), ("inputs", inputs)):
+        if not isinstance(value, list):
+            raise ValueError(f"`{name}` should be a list.")
     if len(mask) != len(inputs):
         raise ValueError("The lists `inputs` and `mask` should have the same length.")
-    return any(m is not None for m in mask)
+    return mask
+
+
+def _mask_like(x: Any, mask: Any) -> Tensor:
+    """A mask of the rank of `x`; without one, all of it counts."""
+    if mask is None:
+        return array.ones_like(x, dtype="bool")
+    return array.expand_dims(mask, axis=-1) if mask.shape.ndims < x.shape.ndims else mask
 
 
 class Add(_Merge):
@@ -223,16 +228,11 @@ class Concatenate(_Merge):
         return TensorShape(dims)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        if not _has_masks(inputs, mask):
+        masks = _masks(inputs, mask)
+        if all(m is None for m in masks):
             return None
-        masks = []
-        for x, m in zip(inputs, mask, strict=True):
-            if m is None:
-                masks.append(array.ones_like(x, dtype="bool"))
-            else:
-                lacks_features = m.shape.ndims < x.shape.ndims
-                masks.append(array.expand_dims(m, axis=-1) if lacks_features else m)
-        return backend.all(backend.concatenate(masks, axis=self.axis), axis=-1)
+        alike = [_mask_like(x, m) for x, m in zip(inputs, masks, strict=True)]
+        return backend.all(backend.concatenate(alike, axis=self.axis), axis=-1)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **record(self, "axis")}
@@ -243,14 +243,14 @@ class Dot(_Merge):
 
     def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not isinstance(axes, int):
-            if not isinstance(axes, (list, tuple)):
-                raise TypeError("Invalid type for `axes` - should be a list or an int.")
+        self.axes, self.normalize = axes, normalize
+        if isinstance(axes, (list, tuple)):
             if len(axes) != 2:
                 raise ValueError("Invalid format for `axes` - should contain two elements.")
-            if not all(isinstance(axis, int) for axis in axes):
+            if {isinstance(axis, int) for axis in axes} != {True}:
                 raise ValueError('Invalid format for `axes` - list elements should be "int".')
-        self.axes, self.normalize = axes, normalize
+        elif not isinstance(axes, int):
+            raise TypeError("Invalid type for `axes` - should be a list or an int.")
 
     def _axes_of(self, ranks: list[int]) -> list[int]:
         axes = [self.axes] * 2 if isinstance(self.axes, int) else self.axes

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, control_dependencies, name_scope
-from weft.lib.keras.layers.decide import choose, known_value
+from weft.lib.keras.layers.decide import choose, known_value, only_in_training
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where
 from weft.ops.kit.replicas import strategy_in_force
@@ -53,10 +53,8 @@ class MovingStatistics:
         self, variable: Any, value: Any, momentum: Any, size: Tensor | None
     ) -> Any:
         with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
-            decay = convert_to_tensor(1.0 - momentum, name="decay")
             dtype = variable.dtype.base_dtype
-            if decay.dtype != dtype:
-                decay = math.cast(decay, dtype)
+            decay = math.cast(convert_to_tensor(1.0 - momentum, name="decay"), dtype)
             change = (variable - math.cast(value, dtype)) * decay
             return updates.assign_sub(variable, unless_empty(change, size), name=scope)
 
@@ -113,23 +111,19 @@ class MovingStatistics:
         with control_dependencies([r, d]):
             mean, stddev = array.identity(mean), array.identity(stddev)
         r, d = self._clipped(r, d)
-        r = choose(training, lambda: r, lambda: array.ones_like(r))
-        d = choose(training, lambda: d, lambda: array.zeros_like(d))
-        moved = [
-            self._move_renorm(self.renorm_mean, mean, training, size),
-            self._move_renorm(self.renorm_stddev, stddev, training, size),
-        ]
+        r = only_in_training(training, r, array.ones_like)
+        d = only_in_training(training, d, array.zeros_like)
+        moves = ((self.renorm_mean, mean), (self.renorm_stddev, stddev))
+        moved = [self._move_renorm(variable, to, training, size) for variable, to in moves]
         with control_dependencies(moved):
             return r, d, array.identity(mean), array.identity(variance)
 
     def _clipped(self, r: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:
-        rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
-        if rmin is not None:
-            r = math.maximum(r, rmin)
-        if rmax is not None:
-            r = math.minimum(r, rmax)
-        if dmax is not None:
-            d = math.minimum(math.maximum(d, -dmax), dmax)
+        limits = {k: limit for k, limit in self.renorm_clipping.items() if limit is not None}
+        for key, clip in (("rmin", math.maximum), ("rmax", math.minimum)):
+            r = clip(r, limits[key]) if key in limits else r
+        if "dmax" in limits:
+            d = math.minimum(math.maximum(d, -limits["dmax"]), limits["dmax"])
         return r, d
 
     def _move_renorm(self, variable: Any, value: Tensor, training: Any, size: Tensor | None) -> Any:

@@ -17,6 +17,12 @@ from weft.ops.math import math
 _SELU_FLOOR = -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946
 
 
+def _normal_like(inputs: Any, mean: float, stddev: Any) -> Tensor:
+    """Normal noise of the shape and type of `inputs`."""
+    shape = array.shape(inputs)
+    return backend.random_normal(shape=shape, mean=mean, stddev=stddev, dtype=inputs.dtype)
+
+
 class GaussianNoise(Elementwise):
     """Adds normal noise of standard deviation `stddev` in training."""
 
@@ -26,9 +32,7 @@ class GaussianNoise(Elementwise):
 
     def call(self, inputs: Any, training: Any = None) -> Tensor:
         def noised() -> Tensor:
-            return inputs + backend.random_normal(
-                shape=array.shape(inputs), mean=0.0, stddev=self.stddev, dtype=inputs.dtype
-            )
+            return inputs + _normal_like(inputs, 0.0, self.stddev)
 
         return backend.in_train_phase(noised, inputs, training=training)
 
@@ -48,10 +52,7 @@ class GaussianDropout(Elementwise):
             return inputs
 
         def noised() -> Tensor:
-            stddev = np.sqrt(self.rate / (1.0 - self.rate))
-            return inputs * backend.random_normal(
-                shape=array.shape(inputs), mean=1.0, stddev=stddev, dtype=inputs.dtype
-            )
+            return inputs * _normal_like(inputs, 1.0, np.sqrt(self.rate / (1.0 - self.rate)))
 
         return backend.in_train_phase(noised, inputs, training=training)
 

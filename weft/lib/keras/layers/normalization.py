@@ -12,13 +12,13 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.keras import backend
 from weft.lib.keras.engine.base_layer import InputSpec, Layer
-from weft.lib.keras.layers.decide import choose, known_value
+from weft.lib.keras.layers.decide import choose, known_value, only_in_training
 from weft.lib.keras.layers.moving_statistics import (
     MovingStatistics,
     size_if_it_may_be_empty,
     unless_empty,
 )
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.math import moments as nn_moments
@@ -68,17 +68,7 @@ class BatchNormalization(MovingStatistics, Layer):
         self.axis: Any = axis if isinstance(axis, int) else axis[:]
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale = center, scale
-        take(
-            self,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            moving_mean_initializer=moving_mean_initializer,
-            moving_variance_initializer=moving_variance_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
-        )
+        take_named(self, locals())
         self.renorm, self.renorm_momentum = renorm, renorm_momentum
         self.renorm_clipping = renorm_clipping or {}
         if renorm and set(self.renorm_clipping) - set(_CLIPPING):
@@ -116,20 +106,19 @@ class BatchNormalization(MovingStatistics, Layer):
         return self.axis in ([1], [3]) and not special
 
     def _check_virtual_batches(self) -> None:
-        if self.virtual_batch_size is None:
+        size = self.virtual_batch_size
+        if size is None:
             return
-        if self.virtual_batch_size <= 0:
-            raise ValueError(
-                "virtual_batch_size must be a positive integer that divides the true batch size "
-                "of the input Tensor"
-            )
-        if 0 in self.axis:
-            raise ValueError(
-                "When using virtual_batch_size, the batch dimension must be 0 and thus axis "
-                "cannot include 0"
-            )
-        if self.adjustment is not None:
-            raise ValueError("When using virtual_batch_size, adjustment cannot be specified")
+        problems = {
+            "virtual_batch_size must be a positive integer that divides the true batch size of "
+            "the input Tensor": size <= 0,
+            "When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot "
+            "include 0": 0 in self.axis,
+            "When using virtual_batch_size, adjustment cannot be specified": self.adjustment
+            is not None,
+        }
+        for problem in (text for text, found in problems.items() if found):
+            raise ValueError(problem)
 
     def _param_shape(self, sizes: dict[int, int], rank: int) -> list[int]:
         if len(sizes) == 1 and self.virtual_batch_size is None:
@@ -275,9 +264,8 @@ class BatchNormalization(MovingStatistics, Layer):
 
     def _adjusted(self, inputs: Any, training: Any, scale: Any, offset: Any) -> tuple[Any, Any]:
         by, plus = self.adjustment(array.shape(inputs))
-        by = choose(training, lambda: by, lambda: array.ones_like(by))
-        plus = choose(training, lambda: plus, lambda: array.zeros_like(plus))
-        return _compose(by, plus, scale, offset)
+        by = only_in_training(training, by, array.ones_like)
+        return _compose(by, only_in_training(training, plus, array.zeros_like), scale, offset)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

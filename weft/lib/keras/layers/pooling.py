@@ -19,6 +19,10 @@ class Pooling(Layer):
 
     rank = 2
     _operation: Any = None
+    pool_size: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str
+    data_format: str
 
     def __init__(
         self,
@@ -31,10 +35,7 @@ class Pooling(Layer):
     ) -> None:
         super().__init__(name=name, **kwargs)
         strides = pool_size if strides is None else strides
-        self.pool_size = windows.normalize_tuple(pool_size, self.rank, "pool_size")
-        self.strides = windows.normalize_tuple(strides, self.rank, "strides")
-        self.padding = windows.normalize_padding(padding)
-        self.data_format = windows.normalize_data_format(data_format)
+        windows.take(self, self.rank, padding, data_format, pool_size=pool_size, strides=strides)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs: Any) -> Tensor:

@@ -21,9 +21,23 @@ from weft.lib.keras.layers.rnn_states import (
     zero_state,
 )
 from weft.lib.keras.layers.serialization import deserialize, serialize
+from weft.lib.keras.layers.settings import name_input_shape, record
 from weft.lib.keras.layers.stacked_cells import StackedRNNCells
 from weft.lib.keras.utils.generic import has_arg
 from weft.ops.array import shape as array_shape
+
+
+def _checked_cell(cell: Any) -> Any:
+    """The cell that one, or several in a list, make; with what the layer needs of it."""
+    cell = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
+    if not hasattr(cell, "call"):
+        raise ValueError("`cell` should have a `call` method. The RNN was passed:", cell)
+    if hasattr(cell, "state_size"):
+        return cell
+    raise ValueError(
+        "The RNN cell should have an attribute `state_size` "
+        "(tuple of integers, one integer per RNN state)."
+    )
 
 
 class RNN(KeptStates, Layer):
@@ -44,26 +58,12 @@ class RNN(KeptStates, Layer):
         time_major: bool = False,
         **kwargs: Any,
     ) -> None:
-        if isinstance(cell, (list, tuple)):
-            cell = StackedRNNCells(cell)
-        if not hasattr(cell, "call"):
-            raise ValueError("`cell` should have a `call` method. The RNN was passed:", cell)
-        if not hasattr(cell, "state_size"):
-            raise ValueError(
-                "The RNN cell should have an attribute `state_size` "
-                "(tuple of integers, one integer per RNN state)."
-            )
+        cell = _checked_cell(cell)
         # What masked steps give: zeros, or the output of the step before.
         zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
-        if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
-            kwargs["input_shape"] = (
-                kwargs.pop("input_length", None),
-                kwargs.pop("input_dim", None),
-            )
+        name_input_shape(kwargs, "input_length", "input_dim")
         super().__init__(**kwargs)
-        self.zero_output_for_mask = zero_output_for_mask
-        self.cell = cell
-        self.unroll = unroll
+        self.cell, self.unroll, self.zero_output_for_mask = cell, unroll, zero_output_for_mask
         self._keep_form(return_sequences, return_state, go_backwards, stateful, time_major)
         self.supports_masking = True
 
@@ -130,18 +130,18 @@ class RNN(KeptStates, Layer):
 
     def _check_or_make_state_specs(self) -> None:
         sizes = size_list(self.cell.state_size)
-        if self.state_spec is not None:
+        if self.state_spec is None:
+            shapes = ([None, *as_shape(size).as_list()] for size in sizes)
+            self.state_spec = [InputSpec(shape=shape) for shape in shapes]
+        else:
             check_state_specs(sizes, self.state_spec)
-            return
-        self.state_spec = [InputSpec(shape=[None, *as_shape(size).as_list()]) for size in sizes]
 
     def _spec_of(self, shape: TensorShape) -> InputSpec:
         """Any number of steps, and any batch unless there are states for it."""
         dims = shape.as_list()
-        batch_axis, time_axis = (1, 0) if self.time_major else (0, 1)
-        if not self.stateful:
-            dims[batch_axis] = None
-        dims[time_axis] = None
+        time_axis = 0 if self.time_major else 1
+        for axis in (time_axis,) if self.stateful else (0, 1):
+            dims[axis] = None
         return InputSpec(shape=tuple(dims))
 
     def _step_shape(self, shape: TensorShape) -> tuple[Any, ...]:
@@ -255,33 +255,29 @@ class RNN(KeptStates, Layer):
     ) -> tuple[Any, Any, Any]:
         """Inputs, the states to start from, and constants."""
         if isinstance(inputs, list):
-            inputs, among, found = separated(inputs, None, None, self._num_constants)
-            initial_state, constants = among, found if self._num_constants else constants
-        if initial_state is None:
-            initial_state = self.states if self.stateful else self.get_initial_state(inputs)
-        if len(initial_state) != len(self.states):
-            raise ValueError(
-                f"Layer has {len(self.states)} states but was passed {len(initial_state)} initial "
-                "states."
-            )
-        return inputs, initial_state, constants
+            inputs, initial_state, among = separated(inputs, None, None, self._num_constants)
+            constants = among if self._num_constants else constants
+        return inputs, self._first_states(inputs, initial_state), constants
+
+    def _first_states(self, inputs: Any, given: Any) -> Any:
+        """The states that were given or kept, or those of a sequence that begins."""
+        if given is None:
+            given = self.states if self.stateful else self.get_initial_state(inputs)
+        if len(given) == len(self.states):
+            return given
+        raise ValueError(
+            f"Layer has {len(self.states)} states but was passed {len(given)} initial states."
+        )
 
     # ---- configurations ----
 
     def _form_config(self) -> dict[str, Any]:
-        config: dict[str, Any] = {
-            "return_sequences": self.return_sequences,
-            "return_state": self.return_state,
-            "go_backwards": self.go_backwards,
-            "stateful": self.stateful,
-            "unroll": self.unroll,
-            "time_major": self.time_major,
+        form = "return_sequences return_state go_backwards stateful unroll time_major"
+        more = {
+            "num_constants": self._num_constants,
+            "zero_output_for_mask": self.zero_output_for_mask,
         }
-        if self._num_constants:
-            config["num_constants"] = self._num_constants
-        if self.zero_output_for_mask:
-            config["zero_output_for_mask"] = self.zero_output_for_mask
-        return config
+        return record(self, form) | {key: value for key, value in more.items() if value}
 
     def _cell_config(self) -> dict[str, Any]:
         return {"cell": serialize(self.cell)}
@@ -291,9 +287,7 @@ class RNN(KeptStates, Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        config = dict(config)
-        cell = deserialize(config.pop("cell"), custom_objects)
-        num_constants = config.pop("num_constants", 0)
-        layer = cls(cell, **config)
-        layer._num_constants = num_constants
+        own = {k: v for k, v in config.items() if k not in ("cell", "num_constants")}
+        layer = cls(deserialize(config["cell"], custom_objects), **own)
+        layer._num_constants = config.get("num_constants", 0)
         return layer

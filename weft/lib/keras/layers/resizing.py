@@ -56,7 +56,22 @@ class UpSampling1D(_Resizing):
         return {**super().get_config(), **record(self, "size")}
 
 
-class UpSampling2D(_Resizing):
+class _UpSampling(_Resizing):
+    size: tuple[int, ...]
+
+    def __init__(self, size: Any, data_format: str | None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = windows.normalize_data_format(data_format)
+        self.size = windows.normalize_tuple(size, self.rank, "size")
+
+    def _resized(self, axis: int, length: int) -> int:
+        return length * self.size[axis]
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), **record(self, "size data_format")}
+
+
+class UpSampling2D(_UpSampling):
     """Images made larger by whole factors."""
 
     rank = 2
@@ -68,27 +83,22 @@ class UpSampling2D(_Resizing):
         interpolation: str = "nearest",
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
-        self.data_format = windows.normalize_data_format(data_format)
-        self.size = windows.normalize_tuple(size, 2, "size")
+        super().__init__(size, data_format, **kwargs)
         if interpolation not in ("nearest", "bilinear"):
             raise ValueError(
                 '`interpolation` argument should be one of `"nearest"` or `"bilinear"`.'
             )
         self.interpolation = interpolation
 
-    def _resized(self, axis: int, length: int) -> int:
-        return length * self.size[axis]
-
     def call(self, inputs: Any) -> Tensor:
         rows, columns = self.size
         return backend.resize_images(inputs, rows, columns, self.data_format, self.interpolation)
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), **record(self, "size data_format interpolation")}
+        return {**super().get_config(), **record(self, "interpolation")}
 
 
-class UpSampling3D(_Resizing):
+class UpSampling3D(_UpSampling):
     """Volumes made larger by repeating their entries."""
 
     rank = 3
@@ -96,19 +106,11 @@ class UpSampling3D(_Resizing):
     def __init__(
         self, size: Any = (2, 2, 2), data_format: str | None = None, **kwargs: Any
     ) -> None:
-        super().__init__(**kwargs)
-        self.data_format = windows.normalize_data_format(data_format)
-        self.size = windows.normalize_tuple(size, 3, "size")
-
-    def _resized(self, axis: int, length: int) -> int:
-        return length * self.size[axis]
+        super().__init__(size, data_format, **kwargs)
 
     def call(self, inputs: Any) -> Tensor:
         depth, rows, columns = self.size
         return backend.resize_volumes(inputs, depth, rows, columns, self.data_format)
-
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), **record(self, "size data_format")}
 
 
 # ---- zeros around, or less ----

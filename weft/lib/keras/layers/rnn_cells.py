@@ -78,11 +78,9 @@ class UnitCell(DropoutRNNCellMixin, Layer):
 
 
 def _product(x: Any, kernel: Any, masks: Any) -> Any:
-    """`x @ kernel`; with several masks, each gate's columns see `x` through a mask of its own."""
-    if masks is None:
-        return K.dot(x, kernel)
-    if len(masks) == 1:
-        return K.dot(x * masks[0], kernel)
+    """`x @ kernel`, `x` seen through a mask, or by each gate's columns through one of its own."""
+    if not isinstance(masks, list):
+        return K.dot(x if masks is None else x * masks, kernel)
     columns = array_split.split(kernel, len(masks), axis=1)
     parts = [K.dot(x * mask, each) for mask, each in zip(masks, columns, strict=True)]
     return array_join.concat(parts, 1)
@@ -114,16 +112,14 @@ class SimpleRNNCell(UnitCell):
         super().__init__(rnn_options.picked(locals(), self.OPTIONS), **kwargs)
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
-        before = states[0]
+        (state,) = states
         mask = self.get_dropout_mask_for_cell(inputs, training)
-        state_mask = self.get_recurrent_dropout_mask_for_cell(before, training)
-        h = _product(inputs, self.kernel, None if mask is None else [mask])
-        if self.bias is not None:
-            h = K.bias_add(h, self.bias)
-        kept = None if state_mask is None else [state_mask]
-        output = h + _product(before, self.recurrent_kernel, kept)
-        if self.activation is not None:
-            output = self.activation(output)
+        state_mask = self.get_recurrent_dropout_mask_for_cell(state, training)
+        x = _product(inputs, self.kernel, mask)
+        if self.use_bias:
+            x = K.bias_add(x, self.bias)
+        total = x + _product(state, self.recurrent_kernel, state_mask)
+        output = total if self.activation is None else self.activation(total)
         return output, [output]
 
 
@@ -137,7 +133,7 @@ class _GatedCell(UnitCell):
         made = self._gate_masks(inputs, state, training, self.gates)
         if self.implementation == 1:
             return made
-        of_inputs, of_state = (masks and masks[:1] for masks in made)
+        of_inputs, of_state = (masks and masks[0] for masks in made)
         return of_inputs, of_state
 
 
@@ -185,9 +181,9 @@ class GRUCell(_GatedCell):
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         state = states[0]
         masks, state_masks = self._masks(inputs, state, training)
-        if state_masks is not None and len(state_masks) == 1:
+        if state_masks is not None and self.implementation != 1:
             # One mask for all is applied to the state itself, which is also what z keeps.
-            state, state_masks = state * state_masks[0], None
+            state, state_masks = state * state_masks, None
         bias, state_bias = self.bias, None
         if self.use_bias and self.reset_after:
             bias, state_bias = array_split.unstack(self.bias)
@@ -256,21 +252,17 @@ class LSTMCell(_GatedCell):
         return rnn_options.add_lstm_bias(self, self.units)
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
-        h, c = states[0], states[1]
-        masks, state_masks = self._masks(inputs, h, training)
-        z = _product(inputs, self.kernel, masks) + _product(h, self.recurrent_kernel, state_masks)
+        output, memory = states
+        masks, state_masks = self._masks(inputs, output, training)
+        z = _product(inputs, self.kernel, masks)
+        z = z + _product(output, self.recurrent_kernel, state_masks)
         if self.use_bias:
             z = K.bias_add(z, self.bias)
-        i, f, j, o = array_split.split(z, 4, axis=1)
-        c, o = self._carry_and_output(i, f, j, o, c)
-        h = o * self.activation(c)
-        return h, [h, c]
+        return self._step(array_split.split(z, 4, axis=1), memory)
 
-    def _carry_and_output(self, i: Any, f: Any, j: Any, o: Any, c: Any) -> tuple[Any, Any]:
-        """The new memory, and how much of it is given out."""
-        gate = self.recurrent_activation
-        c = gate(f) * c + gate(i) * self.activation(j)
-        return c, gate(o)
+    def _step(self, gates: Any, memory: Any) -> Any:
+        activations = (self.recurrent_activation, self.activation)
+        return rnn_options.step_of_lstm(gates, memory, *activations)
 
     def get_initial_state(
         self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
@@ -295,9 +287,11 @@ class PeepholeLSTMCell(LSTMCell):
     forget_gate_peephole_weights: Any
     output_gate_peephole_weights: Any
 
-    def _carry_and_output(self, i: Any, f: Any, j: Any, o: Any, c: Any) -> tuple[Any, Any]:
-        gate = self.recurrent_activation
-        kept = gate(f + self.forget_gate_peephole_weights * c) * c
-        let_in = gate(i + self.input_gate_peephole_weights * c)
-        c = kept + let_in * self.activation(j)
-        return c, gate(o + self.output_gate_peephole_weights * c)
+    def _step(self, gates: Any, memory: Any) -> Any:
+        gate, (i, f, j, o) = self.recurrent_activation, gates
+        kept = gate(f + self.forget_gate_peephole_weights * memory) * memory
+        let_in = gate(i + self.input_gate_peephole_weights * memory)
+        memory = kept + let_in * self.activation(j)
+        seen = gate(o + self.output_gate_peephole_weights * memory)
+        output = seen * self.activation(memory)
+        return output, [output, memory]

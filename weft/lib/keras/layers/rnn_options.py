@@ -38,18 +38,25 @@ def delegate(layer_class: type, options: str) -> None:
 def add_lstm_bias(layer: Any, units: int, before: int = 1, after: int = 2) -> Any:
     """The bias of an LSTM: the forget gate, which has `before` others ahead of it, starts open."""
 
+    start = layer.bias_initializer
+
     def initializer(_: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = [
-            layer.bias_initializer((units * before,), *args, **kwargs),
-            initializers.Ones()((units,), *args, **kwargs),
-            layer.bias_initializer((units * after,), *args, **kwargs),
-        ]
+        gates = ((start, before), (initializers.Ones(), 1), (start, after))
+        parts = [fill((units * count,), *args, **kwargs) for fill, count in gates]
         return array_join.concat(parts, 0)
 
     return layer.add_weight(
         shape=(units * (before + 1 + after),),
         name="bias",
-        initializer=initializer if layer.unit_forget_bias else layer.bias_initializer,
+        initializer=initializer if layer.unit_forget_bias else start,
         regularizer=layer.bias_regularizer,
         constraint=layer.bias_constraint,
     )
+
+
+def step_of_lstm(gates: Any, memory: Any, gate: Any, activation: Any) -> tuple[Any, list[Any]]:
+    """The output of an LSTM and its states; `gates` let in, keep, propose and give out."""
+    let_in, keeping, proposal, give_out = gates
+    memory = gate(keeping) * memory + gate(let_in) * activation(proposal)
+    output = gate(give_out) * activation(memory)
+    return output, [output, memory]

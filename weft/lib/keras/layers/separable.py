@@ -8,7 +8,7 @@ from weft.core.shapes import TensorShape
 from weft.core.signatures import with_parameters_of
 from weft.lib.keras.layers import windows
 from weft.lib.keras.layers.convolutional import BASE_ONLY, Conv, Conv2D
-from weft.lib.keras.layers.settings import record, take, weight
+from weft.lib.keras.layers.settings import record, take_named, weight
 from weft.ops.array import array
 from weft.ops.nn import activations as nn_impl
 from weft.ops.nn import dilated as nn_dilated
@@ -60,15 +60,7 @@ class SeparableConv(Conv):
             **kwargs,
         )
         self.depth_multiplier = depth_multiplier
-        take(
-            self,
-            depthwise_initializer=depthwise_initializer,
-            pointwise_initializer=pointwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            pointwise_regularizer=pointwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_constraint=pointwise_constraint,
-        )
+        take_named(self, locals())
 
     def _make_kernels(self, channels: int) -> None:
         shape = (*self.kernel_size, channels, self.depth_multiplier)
@@ -169,12 +161,7 @@ class DepthwiseConv2D(Conv2D):
             **kwargs,
         )
         self.depth_multiplier = depth_multiplier
-        take(
-            self,
-            depthwise_initializer=depthwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-        )
+        take_named(self, locals())
 
     def build(self, input_shape: Any) -> None:
         shape = TensorShape(input_shape)

@@ -26,13 +26,22 @@ def take(layer: Any, **settings: Any) -> None:
         setattr(layer, key, value if kind is None else kind.get(value))
 
 
+def take_named(layer: Any, arguments: dict[str, Any]) -> None:
+    """Makes attributes of those arguments of a constructor that may be given by name."""
+    own = (key for key in arguments if _kind(key) and key != "activity_regularizer")
+    take(layer, **{key: arguments[key] for key in own})
+
+
+def name_input_shape(options: dict[str, Any], *sizes: str) -> None:
+    """Replaces older options for the sizes of an input, if there are any, by `input_shape`."""
+    if "input_shape" not in options and any(size in options for size in sizes):
+        options["input_shape"] = tuple(options.pop(size, None) for size in sizes)
+
+
 def record(layer: Any, keys: str) -> dict[str, Any]:
     """The attributes `keys` of `layer`, as `take` would get them from a file."""
-    values = {key: getattr(layer, key) for key in keys.split()}
-    return {
-        key: value if _kind(key) is None else _kind(key).serialize(value)
-        for key, value in values.items()
-    }
+    found = {key: (_kind(key), getattr(layer, key)) for key in keys.split()}
+    return {key: kind.serialize(value) if kind else value for key, (kind, value) in found.items()}
 
 
 def weight(layer: Any, name: str, shape: Any, settings: str = "", **more: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 _FORMATS = {
@@ -19,6 +20,10 @@ def op_format(data_format: str, rank: int) -> str:
     return _FORMATS[data_format][rank]
 
 
+def is_data_format(value: Any) -> bool:
+    return value in _FORMATS
+
+
 def normalize_data_format(value: str | None) -> str:
     # The backend is built on this module.
     from weft.lib.keras.backend.config import image_data_format
@@ -33,10 +38,8 @@ def normalize_data_format(value: str | None) -> str:
 
 
 def normalize_padding(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return value
-    padding = value.lower()
-    if padding not in ("valid", "same", "causal"):
+    padding = value if isinstance(value, (list, tuple)) else value.lower()
+    if isinstance(padding, str) and padding not in ("valid", "same", "causal"):
         raise ValueError(
             'The `padding` argument must be a list/tuple or one of "valid", "same" '
             f'(or "causal", only for `Conv1D). Received: {padding}'
@@ -46,21 +49,36 @@ def normalize_padding(value: Any) -> Any:
 
 def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
     """An integer for all `n` axes, or one for each, as a tuple."""
-    if isinstance(value, int):
-        return (value,) * n
+    values = (value,) * n if isinstance(value, int) else _as_tuple(value)
     wrong = f"The `{name}` argument must be a tuple of {n} integers. Received: {value}"
-    try:
-        values = tuple(value)
-    except TypeError:
-        raise ValueError(wrong) from None
     if len(values) != n:
         raise ValueError(wrong)
-    for one in values:
-        try:
-            int(one)
-        except (ValueError, TypeError):
-            raise ValueError(f"{wrong} including element {one} of type {type(one)}") from None
+    for one in itertools.filterfalse(_is_integral, values):
+        raise ValueError(f"{wrong} including element {one} of type {type(one)}")
     return values
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(value)
+    except TypeError:
+        return ()
+
+
+def _is_integral(value: Any) -> bool:
+    try:
+        int(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def take(layer: Any, rank: int, padding: Any, data_format: str | None, **sizes: Any) -> None:
+    """Makes attributes of the settings of windows; `sizes` are one for all axes, or for each."""
+    for name, value in sizes.items():
+        setattr(layer, name, normalize_tuple(value, rank, name))
+    layer.padding = normalize_padding(padding)
+    layer.data_format = normalize_data_format(data_format)
 
 
 def output_length(length: Any, window: int, padding: str, stride: int, dilation: int = 1) -> Any:

@@ -28,11 +28,13 @@ class Loss:
         self.reduction, self.name = reduction, name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
-        # A scope cannot be called as a lambda is.
-        name = "lambda" if self.name == "<lambda>" else self.name
-        with name_scope(name or type(self).__name__):
+        with name_scope(self._scope_name()):
             losses = self.call(y_true, y_pred)
             return compute_weighted_loss(losses, sample_weight, reduction=self._get_reduction())
+
+    def _scope_name(self) -> str:
+        # A scope cannot be called as a lambda is.
+        return "lambda" if self.name == "<lambda>" else self.name or type(self).__name__
 
     def call(self, y_true: Any, y_pred: Any) -> Tensor:
         raise NotImplementedError("Must be implemented in subclasses.")
@@ -42,9 +44,7 @@ class Loss:
         over_batch = self.reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE)
         if over_batch and has_strategy():
             raise ValueError(_USE_A_SUM)
-        if self.reduction == Reduction.AUTO:
-            return Reduction.SUM_OVER_BATCH_SIZE
-        return self.reduction
+        return Reduction.decided(self.reduction)
 
     def get_config(self) -> dict[str, Any]:
         return {"reduction": self.reduction, "name": self.name}

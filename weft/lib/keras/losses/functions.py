@@ -42,9 +42,8 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
 
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
     y_true, y_pred = _alike(y_true, y_pred)
-    predicted = unary.log(K.clip(y_pred, K.epsilon(), None) + 1.0)
-    wanted = unary.log(K.clip(y_true, K.epsilon(), None) + 1.0)
-    return K.mean(math.squared_difference(predicted, wanted), axis=-1)
+    logs = [unary.log(K.clip(y, K.epsilon(), None) + 1.0) for y in (y_pred, y_true)]
+    return K.mean(math.squared_difference(*logs), axis=-1)
 
 
 def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
@@ -128,8 +127,7 @@ def binary_crossentropy(
 
 
 def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Tensor:
-    y_true, y_pred = _alike(y_true, y_pred)
-    y_true, y_pred = K.clip(y_true, K.epsilon(), 1), K.clip(y_pred, K.epsilon(), 1)
+    y_true, y_pred = (K.clip(y, K.epsilon(), 1) for y in _alike(y_true, y_pred))
     return reduce.reduce_sum(y_true * unary.log(y_true / y_pred), axis=-1)
 
 
@@ -140,8 +138,7 @@ def poisson(y_true: Any, y_pred: Any) -> Tensor:
 
 def cosine_proximity(y_true: Any, y_pred: Any, axis: int = -1) -> Tensor:
     """The cosine of the angle between the two."""
-    y_true = nn_moments.l2_normalize(y_true, axis=axis)
-    y_pred = nn_moments.l2_normalize(y_pred, axis=axis)
+    y_true, y_pred = (nn_moments.l2_normalize(y, axis=axis) for y in (y_true, y_pred))
     return reduce.reduce_sum(y_true * y_pred, axis=axis)
 
 

@@ -28,6 +28,11 @@ class Reduction:
         return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
 
     @classmethod
+    def decided(cls, key: str) -> str:
+        """The way that `key` stands for where nothing else says which."""
+        return cls.SUM_OVER_BATCH_SIZE if key == cls.AUTO else key
+
+    @classmethod
     def validate(cls, key: str) -> None:
         """ValueError if `key` is none of them."""
         if key not in cls.all():
@@ -55,14 +60,12 @@ def compute_weighted_loss(
 ) -> Tensor:
     """`losses` times their weights, reduced."""
     Reduction.validate(reduction)
-    if reduction == Reduction.AUTO:
-        reduction = Reduction.SUM_OVER_BATCH_SIZE
+    weights = 1.0 if sample_weight is None else sample_weight
     with name_scope(name or "weighted_loss"):
         losses = convert_to_tensor(losses)
-        weighted = scale_losses_by_sample_weight(
-            losses, 1.0 if sample_weight is None else sample_weight
-        )
-        return casts.cast(reduce_weighted_loss(weighted, reduction), losses.dtype)
+        weighted = scale_losses_by_sample_weight(losses, weights)
+        reduced = reduce_weighted_loss(weighted, Reduction.decided(reduction))
+        return casts.cast(reduced, losses.dtype)
 
 
 def scale_losses_by_sample_weight(losses: Tensor, sample_weight: Any) -> Tensor:

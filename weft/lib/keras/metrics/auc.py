@@ -120,10 +120,7 @@ class AUC(Counts):
         return reduce.reduce_sum(area, name="interpolate_pr_auc")
 
     def get_config(self) -> dict[str, Any]:
-        own = {
-            "num_thresholds": self.num_thresholds,
-            "curve": self.curve.value,
-            "summation_method": self.summation_method.value,
-            "thresholds": self.thresholds[1:-1],
-        }
-        return {**super().get_config(), **own}
+        kinds = {key: getattr(self, key).value for key in ("curve", "summation_method")}
+        # The first and last threshold are there in any case.
+        points = {"thresholds": self.thresholds[1:-1]}
+        return super().get_config() | {"num_thresholds": self.num_thresholds} | kinds | points

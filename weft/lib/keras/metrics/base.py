@@ -78,6 +78,11 @@ class Metric(Layer):
             aggregation=aggregation,
         )
 
+    def _add_zeros(self, *names: str, shape: Any = ()) -> None:
+        """Makes variables that start at zero attributes of the same names."""
+        for name in names:
+            setattr(self, name, self.add_weight(name, shape=shape, initializer="zeros"))
+
     def get_config(self) -> dict[str, Any]:
         return {"name": self.name, "dtype": self.dtype}
 
@@ -125,5 +130,5 @@ def clone_metric(metric: Any) -> Any:
 def clone_metrics(metrics: Any) -> Any:
     """As `clone_metric`, for each of a list or dictionary."""
     if isinstance(metrics, dict):
-        return {key: clone_metric(value) for key, value in metrics.items()}
-    return None if metrics is None else [clone_metric(metric) for metric in metrics]
+        return {name: clone_metric(metric) for name, metric in metrics.items()}
+    return None if metrics is None else list(map(clone_metric, metrics))

@@ -95,8 +95,8 @@ def _checked(y_true: Tensor, y_pred: Tensor) -> tuple[Any, Any]:
 
 def _only_top(x: Tensor, k: int) -> Tensor:
     """The `k` largest of each row, and next to minus infinity elsewhere."""
-    _, indices = nn_impl.top_k(x, k, sorted=False)
-    chosen = reduce.reduce_sum(select.one_hot(indices, x.shape.as_list()[-1], axis=-1), axis=-2)
+    indices, width = nn_impl.top_k(x, k, sorted=False)[1], x.shape.as_list()[-1]
+    chosen = reduce.reduce_sum(select.one_hot(indices, width, axis=-1), axis=-2)
     return x * chosen + NEG_INF * (1 - chosen)
 
 
@@ -107,9 +107,7 @@ class Counts(Metric):
     thresholds: list[float]
 
     def _add_counts(self) -> None:
-        for name in self._COUNTS:
-            made = self.add_weight(name, shape=(len(self.thresholds),), initializer="zeros")
-            setattr(self, name, made)
+        self._add_zeros(*self._COUNTS, shape=(len(self.thresholds),))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         return update_counts(
@@ -127,13 +125,13 @@ class Counts(Metric):
 
 
 class _OneCount(Counts):
+    accumulator: Any
+
     def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self.init_thresholds = thresholds
         self.thresholds = parse_init_thresholds(thresholds)
-        self.accumulator = self.add_weight(
-            "accumulator", shape=(len(self.thresholds),), initializer="zeros"
-        )
+        self._add_zeros("accumulator", shape=(len(self.thresholds),))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         counts = {self._COUNTS[0]: self.accumulator}

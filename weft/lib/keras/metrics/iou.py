@@ -38,13 +38,16 @@ class MeanIoU(Metric):
         return self.total_cm.assign_add(counted)
 
     def result(self) -> Tensor:
-        predicted = casts.cast(reduce.reduce_sum(self.total_cm, axis=0), self._dtype)
-        labelled = casts.cast(reduce.reduce_sum(self.total_cm, axis=1), self._dtype)
-        both = casts.cast(diag.diag_part(self.total_cm), self._dtype)
-        union = predicted + labelled - both
-        present = reduce.reduce_sum(casts.cast(math.not_equal(union, 0), self._dtype))
-        shares = math.div_no_nan(both, union)
-        return math.div_no_nan(reduce.reduce_sum(shares, name="mean_iou"), present)
+        def in_type(x: Any) -> Tensor:
+            return casts.cast(x, self._dtype)
+
+        # Of every class: where it was predicted, where it is, and where both agree.
+        sizes = [in_type(reduce.reduce_sum(self.total_cm, axis=axis)) for axis in (0, 1)]
+        both = in_type(diag.diag_part(self.total_cm))
+        union = sizes[0] + sizes[1] - both
+        present = reduce.reduce_sum(in_type(math.not_equal(union, 0)))
+        shares = reduce.reduce_sum(math.div_no_nan(both, union), name="mean_iou")
+        return math.div_no_nan(shares, present)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "num_classes": self.num_classes}

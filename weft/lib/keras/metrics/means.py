@@ -34,13 +34,14 @@ def fitting_weights(values: Tensor, weights: Any, reduced: Any) -> tuple[Tensor,
 class Reduce(Metric):
     """The sum of all values, or that over their number or over the sum of their weights."""
 
+    total: Any
+    count: Any
+
     def __init__(self, reduction: str, name: str | None, dtype: Any = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self.reduction = reduction
         with init_scope():
-            self.total = self.add_weight("total", initializer="zeros")
-            if reduction != SUM:
-                self.count = self.add_weight("count", initializer="zeros")
+            self._add_zeros("total", *(() if reduction == SUM else ("count",)))
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         [values], sample_weight = flat_values([values], sample_weight)
@@ -58,6 +59,12 @@ class Reduce(Metric):
             return updated
         with control_dependencies([updated]):
             return self.count.assign_add(self._number(values, weights))
+
+    def _paired(self, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+        """Labels and predictions in the type of the metric, and of shapes that fit."""
+        y_true, y_pred = (casts.cast(y, self._dtype) for y in (y_true, y_pred))
+        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        return y_true, y_pred
 
     def _number(self, values: Tensor, weights: Tensor | None) -> Tensor:
         if weights is None or self.reduction == SUM_OVER_BATCH_SIZE:
@@ -101,10 +108,8 @@ class _OfFunction(Reduce):
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
         [y_true, y_pred], sample_weight = flat_values([y_true, y_pred], sample_weight)
-        y_true, y_pred = casts.cast(y_true, self._dtype), casts.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
-        matches = self._fn(y_true, y_pred, **self._fn_kwargs)
-        return super().update_state(matches, sample_weight=sample_weight)
+        values = self._fn(*self._paired(y_true, y_pred), **self._fn_kwargs)
+        return super().update_state(values, sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
         fixed = {k: K.eval(v) if is_tensor(v) else v for k, v in self._fn_kwargs.items()}
@@ -142,12 +147,13 @@ class MeanRelativeError(Mean):
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
         [y_pred, y_true], sample_weight = flat_values([y_pred, y_true], sample_weight)
-        y_true, y_pred = casts.cast(y_true, self._dtype), casts.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
+        errors = self._relative_errors(*self._paired(y_true, y_pred))
+        return super().update_state(errors, sample_weight=sample_weight)
+
+    def _relative_errors(self, y_true: Any, y_pred: Any) -> Tensor:
         y_pred, self.normalizer = remove_squeezable_dimensions(y_pred, self.normalizer)
         y_pred.shape.assert_is_compatible_with(y_true.shape)
-        errors = math.div_no_nan(math.abs(y_true - y_pred), self.normalizer)
-        return super().update_state(errors, sample_weight=sample_weight)
+        return math.div_no_nan(math.abs(y_true - y_pred), self.normalizer)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "normalizer": K.eval(self.normalizer)}
@@ -162,10 +168,9 @@ class RootMeanSquaredError(Mean):
     def update_state(  # type: ignore[override]
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any:
-        y_true, y_pred = casts.cast(y_true, self._dtype), casts.cast(y_pred, self._dtype)
-        y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
-        errors = math.squared_difference(y_pred, y_true)
-        return super().update_state(errors, sample_weight=sample_weight)
+        y_true, y_pred = self._paired(y_true, y_pred)
+        squares = math.squared_difference(y_pred, y_true)
+        return super().update_state(squares, sample_weight=sample_weight)
 
     def result(self) -> Tensor:
         return unary.sqrt(math.div_no_nan(self.total, self.count))
@@ -180,24 +185,27 @@ class MeanTensor(Metric):
         self.total: Any = None
         self.count: Any = None
 
+    def _take_shape(self, shape: TensorShape) -> None:
+        """Makes variables of the first shape; those that follow must be the same."""
+        if self._shape is None:
+            self._build(shape)
+        elif shape != self._shape:
+            raise ValueError(
+                "MeanTensor input values must always have the same shape. Expected shape (set "
+                f"during the first call): {self._shape}. Got: {shape}"
+            )
+
     def _build(self, shape: TensorShape) -> None:
         self._shape = shape
         with init_scope():
-            self.total = self.add_weight("total", shape=shape, initializer="zeros")
-            self.count = self.add_weight("count", shape=shape, initializer="zeros")
+            self._add_zeros("total", "count", shape=shape)
             # A program that initializes variables has usually done so by now.
             if eager_program() is None:
                 K.initialize_variables(K.get_session())
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
         values = casts.cast(values, self._dtype)
-        if self._shape is None:
-            self._build(values.shape)
-        elif values.shape != self._shape:
-            raise ValueError(
-                "MeanTensor input values must always have the same shape. Expected shape (set "
-                f"during the first call): {self._shape}. Got: {values.shape}"
-            )
+        self._take_shape(values.shape)
         number = array.ones_like(values)
         if sample_weight is not None:
             weights = casts.cast(sample_weight, self._dtype)

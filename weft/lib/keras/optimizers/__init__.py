@@ -40,14 +40,15 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 def get(identifier: Any) -> Any:
     """The optimizer meant by a name, a record, an optimizer of tf.train, or itself."""
-    if isinstance(identifier, (OptimizerV2, TFOptimizer)):
-        return identifier
-    if isinstance(identifier, tf_train.Optimizer):
-        wrapped = TFOptimizer(identifier)
-        K.track_tf_optimizer(wrapped)
-        return wrapped
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if isinstance(identifier, str):
-        return deserialize({"class_name": identifier, "config": {}})
+    match identifier:
+        case OptimizerV2() | TFOptimizer():
+            return identifier
+        case tf_train.Optimizer():
+            wrapped = TFOptimizer(identifier)
+            K.track_tf_optimizer(wrapped)
+            return wrapped
+        case dict():
+            return deserialize(identifier)
+        case str():
+            return deserialize({"class_name": identifier, "config": {}})
     raise ValueError("Could not interpret optimizer identifier:", identifier)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.lib.keras import backend as K
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
 from weft.ops.state.initializers import Constant
 
 
 class _OneOp(OptimizerV2):
     """An optimizer whose update is one op, dense or sparse."""
-
-    _old_weights_lack_step = True
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
         raise NotImplementedError
@@ -31,6 +27,8 @@ class _OneOp(OptimizerV2):
 class Adagrad(_OneOp):
     """Gradients over the root of the sum of all squares so far."""
 
+    _old_weights_lack_step = True
+
     def __init__(
         self,
         learning_rate: Any = 0.001,
@@ -44,10 +42,8 @@ class Adagrad(_OneOp):
                 f"initial_accumulator_value must be non-negative: {initial_accumulator_value}"
             )
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_hypers(kwargs, learning_rate, epsilon=epsilon)
         self._initial_accumulator_value = initial_accumulator_value
-        self.epsilon = epsilon or K.epsilon()
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:
@@ -60,15 +56,8 @@ class Adagrad(_OneOp):
         known["epsilon"] = self._constant(self.epsilon, var_dtype)
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        return training_op(
-            "AdagradV2",
-            var,
-            [self.get_slot(var, "accumulator")],
-            grad,
-            indices,
-            {"lr": known["lr_t"], "epsilon": known["epsilon"]},
-            use_locking=self._use_locking,
-        )
+        inputs = {"lr": "lr_t", "epsilon": "epsilon"}
+        return self._training_op("AdagradV2", var, "accumulator", grad, indices, known, inputs)
 
     def get_config(self) -> dict[str, Any]:
         return self._config_with(
@@ -87,6 +76,8 @@ class Adagrad(_OneOp):
 class Adadelta(_OneOp):
     """Gradients scaled by the recent size of updates over that of gradients."""
 
+    _old_weights_lack_step = True
+
     def __init__(
         self,
         learning_rate: Any = 0.001,
@@ -96,10 +87,7 @@ class Adadelta(_OneOp):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("rho", rho)
-        self.epsilon = epsilon or K.epsilon()
+        self._set_hypers(kwargs, learning_rate, rho=rho, epsilon=epsilon)
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for slot in ("accum_grad", "accum_var"):
@@ -114,14 +102,9 @@ class Adadelta(_OneOp):
         }
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        return training_op(
-            "Adadelta",
-            var,
-            [self.get_slot(var, "accum_grad"), self.get_slot(var, "accum_var")],
-            grad,
-            indices,
-            {"lr": known["lr_t"], "rho": known["rho"], "epsilon": known["epsilon"]},
-            use_locking=self._use_locking,
+        inputs = {"lr": "lr_t", "rho": "rho", "epsilon": "epsilon"}
+        return self._training_op(
+            "Adadelta", var, "accum_grad accum_var", grad, indices, known, inputs
         )
 
     def get_config(self) -> dict[str, Any]:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import Tensor, control_dependencies
-from weft.lib.keras import backend as K
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array, gather
 from weft.ops.control import control
 from weft.ops.math import casts, math
 from weft.ops.state.updates import assign, assign_sub
+
+# What the operations call the numbers of `_betas`.
+_INPUTS = {
+    "beta1_power": "beta_1_power",
+    "beta2_power": "beta_2_power",
+    "lr": "lr_t",
+    "beta1": "beta_1_t",
+    "beta2": "beta_2_t",
+    "epsilon": "epsilon",
+}
 
 
 class _Moments(OptimizerV2):
@@ -27,11 +35,7 @@ class _Moments(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("beta_1", beta_1)
-        self._set_hyper("beta_2", beta_2)
-        self.epsilon = epsilon or K.epsilon()
+        self._set_hypers(kwargs, learning_rate, beta_1=beta_1, beta_2=beta_2, epsilon=epsilon)
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for slot in ("m", "v"):
@@ -94,30 +98,14 @@ class Adam(_Moments):
 
     def set_weights(self, weights: Any) -> None:
         """As the base's; weights of older versions have a `vhat` for each variable anyway."""
-        params = self.weights
-        if len(weights) == 3 * ((len(params) - 1) // 2) + 1:
-            weights = weights[: len(params)]
-        super().set_weights(weights)
+        wanted = len(self.weights)
+        of_three_slots = 1 + (wanted - 1) // 2 * 3
+        super().set_weights(weights[:wanted] if len(weights) == of_three_slots else weights)
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)
-        slots = ("m", "v", "vhat") if self.amsgrad else ("m", "v")
-        return training_op(
-            "AdamWithAmsgrad" if self.amsgrad else "Adam",
-            var,
-            [self.get_slot(var, slot) for slot in slots],
-            grad,
-            None,
-            {
-                "beta1_power": known["beta_1_power"],
-                "beta2_power": known["beta_2_power"],
-                "lr": known["lr_t"],
-                "beta1": known["beta_1_t"],
-                "beta2": known["beta_2_t"],
-                "epsilon": known["epsilon"],
-            },
-            use_locking=self._use_locking,
-        )
+        kind, slots = ("AdamWithAmsgrad", "m v vhat") if self.amsgrad else ("Adam", "m v")
+        return self._training_op(kind, var, slots, grad, None, known, _INPUTS)
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None
@@ -165,21 +153,8 @@ class Adamax(_Moments):
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)
-        return training_op(
-            "AdaMax",
-            var,
-            [self.get_slot(var, "m"), self.get_slot(var, "v")],
-            grad,
-            None,
-            {
-                "beta1_power": known["beta_1_power"],
-                "lr": known["lr_t"],
-                "beta1": known["beta_1_t"],
-                "beta2": known["beta_2_t"],
-                "epsilon": known["epsilon"],
-            },
-            use_locking=self._use_locking,
-        )
+        inputs = {name: key for name, key in _INPUTS.items() if name != "beta2_power"}
+        return self._training_op("AdaMax", var, "m v", grad, None, known, inputs)
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None

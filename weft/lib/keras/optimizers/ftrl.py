@@ -6,7 +6,6 @@ from typing import Any
 
 from weft.lib.keras.optimizers.adagrad import _OneOp
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
 from weft.ops.math import casts
 from weft.ops.state.initializers import Constant
@@ -14,10 +13,18 @@ from weft.ops.state.initializers import Constant
 _HYPERS = ("learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")
 
 
+# What the operations call the numbers.
+_INPUTS = {
+    "lr": "lr_t",
+    "l1": "l1_regularization_strength",
+    "l2": "l2_regularization_strength",
+    "l2_shrinkage": "l2_shrinkage",
+    "lr_power": "learning_rate_power",
+}
+
+
 class Ftrl(_OneOp):
     """For sparse models: `l1_regularization_strength` makes weights zero."""
-
-    _old_weights_lack_step = False
 
     def __init__(
         self,
@@ -41,11 +48,13 @@ class Ftrl(_OneOp):
             l2_regularization_strength=l2_regularization_strength,
             l2_shrinkage_regularization_strength=l2_shrinkage_regularization_strength,
         )
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("learning_rate_power", learning_rate_power)
-        self._set_hyper("l1_regularization_strength", l1_regularization_strength)
-        self._set_hyper("l2_regularization_strength", l2_regularization_strength)
+        self._set_hypers(
+            kwargs,
+            learning_rate,
+            learning_rate_power=learning_rate_power,
+            l1_regularization_strength=l1_regularization_strength,
+            l2_regularization_strength=l2_regularization_strength,
+        )
         self._initial_accumulator_value = initial_accumulator_value
         self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
 
@@ -63,21 +72,9 @@ class Ftrl(_OneOp):
 
     def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
         shrinkage = self._l2_shrinkage_regularization_strength
-        return training_op(
-            "FtrlV2" if shrinkage > 0.0 else "Ftrl",
-            var,
-            [self.get_slot(var, "accumulator"), self.get_slot(var, "linear")],
-            grad,
-            indices,
-            {
-                "lr": known["lr_t"],
-                "l1": known["l1_regularization_strength"],
-                "l2": known["l2_regularization_strength"],
-                "l2_shrinkage": casts.cast(shrinkage, var.dtype.base_dtype),
-                "lr_power": known["learning_rate_power"],
-            },
-            use_locking=self._use_locking,
-        )
+        known = known | {"l2_shrinkage": casts.cast(shrinkage, var.dtype.base_dtype)}
+        kind = "FtrlV2" if shrinkage > 0.0 else "Ftrl"
+        return self._training_op(kind, var, "accumulator linear", grad, indices, known, _INPUTS)
 
     def get_config(self) -> dict[str, Any]:
         return self._config_with(

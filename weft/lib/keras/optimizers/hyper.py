@@ -54,33 +54,35 @@ class OptimizerWeights(Trackable):
 
     def _get_hyper(self, name: str, dtype: Any = None) -> Any:
         """The value now: a variable, a tensor or a schedule."""
-        if not self._hypers_created:
-            self._create_hypers()
-        value = self._hyper[name]
-        if isinstance(value, schedules.LearningRateSchedule):
+        self._create_hypers()
+        value = self._value_or_schedule(name)
+        if dtype is None or isinstance(value, schedules.LearningRateSchedule):
             return value
-        value = value() if callable(value) else value
-        return casts.cast(value, dtype) if dtype else value
+        return casts.cast(value, dtype)
+
+    def _value_or_schedule(self, name: str) -> Any:
+        """A hyperparameter; of one that is a function, its result."""
+        value = self._hyper[name]
+        is_schedule = isinstance(value, schedules.LearningRateSchedule)
+        return value() if callable(value) and not is_schedule else value
 
     def _create_hypers(self) -> None:
-        if self._hypers_created:
-            return
-        for name, value in sorted(self._hyper.items()):
-            if not is_tensor(value) and not callable(value):
-                self._hyper[name] = self.add_weight(
-                    name,
-                    shape=[],
-                    trainable=False,
-                    initializer=value,
-                    aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
-                )
-        self._hypers_created = True
+        """Makes variables of the plain numbers, once, in the order of their names."""
+        if not self._hypers_created:
+            plain = {k: v for k, v in self._hyper.items() if not (is_tensor(v) or callable(v))}
+            for name in sorted(plain):
+                self._hyper[name] = self._add_number(name, initializer=plain[name])
+            self._hypers_created = True
+
+    def _add_number(self, name: str, **options: Any) -> Any:
+        """A variable that holds one number, which is the same for all replicas."""
+        shared = {"aggregation": VariableAggregation.ONLY_FIRST_REPLICA}
+        return self.add_weight(name, shape=[], trainable=False, **shared | options)
 
     def _serialize_hyperparameter(self, hyperparameter_name: str) -> Any:
-        value = self._hyper[hyperparameter_name]
+        value = self._value_or_schedule(hyperparameter_name)
         if isinstance(value, schedules.LearningRateSchedule):
             return schedules.serialize(value)
-        value = value() if callable(value) else value
         return K.get_value(value)
 
     def __getattr__(self, name: str) -> Any:
@@ -103,13 +105,7 @@ class OptimizerWeights(Trackable):
     def iterations(self) -> Any:
         """How many steps have been made."""
         if self._iterations is None:
-            self._iterations = self.add_weight(
-                "iter",
-                shape=[],
-                dtype=dtypes.int64,
-                trainable=False,
-                aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
-            )
+            self._iterations = self._add_number("iter", dtype=dtypes.int64)
             self._weights.append(self._iterations)
         return self._iterations
 

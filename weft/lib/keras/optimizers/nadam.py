@@ -12,6 +12,7 @@ from weft.ops.array import array, gather
 from weft.ops.control import control
 from weft.ops.math import casts, math
 from weft.ops.state.updates import assign
+from weft.ops.state.variables import VariableAggregation
 
 
 class Nadam(_Moments):
@@ -37,12 +38,12 @@ class Nadam(_Moments):
 
     def _create_slots(self, var_list: list[Any]) -> None:
         if self._m_cache is None:
-            self._m_cache = self.add_weight(
+            dtype = var_list[0].dtype.base_dtype
+            self._m_cache = self._add_number(
                 "momentum_cache",
-                shape=[],
-                dtype=var_list[0].dtype.base_dtype,
+                dtype=dtype,
                 initializer="ones",
-                trainable=False,
+                aggregation=VariableAggregation.NONE,
             )
             self._weights.append(self._m_cache)
         super()._create_slots(var_list)
@@ -80,15 +81,18 @@ class Nadam(_Moments):
         ahead += known["m_t_1"] * (m_t / known["one_minus_m_schedule_next"])
         return ahead / (math.sqrt(v_t / known["v_t_prime_denominator"]) + known["epsilon"])
 
+    def _averaged(self, known: dict[str, Any], var: Any, rank: int, value: Any) -> Any:
+        """Moves the average of gradients (rank 1) or of their squares (2) towards `value`."""
+        slot = self.get_slot(var, "mv"[rank - 1])
+        kept, new = (known[f"{part}beta_{rank}_t"] for part in ("", "one_minus_"))
+        return assign(slot, kept * slot + new * value, use_locking=self._use_locking)
+
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         known = self._coefficients(var, apply_state)
-        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        m_t = known["beta_1_t"] * m + known["one_minus_beta_1_t"] * grad
-        m_t = assign(m, m_t, use_locking=self._use_locking)
-        v_t = known["beta_2_t"] * v + known["one_minus_beta_2_t"] * math.square(grad)
-        v_t = assign(v, v_t, use_locking=self._use_locking)
-        var_t = var - known["lr_t"] * self._direction(known, grad, m_t, v_t)
-        return assign(var, var_t, use_locking=self._use_locking).op
+        m_t = self._averaged(known, var, 1, grad)
+        v_t = self._averaged(known, var, 2, math.square(grad))
+        moved = var - known["lr_t"] * self._direction(known, grad, m_t, v_t)
+        return assign(var, moved, use_locking=self._use_locking).op
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None

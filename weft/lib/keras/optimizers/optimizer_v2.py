@@ -28,6 +28,7 @@ from weft.lib.keras.optimizers.hyper import OptimizerWeights
 from weft.lib.keras.optimizers.replicas import apply_in_replica
 from weft.lib.platform import tf_logging as logging
 from weft.lib.train.optimizers.optimizer import _deduplicate_indexed_slices as summed_rows
+from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
 from weft.ops.kit.replicas import replica_in_force
 from weft.ops.math import casts, clip
@@ -60,6 +61,17 @@ class OptimizerV2(OptimizerWeights):
             if key in kwargs:
                 setattr(self, key, kwargs[key])
 
+    def _set_hypers(self, options: dict[str, Any], learning_rate: Any, **others: Any) -> None:
+        """Sets the rate (an `lr` of `options` goes before it), its decay, and `others`.
+
+        An `epsilon` is no hyperparameter but a number; without one it is Keras's.
+        """
+        if "epsilon" in others:
+            self.epsilon = others.pop("epsilon") or K.epsilon()
+        rate = {"learning_rate": options.get("lr", learning_rate), "decay": self._initial_decay}
+        for name, value in (rate | others).items():
+            self._set_hyper(name, value)
+
     # ---- the public steps ----
 
     def minimize(
@@ -90,13 +102,13 @@ class OptimizerV2(OptimizerWeights):
         params = nest.flatten(params)
         with name_scope(self._name + "/gradients"):
             grads = gradients(loss, params)
-            for grad, param in zip(grads, params, strict=True):
-                if grad is None:
-                    raise ValueError(
-                        f"Variable {param} has `None` for gradient. Please make sure that all of "
-                        "your ops have a gradient defined (i.e. are differentiable). Common ops "
-                        "without gradient: K.argmax, K.round, K.eval."
-                    )
+            missing = [p for p, grad in zip(params, grads, strict=True) if grad is None]
+            if missing:
+                raise ValueError(
+                    f"Variable {missing[0]} has `None` for gradient. Please make sure that all of "
+                    "your ops have a gradient defined (i.e. are differentiable). Common ops "
+                    "without gradient: K.argmax, K.round, K.eval."
+                )
             return self._clipped(grads)
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
@@ -218,6 +230,23 @@ class OptimizerV2(OptimizerWeights):
         with control_dependencies([raw.ResourceScatterUpdate(x.handle, i, v)]):
             return x.value()
 
+    def _training_op(
+        self,
+        operation: str,
+        var: Any,
+        slots: str,
+        grad: Any,
+        indices: Any,
+        known: dict[str, Any],
+        inputs: dict[str, str],
+        **attributes: Any,
+    ) -> Any:
+        """Makes an update of `var` and of its `slots`; `inputs` says what of `known` is which."""
+        states = [self.get_slot(var, slot) for slot in slots.split()]
+        numbers = {name: known[key] for name, key in inputs.items()}
+        lock = {"use_locking": self._use_locking}
+        return training_op(operation, var, states, grad, indices, numbers, **lock, **attributes)
+
     def _constant(self, value: Any, dtype: Any) -> Tensor:
         return convert_to_tensor(value, dtype=dtype)
 
@@ -250,14 +279,11 @@ class OptimizerV2(OptimizerWeights):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        config = dict(config)
-        if "lr" in config:
-            config["learning_rate"] = config.pop("lr")
-        if isinstance(config.get("learning_rate"), dict):
-            config["learning_rate"] = schedules.deserialize(
-                config["learning_rate"], custom_objects=custom_objects
-            )
-        return cls(**config)
+        named = {"learning_rate" if key == "lr" else key: value for key, value in config.items()}
+        rate = named.get("learning_rate")
+        if isinstance(rate, dict):
+            named["learning_rate"] = schedules.deserialize(rate, custom_objects=custom_objects)
+        return cls(**named)
 
 
 def _with_gradients(grads_and_vars: Any) -> list[tuple[Any, Any]]:

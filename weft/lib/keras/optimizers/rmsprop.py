@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.graph import Tensor, control_dependencies
-from weft.lib.keras import backend as K
 from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
 from weft.lib.keras.optimizers.sgd import checked_momentum
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array, gather
 from weft.ops.control import control
 from weft.ops.math import math
@@ -31,12 +29,8 @@ class RMSprop(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._set_hyper("rho", rho)
         self._momentum = checked_momentum(momentum)
-        self._set_hyper("momentum", momentum)
-        self.epsilon = epsilon or K.epsilon()
+        self._set_hypers(kwargs, learning_rate, rho=rho, momentum=momentum, epsilon=epsilon)
         self.centered = centered
 
     def _create_slots(self, var_list: list[Any]) -> None:
@@ -58,21 +52,9 @@ class RMSprop(OptimizerV2):
         }
 
     def _with_momentum(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
-        slots = ["mg"] * self.centered + ["rms", "momentum"]
-        return training_op(
-            "CenteredRMSProp" if self.centered else "RMSProp",
-            var,
-            [self.get_slot(var, slot) for slot in slots],
-            grad,
-            indices,
-            {
-                "lr": known["lr_t"],
-                "rho": known["rho"],
-                "momentum": known["momentum"],
-                "epsilon": known["epsilon"],
-            },
-            use_locking=self._use_locking,
-        )
+        kind, slots = ("Centered", "mg rms momentum") if self.centered else ("", "rms momentum")
+        inputs = {"lr": "lr_t", "rho": "rho", "momentum": "momentum", "epsilon": "epsilon"}
+        return self._training_op(f"{kind}RMSProp", var, slots, grad, indices, known, inputs)
 
     def _averaged(self, slot: Any, value: Any, known: dict[str, Any]) -> Any:
         mean = known["rho"] * slot + known["one_minus_rho"] * value
@@ -90,10 +72,10 @@ class RMSprop(OptimizerV2):
 
     def _averaged_rows(self, slot: Any, rows: Any, indices: Any, known: dict[str, Any]) -> Tensor:
         """All of the slot decays; of its new value, the rows at `indices`."""
-        decayed = assign(slot, slot * known["rho"], use_locking=self._use_locking)
-        with control_dependencies([decayed]):
-            added = self._resource_scatter_add(slot, indices, rows * known["one_minus_rho"])
-            return gather.gather(added, indices)
+        decayed = slot * known["rho"]
+        with control_dependencies([assign(slot, decayed, use_locking=self._use_locking)]):
+            part = rows * known["one_minus_rho"]
+            return gather.gather(self._resource_scatter_add(slot, indices, part), indices)
 
     def _resource_apply_sparse(
         self, grad: Any, var: Any, indices: Any, apply_state: Any = None

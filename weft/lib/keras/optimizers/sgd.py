@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.op_def import raw
-from weft.lib.keras.optimizers.optimizer_v2 import ApplyState, OptimizerV2
-from weft.lib.train.optimizers.optimizer import training_op
+from weft.lib.keras.optimizers.adagrad import _OneOp
+from weft.lib.keras.optimizers.optimizer_v2 import ApplyState
 from weft.ops.array import array
 
 
@@ -19,7 +19,7 @@ def checked_momentum(momentum: Any) -> bool:
     return True
 
 
-class SGD(OptimizerV2):
+class SGD(_OneOp):
     """Moves against the gradient; `nesterov` looks ahead by the momentum."""
 
     def __init__(
@@ -31,10 +31,8 @@ class SGD(OptimizerV2):
         **kwargs: Any,
     ) -> None:
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
         self._momentum = checked_momentum(momentum)
-        self._set_hyper("momentum", momentum)
+        self._set_hypers(kwargs, learning_rate, momentum=momentum)
         self.nesterov = nesterov
 
     def _create_slots(self, var_list: list[Any]) -> None:
@@ -46,39 +44,21 @@ class SGD(OptimizerV2):
         momentum = array.identity(self._get_hyper("momentum", var_dtype))
         apply_state[var_device, var_dtype]["momentum"] = momentum
 
-    def _step(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
-        known = self._coefficients(var, apply_state)
-        return training_op(
-            "KerasMomentum",
-            var,
-            [self.get_slot(var, "momentum")],
-            grad,
-            indices,
-            {"lr": known["lr_t"], "momentum": known["momentum"]},
-            use_locking=self._use_locking,
-            use_nesterov=self.nesterov,
-        )
-
-    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+    def _step(self, grad: Any, var: Any, indices: Any, known: dict[str, Any]) -> Any:
+        name, slot, inputs = "GradientDescent", "", {"alpha": "lr_t"}
+        more = {}
         if self._momentum:
-            return self._step(grad, var, None, apply_state)
-        rate = self._coefficients(var, apply_state)["lr_t"]
-        return training_op(
-            "GradientDescent", var, [], grad, None, {"alpha": rate}, use_locking=self._use_locking
-        )
+            name, slot, inputs = "KerasMomentum", "momentum", {"lr": "lr_t", "momentum": "momentum"}
+            more = {"use_nesterov": self.nesterov}
+        return self._training_op(name, var, slot, grad, indices, known, inputs, **more)
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Any, var: Any, indices: Any, **kwargs: Any
     ) -> Any:
-        if self._momentum:
-            return super()._resource_apply_sparse_duplicate_indices(grad, var, indices, **kwargs)
-        rate = self._coefficients(var, kwargs.get("apply_state"))["lr_t"]
-        return raw.ResourceScatterAdd(var.handle, indices, -grad * rate)
-
-    def _resource_apply_sparse(
-        self, grad: Any, var: Any, indices: Any, apply_state: Any = None
-    ) -> Any:
-        return self._step(grad, var, indices, apply_state)
+        if not self._momentum:  # Rows named twice are simply added twice.
+            rate = self._coefficients(var, kwargs.get("apply_state"))["lr_t"]
+            return raw.ResourceScatterAdd(var.handle, indices, -grad * rate)
+        return super()._resource_apply_sparse_duplicate_indices(grad, var, indices, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
         return self._config_with("learning_rate", "decay", "momentum", nesterov=self.nesterov)

@@ -17,11 +17,12 @@ class TFOptimizer(Trackable):
 
     def __init__(self, optimizer: Any, iterations: Any = None) -> None:
         self.optimizer = optimizer
-        if iterations is None:
-            with name_scope(type(self).__name__):
-                iterations = K.variable(0, dtype="int64", name="iterations")
-        self.iterations = iterations
+        self.iterations = self._new_counter() if iterations is None else iterations
         self.updates: list[Any] = []
+
+    def _new_counter(self) -> Any:
+        with name_scope(type(self).__name__):
+            return K.variable(0, dtype="int64", name="iterations")
 
     def apply_gradients(self, grads: Any) -> Any:
         # Replicas count what all of them have a copy of.
@@ -34,9 +35,10 @@ class TFOptimizer(Trackable):
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """What training runs; without `params`, only the step is counted."""
         if params:
-            self.updates = [self.apply_gradients(self.get_grads(loss, params))]
+            update = self.apply_gradients(self.get_grads(loss, params))
         else:
-            self.updates = [assign_add(self.iterations, 1)]
+            update = assign_add(self.iterations, 1)
+        self.updates = [update]
         return self.updates
 
     @property

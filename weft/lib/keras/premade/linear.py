@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.lib.keras import activations, initializers, regularizers
 from weft.lib.keras.engine.base_layer import Layer
 from weft.lib.keras.engine.training import Model
 from weft.lib.keras.layers.core import Dense
+from weft.lib.keras.layers.settings import record, take_named
 from weft.ops.nn import activations as nn_impl
 
 
 class LinearModel(Model):
     """`activation(sum of inputs @ kernels + bias)`; each input has a kernel of its own."""
+
+    units: int
+    use_bias: bool
+    activation: Any
+    kernel_initializer: Any
+    bias_initializer: Any
+    kernel_regularizer: Any
+    bias_regularizer: Any
 
     def __init__(
         self,
@@ -26,12 +34,8 @@ class LinearModel(Model):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        take_named(self, locals())
         self.units, self.use_bias = units, use_bias
-        self.activation = activations.get(activation)
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
 
     def build(self, input_shape: Any) -> None:
         self.dense_layers = [
@@ -69,16 +73,11 @@ class LinearModel(Model):
         return result if self.activation is None else self.activation(result)
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            **Layer.get_config(self),
-            "units": self.units,
-            "activation": activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "kernel_initializer": initializers.serialize(self.kernel_initializer),
-            "bias_initializer": initializers.serialize(self.bias_initializer),
-            "kernel_regularizer": regularizers.serialize(self.kernel_regularizer),
-            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
-        }
+        keys = (
+            "units activation use_bias kernel_initializer bias_initializer kernel_regularizer "
+            "bias_regularizer"
+        )
+        return {**Layer.get_config(self), **record(self, keys)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:

@@ -121,9 +121,12 @@ def flip_axis(x: Any, axis: int) -> np.ndarray:
 
 def transform_matrix_offset_center(matrix: Any, x: int, y: int) -> np.ndarray:
     """The matrix of a transformation about the middle of an image of `x` rows, `y` columns."""
-    middle = np.array([[1, 0, x / 2 + 0.5], [0, 1, y / 2 + 0.5], [0, 0, 1]])
-    back = np.array([[1, 0, -x / 2 - 0.5], [0, 1, -y / 2 - 0.5], [0, 0, 1]])
-    return middle @ matrix @ back
+    rows, columns = x / 2 + 0.5, y / 2 + 0.5
+    return _shift(rows, columns) @ matrix @ _shift(-rows, -columns)
+
+
+def _shift(rows: float, columns: float) -> np.ndarray:
+    return np.array([[1, 0, rows], [0, 1, columns], [0, 0, 1]])
 
 
 def apply_affine_transform(

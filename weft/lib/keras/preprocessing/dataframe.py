@@ -141,10 +141,11 @@ def _of_classes(table: Any, y_col: Any, classes: Any) -> tuple[Any, list[Any]]:
     wanted = list(dict.fromkeys(classes))
 
     def kept(label: Any) -> Any:
-        if isinstance(label, (list, tuple)):
-            return [each for each in label if each in wanted] or None
-        if isinstance(label, str):
-            return label if label in wanted else None
+        match label:
+            case str():
+                return label if label in wanted else None
+            case list() | tuple():
+                return [each for each in label if each in wanted] or None
         raise TypeError(f"Expect string, list or tuple but found {type(label)} in {y_col} column ")
 
     table = table.copy()

@@ -83,17 +83,18 @@ class BatchFromFiles(TransformingIterator):
         return batch, targets, self.sample_weight[index_array]
 
     def _targets_of(self, batch: np.ndarray, index_array: Any) -> Any:
-        if self.class_mode == "input":
-            return batch.copy()
-        if self.class_mode in ("binary", "sparse"):
-            return np.array([self.classes[j] for j in index_array], dtype=self.dtype)
-        if self.class_mode == "categorical":
-            rows = np.zeros((len(batch), len(self.class_indices)), dtype=self.dtype)
-            for row, j in zip(rows, index_array, strict=True):
-                row[self.classes[j]] = 1.0
-            return rows
-        if self.class_mode == "multi_output":
-            return [output[index_array] for output in self.labels]
+        match self.class_mode:
+            case "input":
+                return batch.copy()
+            case "binary" | "sparse":
+                return np.array([self.classes[j] for j in index_array], dtype=self.dtype)
+            case "categorical":
+                rows = np.zeros((len(batch), len(self.class_indices)), dtype=self.dtype)
+                for row, j in zip(rows, index_array, strict=True):
+                    row[self.classes[j]] = 1.0
+                return rows
+            case "multi_output":
+                return [output[index_array] for output in self.labels]
         return self.labels[index_array]
 
 

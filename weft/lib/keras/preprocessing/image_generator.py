@@ -223,10 +223,18 @@ class ImageDataGenerator:
             x = self.preprocessing_function(x)
         if self.rescale:
             x *= self.rescale
+        return self._by_features(self._by_sample(x))
+
+    def _by_sample(self, x: Any) -> Any:
+        """An image without its own mean, and over its own deviation."""
         if self.samplewise_center:
             x -= np.mean(x, keepdims=True)
         if self.samplewise_std_normalization:
             x /= np.std(x, keepdims=True) + FUZZ
+        return x
+
+    def _by_features(self, x: Any) -> Any:
+        """An image without the mean of all, over their deviation, and whitened."""
         if self.featurewise_center and self._is_fit("featurewise_center", self.mean):
             x -= self.mean
         if self.featurewise_std_normalization and self._is_fit(

@@ -61,12 +61,10 @@ def _truncated(x: Any, maxlen: int, truncating: str) -> Any:
 
 
 def _place(row: np.ndarray, values: np.ndarray, padding: str) -> None:
-    if padding == "post":
-        row[: len(values)] = values
-    elif padding == "pre":
-        row[len(row) - len(values) :] = values
-    else:
+    places = {"post": slice(len(values)), "pre": slice(len(row) - len(values), None)}
+    if padding not in places:
         raise ValueError(f'Padding type "{padding}" not understood')
+    row[places[padding]] = values
 
 
 def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
@@ -163,15 +161,19 @@ class TimeseriesGenerator(Sequence):
         return (self.end_index - self.start_index + steps) // steps
 
     def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        if self.shuffle:
-            rows = np.random.randint(self.start_index, self.end_index + 1, size=self.batch_size)
-        else:
-            first = self.start_index + self.batch_size * self.stride * index
-            last = min(first + self.batch_size * self.stride, self.end_index + 1)
-            rows = np.arange(first, last, self.stride)
+        rows = self._rows(index)
         samples = np.array([self.data[r - self.length : r : self.sampling_rate] for r in rows])
         targets = np.array([self.targets[row] for row in rows])
         return (samples[:, ::-1, ...] if self.reverse else samples), targets
+
+    def _rows(self, index: int) -> np.ndarray:
+        """Where the windows of a batch end; any places if they are shuffled."""
+        end = self.end_index + 1
+        if self.shuffle:
+            return np.random.randint(self.start_index, end, size=self.batch_size)
+        steps = self.batch_size * self.stride
+        first = self.start_index + steps * index
+        return np.arange(first, min(first + steps, end), self.stride)
 
     def get_config(self) -> dict[str, Any]:
         """Settings, and the data as JSON."""

@@ -92,8 +92,8 @@ def load_values(group: Any) -> list[np.ndarray]:
 def save_weights_to_hdf5_group(group: Any, layers: list[Any]) -> None:
     """Writes the weights of layers."""
     save_attributes(group, "layer_names", [layer.name.encode("utf8") for layer in layers])
-    group.attrs["backend"] = K.backend().encode("utf8")
-    group.attrs["keras_version"] = KERAS_VERSION.encode("utf8")
+    for key, value in (("backend", K.backend()), ("keras_version", KERAS_VERSION)):
+        group.attrs[key] = value.encode("utf8")
     for layer in layers:
         save_variables(group.create_group(layer.name), layer_weights(layer))
 

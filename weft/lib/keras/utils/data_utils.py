@@ -270,14 +270,17 @@ class OrderedEnqueuer(SequenceEnqueuer):
                 self.sequence.on_epoch_end()
 
     def _run(self, pool: Any) -> None:
-        order = list(range(len(self.sequence)))
-        if self.shuffle:
-            random.shuffle(order)
-        for i in order:
+        for i in self._order():
             if self._stopping():
                 return
             self._put(pool.apply_async(get_index, (self.uid, i)))
         self._wait_until_taken()
+
+    def _order(self) -> list[int]:
+        order = list(range(len(self.sequence)))
+        if self.shuffle:
+            random.shuffle(order)
+        return order
 
     def _wait_until_taken(self) -> None:
         while self.is_running() and self.queue.unfinished_tasks:
@@ -320,11 +323,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             yield from self._rest()
         except Exception as error:
             self.stop()
-            if "generator already executing" in str(error):
-                raise RuntimeError(
-                    "Your generator is NOT thread-safe. Keras requires a thread-safe generator "
-                    "when `use_multiprocessing=False, workers > 1`. "
-                ) from error
+            _explain(error)
             raise
 
     def _rest(self) -> Iterator[Any]:
@@ -332,10 +331,17 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         promises = []
         while self.queue.qsize() > 0:
             promises.append(self.queue.get())
-        for promise in promises:
-            if self._has_come(promise) and promise.successful() and promise.get() is not None:
-                yield promise.get()
+        come = (p.get() for p in promises if self._has_come(p) and p.successful())
+        yield from (inputs for inputs in come if inputs is not None)
         self.stop()
+
+
+def _explain(error: Exception) -> None:
+    if "generator already executing" in str(error):
+        raise RuntimeError(
+            "Your generator is NOT thread-safe. Keras requires a thread-safe generator "
+            "when `use_multiprocessing=False, workers > 1`. "
+        ) from error
 
 
 def terminate_keras_multiprocessing_pools(

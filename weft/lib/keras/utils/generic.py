@@ -47,13 +47,12 @@ def serialize_keras_class_and_config(cls_name: str, cls_config: Any) -> dict[str
 
 def serialize_keras_object(instance: Any) -> Any:
     """What `deserialize_keras_object` makes `instance` from again."""
-    if instance is None:
-        return None
     if hasattr(instance, "get_config"):
         return serialize_keras_class_and_config(type(instance).__name__, instance.get_config())
-    if hasattr(instance, "__name__"):
-        return instance.__name__
-    raise ValueError("Cannot serialize", instance)
+    name = getattr(instance, "__name__", None)
+    if name is None and instance is not None:
+        raise ValueError("Cannot serialize", instance)
+    return name
 
 
 def _known(name: str, module_objects: Any, custom_objects: Any) -> Any:
@@ -70,12 +69,13 @@ def class_and_config_for_serialized_keras_object(
     printable_module_name: str = "object",
 ) -> tuple[Any, Any]:
     """(class, constructor arguments) that the record `config` means."""
-    if not isinstance(config, dict) or "class_name" not in config or "config" not in config:
+    if not (isinstance(config, dict) and {"class_name", "config"} <= config.keys()):
         raise ValueError("Improper config format: " + str(config))
-    cls = _known(config["class_name"], module_objects, custom_objects)
-    if cls is None:
-        raise ValueError(f"Unknown {printable_module_name}: {config['class_name']}")
-    return cls, config["config"]
+    name = config["class_name"]
+    found = _known(name, module_objects, custom_objects)
+    if found is None:
+        raise ValueError(f"Unknown {printable_module_name}: {name}")
+    return found, config["config"]
 
 
 def deserialize_keras_object(
@@ -136,8 +136,8 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 def func_dump(func: Any) -> tuple[str, Any, Any]:
     """(code as text, defaults, values it closes over) of a Python function."""
     code = base64.encodebytes(marshal.dumps(func.__code__)).decode("ascii")
-    closure = tuple(c.cell_contents for c in func.__closure__) if func.__closure__ else None
-    return code, func.__defaults__, closure
+    closure = tuple(cell.cell_contents for cell in func.__closure__ or ())
+    return code, func.__defaults__, closure or None
 
 
 def func_load(
@@ -147,15 +147,21 @@ def func_load(
     if isinstance(code, (tuple, list)):
         code, defaults, closure = code
         defaults = tuple(defaults) if isinstance(defaults, list) else defaults
-    if closure is not None:
-        closure = tuple(c if isinstance(c, types.CellType) else types.CellType(c) for c in closure)
+    compiled = marshal.loads(_as_bytes(code))
+    cells = None if closure is None else tuple(map(_as_cell, closure))
+    known = globals() if globs is None else globs
+    return types.FunctionType(compiled, known, compiled.co_name, defaults, cells)
+
+
+def _as_bytes(code: str) -> bytes:
     try:
-        raw_code = base64.decodebytes(code.encode("ascii"))
+        return base64.decodebytes(code.encode("ascii"))
     except (UnicodeEncodeError, binascii.Error):
-        raw_code = code.encode("raw_unicode_escape")
-    compiled = marshal.loads(raw_code)
-    globs = globals() if globs is None else globs
-    return types.FunctionType(compiled, globs, compiled.co_name, defaults, closure)
+        return code.encode("raw_unicode_escape")
+
+
+def _as_cell(value: Any) -> types.CellType:
+    return value if isinstance(value, types.CellType) else types.CellType(value)
 
 
 def to_list(x: Any) -> list[Any]:

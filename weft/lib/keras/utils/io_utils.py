@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections import defaultdict
@@ -30,13 +31,12 @@ def import_h5py(purpose: str) -> Any:
 def ask_to_proceed_with_overwrite(filepath: Any) -> bool:
     """Asks until the answer is y or n; whether it was y."""
     question = f"[WARNING] {filepath} already exists - overwrite? [y/n]"
-    answer = input(question).strip().lower()
-    while answer not in ("y", "n"):
-        answer = input('Enter "y" (overwrite) or "n" (cancel).').strip().lower()
-    if answer == "n":
-        return False
-    say("[TIP] Next time specify overwrite=True!")
-    return True
+    again = itertools.repeat('Enter "y" (overwrite) or "n" (cancel).')
+    answers = (input(each).strip().lower() for each in itertools.chain([question], again))
+    agreed = next(answer for answer in answers if answer in ("y", "n")) == "y"
+    if agreed:
+        say("[TIP] Next time specify overwrite=True!")
+    return agreed
 
 
 def may_write(filepath: Any, overwrite: bool) -> bool:

@@ -64,8 +64,8 @@ def _check_devices(gpus: Any, numbers: list[int]) -> None:
 
 
 def _part(x: Any, i: int, parts: int) -> Any:
-    shape = tuple(x.shape.as_list())[1:]
-    return Lambda(get_slice, output_shape=shape, arguments={"i": i, "parts": parts})(x)
+    shape = tuple(x.shape.as_list()[1:])
+    return Lambda(get_slice, shape, arguments={"i": i, "parts": parts})(x)
 
 
 def get_slice(data: Any, i: int, parts: int) -> Any:

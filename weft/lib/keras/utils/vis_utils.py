@@ -34,9 +34,8 @@ def model_to_dot(
     if subgraph:
         return drawing.cluster(model)
     dot = drawing.pydot.Dot()
-    dot.set("rankdir", rankdir)
-    dot.set("concentrate", True)
-    dot.set("dpi", dpi)
+    for key, value in {"rankdir": rankdir, "concentrate": True, "dpi": dpi}.items():
+        dot.set(key, value)
     dot.set_node_defaults(shape="record")
     drawing.fill(dot, model)
     return dot
@@ -48,8 +47,8 @@ class _Drawing:
 
     def cluster(self, model: Any) -> Any:
         frame = self.pydot.Cluster(style="dashed", graph_name=model.name)
-        frame.set("label", model.name)
-        frame.set("labeljust", "l")
+        for key, value in (("label", model.name), ("labeljust", "l")):
+            frame.set(key, value)
         self.fill(frame, model)
         return frame
 

@@ -77,15 +77,13 @@ class KerasClassifier(BaseWrapper):
 
     def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
         y = np.array(y)
-        if y.ndim == 2 and y.shape[1] > 1:
-            self.classes_ = np.arange(y.shape[1])
-        elif y.ndim in (1, 2):
-            self.classes_ = np.unique(y)
-            y = np.searchsorted(self.classes_, y)
-        else:
+        if y.ndim not in (1, 2):
             raise ValueError(f"Invalid shape for y: {y.shape}")
+        is_one_hot = y.ndim == 2 and y.shape[1] > 1
+        self.classes_ = np.arange(y.shape[1]) if is_one_hot else np.unique(y)
         self.n_classes_ = len(self.classes_)
-        return super().fit(x, y, **kwargs)
+        labels = y if is_one_hot else np.searchsorted(self.classes_, y)
+        return super().fit(x, labels, **kwargs)
 
     def predict(self, x: Any, **kwargs: Any) -> np.ndarray:
         """The likeliest classes."""
