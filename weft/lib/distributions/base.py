@@ -58,12 +58,12 @@ class Distribution(Described):
         self, sample_shape: Any, seed: int | None, name: str, **kwargs: Any
     ) -> Tensor:
         with self._name_scope(name, values=[sample_shape]):
-            shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-            shape, n = sample_shapes.as_vector(shape, "sample_shape")
-            samples = self._sample_n(n, seed, **kwargs)
-            whole = array.concat([shape, array.shape(samples)[1:]], 0)
-            samples = self._from_base(array.reshape(samples, whole), **kwargs)
-            return sample_shapes.set_static_shape(self, samples, shape)
+            asked = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
+            asked, count = sample_shapes.as_vector(asked, "sample_shape")
+            drawn = self._sample_n(count, seed, **kwargs)
+            parts = asked, array.shape(drawn)[1:]
+            drawn = array.reshape(drawn, array.concat(parts, 0))
+            return sample_shapes.set_static_shape(self, self._from_base(drawn, **kwargs), asked)
 
     def _from_base(self, samples: Tensor, **kwargs: Any) -> Tensor:
         """What samples become, once they have their shape."""

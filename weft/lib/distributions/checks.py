@@ -72,9 +72,8 @@ def nonnegative_integers(x: Any, name: str = "embed_check_nonnegative_integer_fo
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
         checks = [assert_non_negative(x, message=f"'{x}' must be non-negative.")]
-        if not x.dtype.is_integer:
-            message = f"'{x}' cannot contain fractional components."
-            checks.append(assert_integer_form(x, message=message))
+        whole = f"'{x}' cannot contain fractional components."
+        checks += [] if x.dtype.is_integer else [assert_integer_form(x, message=whole)]
         return with_dependencies(checks, x)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.special import new_seed
 
 
@@ -19,12 +20,12 @@ class Autoregressive(Distribution):
     there are numbers, all of them fit together.
     """
 
+    @keeps_arguments
     def __init__(
         self, distribution_fn: Callable[..., Distribution], sample0: Any = None,
         num_steps: int | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Autoregressive",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name) as name:
             self._distribution_fn, self._sample0 = distribution_fn, sample0
             first = distribution_fn() if sample0 is None else distribution_fn(sample0)
@@ -41,7 +42,7 @@ class Autoregressive(Distribution):
             self._num_steps = num_steps
         super().__init__(
             first.dtype, first.reparameterization_type, validate_args, allow_nan_stats,
-            parameters, first._graph_parents, name,
+            graph_parents=first._graph_parents, name=name,
         )  # fmt: skip
 
     @property
@@ -77,15 +78,16 @@ class Autoregressive(Distribution):
         return self.distribution0.event_shape_tensor()
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
+        """All draws have one seed; without one, Python's generator makes it up."""
         if seed is None:
-            seed = new_seed(np.random.randint(2**32 - 1), salt="autoregressive")
-        samples = self.distribution0.sample(n, seed=seed)
-        for _ in range(self._num_steps):
-            samples = self.distribution_fn(samples).sample(seed=seed)
-        return samples
-
-    def _log_prob(self, value: Any) -> Tensor:
-        return self.distribution_fn(value).log_prob(value)
+            seed = new_seed(np.random.randint(2**32 - 1), "autoregressive")
+        drawn = self.distribution0.sample(n, seed)
+        for _ in range(self.num_steps):
+            drawn = self.distribution_fn(drawn).sample((), seed)
+        return drawn
 
     def _prob(self, value: Any) -> Tensor:
         return self.distribution_fn(value).prob(value)
+
+    def _log_prob(self, value: Any) -> Tensor:
+        return self.distribution_fn(value).log_prob(value)

@@ -8,6 +8,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.ops.array import array
@@ -23,13 +24,13 @@ class _Deterministic(Distribution):
 
     def __init__(
         self, loc: Any, atol: Any, rtol: Any, validate_args: bool, allow_nan_stats: bool,
-        name: str, parameters: dict[str, Any],
+        name: str,
     ) -> None:  # fmt: skip
         with name_scope(name, values=[loc, atol, rtol]) as name:
             self.loc = self._place(convert_to_tensor(loc, name="loc"), validate_args)
             super().__init__(
-                self.loc.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-                [self.loc], name,
+                self.loc.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
+                graph_parents=[self.loc], name=name,
             )  # fmt: skip
             self._atol, self._rtol = self._tolerance(atol), self._tolerance(rtol)
             self._slack = self._atol
@@ -82,12 +83,12 @@ class Deterministic(_Deterministic):
 
     loc = Parameter("The number.")
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, atol: Any = None, rtol: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Deterministic",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name)
 
     def _prob(self, value: Any) -> Tensor:
         return math.cast(self._near(value), self.dtype)
@@ -101,12 +102,12 @@ class VectorDeterministic(_Deterministic):
 
     loc = Parameter("The vector.", rank=1)
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, atol: Any = None, rtol: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "VectorDeterministic",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name)
 
     def _place(self, loc: Tensor, validate_args: bool) -> Tensor:
         message = "Argument loc must be at least rank 1."
