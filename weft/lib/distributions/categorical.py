@@ -10,7 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import categorical_event, integers_castable_to, logits_and_probs
+from weft.lib.distributions.checks import categorical_event, categories, integers_castable_to
 from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
@@ -40,12 +40,10 @@ class Categorical(Distribution):
             locals(), "logits", "probs", like="logits", samples=NOT_REPARAMETERIZED
         )
         with made as name:
-            self.logits, self.probs = logits_and_probs(
-                logits, probs, True, validate_args=validate_args, name=name
-            )
+            self.logits, self.probs = categories(logits, probs, validate_args, name)
             if validate_args:
                 self.logits = categorical_event(self.logits)
-            dims = self.logits.shape.with_rank_at_least(1).dims
+            dims = self.logits.shape.dims
             last = None if dims is None else dims[-1].value
             size = array.shape(self.logits)[-1] if last is None else last
             self.event_size = convert_to_tensor(size, dtypes.int32, name="event_size")

@@ -215,6 +215,13 @@ def logits_and_probs(
             return (logs if multidimensional else logs - math.log1p(-1.0 * probs)), probs
 
 
+def categories(logits: Any, probs: Any, validate_args: bool, name: str) -> tuple[Tensor, Tensor]:
+    """Logits and probabilities of categories, which are on the last axis."""
+    found = logits_and_probs(logits, probs, True, validate_args=validate_args, name=name)
+    found[0].shape.with_rank_at_least(1)
+    return found
+
+
 def _floats(name: str, value: Any, dtype: DType | None) -> Tensor:
     tensor = convert_to_tensor(value, name=name, dtype=dtype)
     if not tensor.dtype.is_floating:

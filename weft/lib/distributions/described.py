@@ -56,6 +56,15 @@ def _own_scope(name: str) -> str:
         return scope
 
 
+def _known_sizes(shape: Any) -> Any:
+    """A shape, as a list if it is a `TensorShape`."""
+    if not isinstance(shape, TensorShape):
+        return shape
+    if not shape.is_fully_defined():
+        raise ValueError("TensorShape sample_shape must be fully defined")
+    return shape.as_list()
+
+
 class Described:
     """The part of a `Distribution` that says what it is a distribution of."""
 
@@ -177,13 +186,8 @@ class Described:
     @classmethod
     def param_static_shapes(cls, sample_shape: Any) -> dict[str, TensorShape]:
         """Shapes of parameters with which a sample has `sample_shape`, which must be known."""
-        if isinstance(sample_shape, TensorShape):
-            if not sample_shape.is_fully_defined():
-                raise ValueError("TensorShape sample_shape must be fully defined")
-            sample_shape = sample_shape.as_list()
-        shapes = {
-            name: constant_value(each) for name, each in cls.param_shapes(sample_shape).items()
-        }
+        found = cls.param_shapes(_known_sizes(sample_shape))
+        shapes = {name: constant_value(shape) for name, shape in found.items()}
         if any(value is None for value in shapes.values()):
             raise ValueError("sample_shape must be a fully-defined TensorShape or list/tuple")
         return {name: TensorShape(value) for name, value in shapes.items()}

@@ -149,8 +149,13 @@ def softplus_inverse(x: Any, name: str | None = None) -> Tensor:
         limit = np.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.0
         near, far = math.less(x, np.exp(limit)), math.greater(x, -limit)
         between = where_v2(math.logical_or(near, far), array.ones_like(x), x)
-        y = between + math.log(-math.expm1(-between))
-        return where_v2(near, math.log(x), where_v2(far, x, y))
+        exact = _log_expm1(between)
+        return where_v2(near, math.log(x), where_v2(far, x, exact))
+
+
+def _log_expm1(x: Tensor) -> Tensor:
+    """log(exp(x) - 1), for x > 0."""
+    return x + math.log(-math.expm1(-x))
 
 
 def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
@@ -176,13 +181,18 @@ def reduce_weighted_logsumexp(
 
 def _signed_logsumexp(logs: Tensor, w: Tensor, axis: Any, keep_dims: bool) -> tuple[Tensor, Tensor]:
     """(log |s|, sign of s) for the sum s of exp(logs), each with the sign of its weight."""
-    most = math.reduce_max(logs, axis=axis, keepdims=True)
-    finite = where_v2(math.is_inf(most), array.zeros_like(most), most)
-    parts = math.sign(w) * math.exp(logs - finite)
+    most = _finite_max(logs, axis)
+    parts = math.sign(w) * math.exp(logs - most)
     total = math.reduce_sum(parts, axis=axis, keepdims=keep_dims)
-    finite = finite if keep_dims else array.squeeze(finite, axis)
+    most = most if keep_dims else array.squeeze(most, axis)
     sign = math.sign(total)
-    return finite + math.log(sign * total), sign
+    return most + math.log(sign * total), sign
+
+
+def _finite_max(x: Tensor, axis: Any) -> Tensor:
+    """The largest number, or 0 where it is infinite."""
+    most = math.reduce_max(x, axis=axis, keepdims=True)
+    return where_v2(math.is_inf(most), array.zeros_like(most), most)
 
 
 def new_seed(seed: int | None, salt: str) -> int | None:

@@ -13,6 +13,18 @@ from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.special import new_seed
 
 
+def _steps(first: Distribution, asked: int | None) -> int:
+    """As many as asked for, or as an event has numbers."""
+    count = first.event_shape.num_elements() if asked is None else asked
+    if count is None:
+        raise ValueError(
+            "distribution_fn must generate a distribution with fully known `event_shape`."
+        )
+    if count < 1:
+        raise ValueError(f"num_steps ({count}) must be at least 1.")
+    return count
+
+
 class Autoregressive(Distribution):
     """`distribution_fn(x)` gives the distribution of all numbers given those before each.
 
@@ -30,16 +42,7 @@ class Autoregressive(Distribution):
             self._distribution_fn, self._sample0 = distribution_fn, sample0
             first = distribution_fn() if sample0 is None else distribution_fn(sample0)
             self._distribution0 = first
-            if num_steps is None:
-                num_steps = first.event_shape.num_elements()
-                if num_steps is None:
-                    raise ValueError(
-                        "distribution_fn must generate a distribution with fully known"
-                        " `event_shape`."
-                    )
-            if num_steps < 1:
-                raise ValueError(f"num_steps ({num_steps}) must be at least 1.")
-            self._num_steps = num_steps
+            self._num_steps = _steps(first, num_steps)
         super().__init__(
             first.dtype, first.reparameterization_type, validate_args, allow_nan_stats,
             graph_parents=first._graph_parents, name=name,

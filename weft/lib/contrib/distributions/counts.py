@@ -149,7 +149,7 @@ class Geometric(_Trials):
         return self._mean() / self.probs
 
     def _mode(self) -> Tensor:
-        return array.zeros(self.batch_shape_tensor(), dtype=self.dtype)
+        return self._zeros()
 
 
 class Binomial(_Trials):

@@ -63,7 +63,7 @@ class _Deterministic(Distribution):
         return array.tile(self.loc[None], array.concat([[n], array.ones_like(shape)], 0))
 
     def _entropy(self) -> Tensor:
-        return array.zeros(self.batch_shape_tensor(), self.dtype)
+        return self._zeros()
 
     def _mean(self) -> Tensor:
         return array.identity(self.loc)

@@ -12,7 +12,7 @@ from weft.lib.contrib.distributions.location_scale import Logistic
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.categorical import kl_of_logits
-from weft.lib.distributions.checks import checked, logits_and_probs
+from weft.lib.distributions.checks import categories, checked, logits_and_probs
 from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.dirichlet import negative_outer
 from weft.lib.distributions.kullback_leibler import RegisterKL
@@ -36,10 +36,7 @@ class _Categories(Distribution):
     event_size = Parameter("The number of categories.", rank=None)
 
     def _set_logits(self, logits: Any, probs: Any, validate_args: bool, name: str) -> None:
-        self.logits, self.probs = logits_and_probs(
-            logits, probs, True, validate_args=validate_args, name=name
-        )
-        self.logits.shape.with_rank_at_least(1)
+        self.logits, self.probs = categories(logits, probs, validate_args, name)
         with name_scope("event_size"):
             self.event_size = array.shape(self.logits)[-1]
 

@@ -66,7 +66,7 @@ class HalfNormal(Distribution):
         return math.square(self.scale) * (1.0 - 2.0 / pi)
 
     def _mode(self) -> Tensor:
-        return array.zeros(self.batch_shape_tensor(), self.dtype)
+        return self._zeros()
 
 
 class InverseGamma(ConcentrationAndRate):
