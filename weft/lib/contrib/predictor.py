@@ -24,8 +24,10 @@ class Predictor:
         self, graph: Graph, session: Any, inputs: Mapping[str, str], outputs: Mapping[str, str]
     ) -> None:
         self._graph, self._session = graph, session
-        self._feed_tensors = {k: graph.get_tensor_by_name(n) for k, n in inputs.items()}
-        self._fetch_tensors = {k: graph.get_tensor_by_name(n) for k, n in outputs.items()}
+        self._feed_tensors, self._fetch_tensors = (
+            {key: graph.get_tensor_by_name(name) for key, name in names.items()}
+            for names in (inputs, outputs)
+        )
 
     @property
     def graph(self) -> Graph:
@@ -99,9 +101,9 @@ def from_saved_model(
     return SavedModelPredictor(graph, session, input_names, output_names)
 
 
-def _names(signature: Any) -> tuple[dict[str, str], dict[str, str]]:
-    inputs = {key: info.name for key, info in signature.inputs.items()}
-    return inputs, {key: info.name for key, info in signature.outputs.items()}
+def _names(signature: Any) -> tuple[dict[str, str], ...]:
+    sides = signature.inputs, signature.outputs
+    return tuple({key: info.name for key, info in side.items()} for side in sides)
 
 
 def _check_arguments(key: Any, signature: Any, input_names: Any, output_names: Any) -> None:

@@ -129,12 +129,14 @@ class Mean(Metric):
 
     def call(self, values: Any, weights: Any = None) -> Any:
         """Gathers `values`; returns their sum, or the weighted values and the weights."""
-        if weights is None:
-            self.denom.assign_add(math.cast(array.size(values), self.dtype))
-            values = math.reduce_sum(values)
-            self.numer.assign_add(math.cast(values, self.dtype))
-            return values
-        weights = math.cast(weights, self.dtype)
+        if weights is not None:
+            return self._call_weighted(values, math.cast(weights, self.dtype))
+        self.denom.assign_add(math.cast(array.size(values), self.dtype))
+        total = math.reduce_sum(values)
+        self.numer.assign_add(math.cast(total, self.dtype))
+        return total
+
+    def _call_weighted(self, values: Any, weights: Any) -> Any:
         self.denom.assign_add(math.reduce_sum(weights))
         values = math.cast(values, self.dtype) * weights
         self.numer.assign_add(math.reduce_sum(values))

@@ -265,14 +265,17 @@ def _usual_norm(
     """The largest norm to expect, and the mean of its logarithm."""
     with vs.variable_scope(name, "AdaptiveMaxNorm", [norm]):
         log_norm = math.log(norm + epsilon)
-        if step is not None:
-            n = math.cast(step, dtypes.float32)
-            decay = math.minimum(decay, n / (n + 1.0))
+        decay = decay if step is None else _at_first(decay, step)
         mean = _moving("mean", log_norm, decay)
-        squares = _moving("sq_mean", math.square(log_norm), decay)
-        variance = squares - math.square(mean)
-        std = math.sqrt(math.maximum(epsilon, variance))
-        return math.exp(mean + std_factor * std), mean
+        variance = _moving("sq_mean", math.square(log_norm), decay) - math.square(mean)
+        above = std_factor * math.sqrt(math.maximum(epsilon, variance))
+        return math.exp(mean + above), mean
+
+
+def _at_first(decay: Any, step: Any) -> Tensor:
+    """A decay that is smaller in the first steps, when there is little to average."""
+    n = math.cast(step, dtypes.float32)
+    return math.minimum(decay, n / (n + 1.0))
 
 
 def _moving(name: str, value: Tensor, decay: Any) -> Any:

@@ -254,7 +254,7 @@ class Experiment:
 
     def _start_server(self) -> Any:
         config = self.estimator.config
-        if not config.cluster_spec or not config.task_type or not config.master:
+        if not all((config.cluster_spec, config.task_type, config.master)):
             raise ValueError(
                 "Could not start server; be sure to specify cluster_spec, task_type, master, and "
                 "task in RunConfig or set the TF_CONFIG environment variable."

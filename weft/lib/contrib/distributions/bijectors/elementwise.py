@@ -139,8 +139,7 @@ class Sigmoid(OfNumbers):
     def __init__(self, validate_args: bool = False, name: str = "sigmoid") -> None:
         super().__init__(validate_args, name)
 
-    def _forward(self, x: Any) -> Tensor:
-        return math.sigmoid(x)
+    _forward = staticmethod(math.sigmoid)  # type: ignore[assignment]
 
     def _inverse(self, y: Any) -> Tensor:
         return math.log(y) - math.log1p(-y)

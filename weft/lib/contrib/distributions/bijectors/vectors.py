@@ -37,20 +37,25 @@ class _NoVolume(Bijector):
         return constant(0.0, x.dtype.base_dtype)
 
 
-def _each_once(order: Tensor, validate_args: bool) -> Tensor:
-    """`order`, which has every number from 0 once; checked at once if it is known."""
+def _permutation(given: Any, validate_args: bool) -> Tensor:
+    """A vector that has every number from 0 once; checked at once if it is known."""
+    order = convert_to_tensor(given, name="permutation")
+    if not order.dtype.is_integer:
+        raise TypeError(f"permutation.dtype ({order.dtype.name}) should be `int`-like.")
     message = "Permutation over `d` must contain exactly one of each of `{0, 1, ..., d}`."
     known = constant_value(order)
     if known is None:
-        return checked(validate_args, order, lambda: [_sorted_is_range(order, message)])
+        return checked(
+            validate_args, order,
+            lambda: [assert_equal(*_sorted_and_range(order), message=message)],
+        )  # fmt: skip
     if sorted(known.tolist()) != list(range(known.size)):
         raise ValueError(message)
     return order
 
 
-def _sorted_is_range(order: Tensor, message: str) -> Any:
-    largest_first = top_k(-order, k=array.shape(order)[-1], sorted=True)[0]
-    return assert_equal(-largest_first, math.range(array.size(order)), message=message)
+def _sorted_and_range(order: Tensor) -> tuple[Tensor, Tensor]:
+    return -top_k(-order, array.shape(order)[-1])[0], math.range(array.size(order))
 
 
 class Permute(_NoVolume):
@@ -60,10 +65,7 @@ class Permute(_NoVolume):
         self, permutation: Any, validate_args: bool = False, name: str | None = None
     ) -> None:
         with name_scope(name, "permute", values=[permutation]):
-            order = convert_to_tensor(permutation, name="permutation")
-            if not order.dtype.is_integer:
-                raise TypeError(f"permutation.dtype ({order.dtype.name}) should be `int`-like.")
-            self.permutation = _each_once(order, validate_args)
+            self.permutation = _permutation(permutation, validate_args)
             super().__init__(
                 forward_min_event_ndims=1, is_constant_jacobian=True, validate_args=validate_args,
                 name=name or "permute",
@@ -128,8 +130,9 @@ class SoftmaxCentered(_LastAxisGrows):
         return -math.reduce_sum(math.log(y), axis=-1)
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
-        whole = softplus(math.reduce_logsumexp(x, axis=-1, keepdims=True))
-        log_shares = math.reduce_sum(x - whole, axis=-1, keepdims=True) - whole
+        last: dict[str, Any] = {"axis": -1, "keepdims": True}
+        whole = softplus(math.reduce_logsumexp(x, **last))
+        log_shares = math.reduce_sum(x - whole, **last) - whole
         return array.squeeze(log_shares, axis=-1)
 
 
@@ -144,8 +147,7 @@ class Ordered(_LastAxisGrows):
         return array.concat([x[..., :1], self._log_steps(x)], axis=-1)
 
     def _inverse(self, y: Any) -> Tensor:
-        steps = array.concat([y[..., :1], math.exp(y[..., 1:])], axis=-1)
-        return math.cumsum(steps, axis=-1)
+        return math.cumsum(array.concat([y[..., :1], math.exp(y[..., 1:])], axis=-1), axis=-1)
 
     def _inverse_log_det_jacobian(self, y: Any) -> Tensor:
         return math.reduce_sum(y[..., 1:], axis=-1)

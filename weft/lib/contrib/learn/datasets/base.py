@@ -35,13 +35,12 @@ def load_csv_with_header(
     """Rows of numbers; the first says how many rows and features there are."""
     with GFile(filename) as file:
         reader = csv.reader(file)
-        rows, features = (int(cell) for cell in next(reader)[:2])
-        data = np.zeros((rows, features), dtype=features_dtype)
-        target = np.zeros((rows,), dtype=target_dtype)
+        shape = tuple(int(cell) for cell in next(reader)[:2])
+        found = Dataset(np.zeros(shape, features_dtype), np.zeros(shape[:1], target_dtype))
         for number, row in enumerate(reader):
-            target[number] = np.asarray(row.pop(target_column), dtype=target_dtype)
-            data[number] = np.asarray(row, dtype=features_dtype)
-    return Dataset(data, target)
+            found.target[number] = np.asarray(row.pop(target_column), dtype=target_dtype)
+            found.data[number] = np.asarray(row, dtype=features_dtype)
+    return found
 
 
 def load_csv_without_header(

@@ -29,8 +29,15 @@ def collecting(scope: Any, default_name: str, inputs: Any) -> Iterator[tuple[Any
             yield opened, collection
 
 
-def _dropped(net: Any, keep_prob: float, is_training: Any, scope: str) -> Any:
-    return arrays.dropout(net, keep_prob, is_training=is_training, scope=scope)
+def convolved(
+    net: Any, layers: list[tuple[int, int, dict[str, Any]]], window: int, **pool: Any
+) -> Any:
+    """Convolutions of these (depth, window, settings), pooled after the first two and the last."""
+    for i, (depth, size, settings) in enumerate(layers, 1):
+        net = convolutions.conv2d(net, depth, [size, size], scope=f"conv{i}", **settings)
+        if i in (1, 2, len(layers)):
+            net = pooling.max_pool2d(net, [window, window], scope=f"pool{i}", **pool)
+    return net
 
 
 def classified(
@@ -43,13 +50,12 @@ def classified(
     **last: Any,
 ) -> Any:
     """fc6, fc7 and fc8 with dropout between them."""
-    net = convolutions.conv2d(net, width, [window, window], padding="VALID", scope="fc6")
-    net = _dropped(net, keep_prob, is_training, "dropout6")
-    net = convolutions.conv2d(net, 4096, [1, 1], scope="fc7")
-    net = _dropped(net, keep_prob, is_training, "dropout7")
-    return convolutions.conv2d(
-        net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="fc8", **last
-    )
+    hidden = {6: (width, window, {"padding": "VALID"}), 7: (4096, 1, {})}
+    for i, (units, size, settings) in hidden.items():
+        net = convolutions.conv2d(net, units, [size, size], scope=f"fc{i}", **settings)
+        net = arrays.dropout(net, keep_prob, is_training=is_training, scope=f"dropout{i}")
+    last = {"activation_fn": None, "normalizer_fn": None, **last}
+    return convolutions.conv2d(net, num_classes, [1, 1], scope="fc8", **last)
 
 
 def small_start(build: Callable[[], Any]) -> Any:

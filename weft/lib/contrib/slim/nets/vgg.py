@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.lib.contrib.framework.arg_scope import arg_scope
+from weft.lib.contrib.framework.arg_scope import scope_of
 from weft.lib.contrib.layers import convolutions, dense, pooling, stacks
 from weft.lib.contrib.layers.regularizers import l2_regularizer
 from weft.lib.contrib.slim.nets.classifier import ZEROS, Net, classified, collecting, finished
@@ -15,16 +15,15 @@ _WIDTHS = (64, 128, 256, 512, 512)
 
 
 def vgg_arg_scope(weight_decay: float = 0.0005) -> Any:
-    with (
-        arg_scope(
-            [convolutions.conv2d, dense.fully_connected],
-            activation_fn=nn_impl.relu,
-            weights_regularizer=l2_regularizer(weight_decay),
-            biases_initializer=ZEROS,
-        ),
-        arg_scope([convolutions.conv2d], padding="SAME") as scope,
-    ):
-        return scope
+    weighted = {
+        "activation_fn": nn_impl.relu,
+        "weights_regularizer": l2_regularizer(weight_decay),
+        "biases_initializer": ZEROS,
+    }
+    return scope_of(
+        ([convolutions.conv2d, dense.fully_connected], weighted),
+        ([convolutions.conv2d], {"padding": "SAME"}),
+    )
 
 
 def _vgg(name: str, repeats: tuple[int, ...]) -> Callable[..., Net]:
