@@ -120,10 +120,11 @@ def _check_arguments(key: Any, signature: Any, input_names: Any, output_names: A
 
 def _meta_graph_of(export_dir: Any, tags: str) -> Any:
     wanted = {tag.strip() for tag in tags.split(",")}
-    for meta_graph in read_saved_model(export_dir).meta_graphs:
-        if set(meta_graph.meta_info_def.tags) == wanted:
-            return meta_graph
-    raise ValueError(f"Could not find MetaGraphDef with tags {tags}")
+    graphs = read_saved_model(export_dir).meta_graphs
+    found = [each for each in graphs if set(each.meta_info_def.tags) == wanted]
+    if not found:
+        raise ValueError(f"Could not find MetaGraphDef with tags {tags}")
+    return found[0]
 
 
 def _signature_of(export_dir: Any, tags: str, key: str | None) -> Any:

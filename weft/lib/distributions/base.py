@@ -65,9 +65,8 @@ class Distribution(Described):
             asked = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
             asked, count = sample_shapes.as_vector(asked, "sample_shape")
             drawn = self._sample_n(count, seed, **kwargs)
-            parts = asked, array.shape(drawn)[1:]
-            drawn = array.reshape(drawn, array.concat(parts, 0))
-            return sample_shapes.set_static_shape(self, self._from_base(drawn, **kwargs), asked)
+            made = self._from_base(sample_shapes.unflattened(drawn, asked), **kwargs)
+            return sample_shapes.set_static_shape(self, made, asked)
 
     def _from_base(self, samples: Tensor, **kwargs: Any) -> Tensor:
         """What samples become, once they have their shape."""

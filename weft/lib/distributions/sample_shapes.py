@@ -70,6 +70,11 @@ def as_vector(shape: Tensor, name: str) -> tuple[Tensor, Any]:
     return shape, count
 
 
+def unflattened(samples: Tensor, shape: Tensor) -> Tensor:
+    """Samples that are counted by their first axis, in the shape that was asked for."""
+    return array.reshape(samples, array.concat([shape, array.shape(samples)[1:]], 0))
+
+
 def set_static_shape(distribution: Any, samples: Tensor, sample_shape: Tensor) -> Tensor:
     """Tells `samples` what is known of their shape."""
     wanted = TensorShape(constant_value(sample_shape))

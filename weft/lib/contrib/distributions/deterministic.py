@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
 from weft.lib.distributions.described import keeps_arguments
@@ -26,25 +26,23 @@ class _Deterministic(Distribution):
         self, loc: Any, atol: Any, rtol: Any, validate_args: bool, allow_nan_stats: bool,
         name: str,
     ) -> None:  # fmt: skip
-        with name_scope(name, values=[loc, atol, rtol]) as name:
+        names = "loc", "atol", "rtol"
+        with self._made_of(locals(), *names, like="loc", samples=NOT_REPARAMETERIZED):
             self.loc = self._place(convert_to_tensor(loc, name="loc"), validate_args)
-            super().__init__(
-                self.loc.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
-                graph_parents=[self.loc], name=name,
-            )  # fmt: skip
-            self._atol, self._rtol = self._tolerance(atol), self._tolerance(rtol)
+            self._atol = self._tolerance(atol, validate_args)
+            self._rtol = self._tolerance(rtol, validate_args)
             self._slack = self._atol
             if rtol is not None:
-                self._slack = self._atol + self._rtol * math.abs(self.loc)
+                self._slack += self._rtol * math.abs(self.loc)
 
     def _place(self, loc: Tensor, validate_args: bool) -> Tensor:
         return loc
 
-    def _tolerance(self, value: Any) -> Tensor:
+    def _tolerance(self, value: Any, validate_args: bool) -> Tensor:
         given = convert_to_tensor(0 if value is None else value, dtype=self.loc.dtype)
         message = "Argument 'tol' must be non-negative"
         return checked(
-            self.validate_args and value is not None, given,
+            validate_args and value is not None, given,
             lambda: [assert_non_negative(given, message=message)],
         )  # fmt: skip
 

@@ -82,16 +82,14 @@ class Metric(AutoTrackable):
 
     def aggregate(self, metrics: Iterable[Metric]) -> None:
         """Adds the variables of others of its kind to its own."""
-        metrics = list(metrics)
-        for other in metrics:
-            if type(self) is not type(other):
-                raise TypeError(
-                    f"All metrics must be the same type, '{type(self)}' != '{type(other)}'."
-                )
-        for i, own in enumerate(self._vars):
-            if any(other._vars[i].name != own.name for other in metrics):
+        others = list(metrics)
+        strange = [type(other) for other in others if type(other) is not type(self)]
+        if strange:
+            raise TypeError(f"All metrics must be the same type, '{type(self)}' != '{strange[0]}'.")
+        for own, *theirs in zip(self._vars, *(other._vars for other in others), strict=True):
+            if {each.name for each in theirs} - {own.name}:
                 raise ValueError("All metrics must have variables in the same order.")
-            own.assign_add(math.add_n([other._vars[i].read_value() for other in metrics]))
+            own.assign_add(math.add_n([each.read_value() for each in theirs]))
 
     def add_variable(
         self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None

@@ -205,5 +205,10 @@ def with_rank(tensor: Tensor, output_rank: int, column_name: str | None = None) 
     return array.expand_dims(tensor, -1, name="expand_dims")
 
 
+def with_values(sparse: SparseTensor, values: Any) -> SparseTensor:
+    """A sparse tensor with other values at the same places."""
+    return SparseTensor(sparse.indices, values, sparse.dense_shape)
+
+
 def is_string_or_integer(dtype: Any) -> bool:
     return dtype == dtypes.string or dtype.is_integer

@@ -15,6 +15,7 @@ from weft.lib.contrib.layers.column_base import (
     WideArguments,
     refuse,
     with_rank,
+    with_values,
     zero_weights,
 )
 from weft.lib.feature_column.base import CategoricalColumn, DenseColumn
@@ -167,8 +168,7 @@ class _RealValuedVarLenColumn(
     def _normalized_input_tensor(self, input_tensor: Any) -> Any:
         if not self.is_sparse or self.normalizer is None:
             return super()._normalized_input_tensor(input_tensor)
-        indices, values, shape = input_tensor.indices, input_tensor.values, input_tensor.dense_shape
-        return SparseTensor(indices, self.normalizer(values), shape)
+        return with_values(input_tensor, self.normalizer(input_tensor.values))
 
     def _to_dense_tensor(self, input_tensor: Any) -> Tensor:
         if not self.is_sparse:

@@ -15,6 +15,7 @@ from weft.lib.contrib.layers.column_base import (
     is_string_or_integer,
     refuse,
     with_rank,
+    with_values,
     zero_weights,
 )
 from weft.lib.feature_column.base import CategoricalColumn
@@ -164,16 +165,12 @@ def _check_sparse(
         )
 
 
-def _with_values(sparse: SparseTensor, values: Any) -> SparseTensor:
-    return SparseTensor(sparse.indices, values, sparse.dense_shape)
-
-
 class _SparseColumnIntegerized(_SparseColumn):
     """See `sparse_column_with_integerized_feature`."""
 
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         ids = math.mod(input_tensor.values, self.bucket_size, name="mod")
-        return _with_values(input_tensor, ids)
+        return with_values(input_tensor, ids)
 
 
 def sparse_column_with_integerized_feature(
@@ -200,9 +197,9 @@ class _SparseColumnHashed(_SparseColumn):
             values = string_numbers.as_string(values)
         if not self.hash_keys:
             ids = string_hash.string_to_hash_bucket_fast(values, size, name="lookup")
-            return _with_values(input_tensor, ids)
+            return with_values(input_tensor, ids)
         strong = string_hash.string_to_hash_bucket_strong
-        hashed = [_with_values(input_tensor, strong(values, size, key)) for key in self.hash_keys]
+        hashed = [with_values(input_tensor, strong(values, size, key)) for key in self.hash_keys]
         return sparse_select.sparse_concat(axis=1, sp_inputs=hashed, name="lookup")
 
 
@@ -262,9 +259,9 @@ class _SparseColumnVocabulary(_SparseColumn):
 
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         if self.dtype.is_integer:
-            input_tensor = _with_values(input_tensor, string_numbers.as_string(input_tensor.values))
-        file, _, *sizes = self.lookup_config
-        table = lookup.index_table_from_file(file, *sizes, name=f"{self.name}_lookup")
+            input_tensor = with_values(input_tensor, string_numbers.as_string(input_tensor.values))
+        file, _, *known = self.lookup_config
+        table = lookup.index_table_from_file(file, *known[:3], name=f"{self.name}_lookup")
         return table.lookup(input_tensor)
 
 

@@ -173,7 +173,7 @@ def finished(
     normalizer_params: Any = None,
 ) -> Any:
     """`outputs` normalized, activated and collected."""
-    steps = (normalizer_fn, normalizer_params or {}), (activation_fn, {})
+    steps: Any = (normalizer_fn, normalizer_params or {}), (activation_fn, {})
     for function, settings in steps:
         outputs = outputs if function is None else function(outputs, **settings)
     return collect_named_outputs(outputs_collections, name, outputs)
@@ -254,7 +254,7 @@ def _dimension(shape: Any, axis: int, min_rank: int) -> int:
     return size
 
 
-def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
+def two_element_tuple(int_or_tuple: Any) -> Any:
     """A number for both axes, or one for each."""
     given = int_or_tuple
     if isinstance(given, int):

@@ -56,6 +56,12 @@ def make_export_strategy(
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
 
+def _wait(seconds: float | None, what: str) -> None:
+    if seconds:
+        logging.info(f"Waiting %d secs before starting {what}.", seconds)
+        time.sleep(seconds)
+
+
 class Experiment:
     """Trains, evaluates, or both; `learn_runner.run` picks what the task is to do."""
 
@@ -128,17 +134,13 @@ class Experiment:
             hooks.append(GlobalStepWaiterHook(int(8000.0 * math.log(task + 1))))
         elif delay_secs is None:
             delay_secs = min(60, task * 5)
-        if delay_secs:
-            logging.info("Waiting %d secs before starting training.", delay_secs)
-            time.sleep(delay_secs)
+        _wait(delay_secs, "training")
         return self._train(hooks, max_steps=self.train_steps)
 
     def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> Any:
         """Evaluates once."""
         delay = self._eval_delay if delay_secs is None else delay_secs
-        if delay:
-            logging.info("Waiting %d secs before starting eval.", delay)
-            time.sleep(delay)
+        _wait(delay, "eval")
         return self._evaluate(self._inputs[1], name or "one_pass")
 
     def train_and_evaluate(self) -> tuple[Any, list[Any]]:

@@ -179,9 +179,8 @@ class Image(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors: dict[str, Any]) -> Any:
         encoded, kind = (keys_to_tensors[key] for key in self._keys)
-        if self._repeated:
-            return map_fn(lambda each: self._decode(each, kind), encoded, dtype=self._dtype)
-        return self._decode(encoded, kind)
+        decode = partial(self._decode, kind=kind)
+        return map_fn(decode, encoded, dtype=self._dtype) if self._repeated else decode(encoded)
 
     def _decode(self, encoded: Any, kind: Any) -> Any:
         is_raw = math.logical_or(math.equal(kind, "raw"), math.equal(kind, "RAW"))

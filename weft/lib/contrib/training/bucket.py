@@ -145,10 +145,13 @@ def _connect(
 
 
 def _report(queues: list[Any], top: Any, capacity: int) -> None:
-    for q in queues:
-        summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
-    full = math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
-    summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", full)
+    def length() -> Tensor:
+        return math.cast(top.size(), dtypes.float32)
+
+    for queue in queues:
+        summary.scalar(f"bucket/{queue.name}/size", length())
+    share = length() * (1.0 / capacity)
+    summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", share)
 
 
 def bucket_by_sequence_length(

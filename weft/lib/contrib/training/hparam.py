@@ -112,13 +112,13 @@ class HParams:
 
     def add_hparam(self, name: str, value: Any) -> None:
         """Adds a hyperparameter; a list must not be empty."""
+        many = isinstance(value, list | tuple)
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
-        many = isinstance(value, list | tuple)
-        values = value if many else [value]
-        if not values:
+        if many and not value:
             raise ValueError(f"Multi-valued hyperparameters cannot be empty: {name}")
-        self._hparam_types[name] = type(values[0]), many
+        kinds = [type(each) for each in (value if many else [value])]
+        self._hparam_types[name] = kinds[0], many
         setattr(self, name, value)
 
     def set_hparam(self, name: str, value: Any) -> None:

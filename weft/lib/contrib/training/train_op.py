@@ -58,12 +58,13 @@ def clip_gradient_norms_fn(max_norm: Any) -> Callable[[Pairs], Pairs]:
 
 def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: dict[Any, Any]) -> Pairs:
     """Gradients times what is given for their variable or its name."""
-    if not isinstance(grads_and_vars, list):
-        raise ValueError("`grads_and_vars` must be a list.")
-    if not gradient_multipliers:
-        raise ValueError("`gradient_multipliers` is empty.")
-    if not isinstance(gradient_multipliers, dict):
-        raise ValueError("`gradient_multipliers` must be a dict.")
+    for fine, rule in (
+        (isinstance(grads_and_vars, list), "`grads_and_vars` must be a list."),
+        (gradient_multipliers, "`gradient_multipliers` is empty."),
+        (isinstance(gradient_multipliers, dict), "`gradient_multipliers` must be a dict."),
+    ):
+        if not fine:
+            raise ValueError(rule)
     return [(_multiplied(grad, var, gradient_multipliers), var) for grad, var in grads_and_vars]
 
 

@@ -113,7 +113,10 @@ def real_nvp_default_template(
             last = output_units if shift_only else 2 * output_units
             for units, function in _widths(hidden_layers, activation, last):
                 x = dense(*args, inputs=x, units=units, activation=function, **kwargs)
-            return (x, None) if shift_only else tuple(array.split(x, 2, axis=-1))
+            if shift_only:
+                return x, None
+            shift, log_scale = array.split(x, 2, axis=-1)
+            return shift, log_scale
 
         return make_template("real_nvp_default_template", network)
 
@@ -220,11 +223,16 @@ def masked_autoregressive_default_template(
                 )  # fmt: skip
             if shift_only:
                 return array.reshape(x, shape), None
-            pairs = array.reshape(x, array.concat([shape, [2]], axis=0))
-            shift, log_scale = array.unstack(pairs, num=2, axis=-1)
+            shift, log_scale = _halves(x, shape)
             return shift, clip(log_scale, log_scale_min_clip, log_scale_max_clip)
 
         return make_template(name, network)
+
+
+def _halves(x: Tensor, shape: Tensor) -> list[Tensor]:
+    """Two numbers for each of `shape`, apart."""
+    pairs = array.reshape(x, array.concat([shape, [2]], axis=0))
+    return array.unstack(pairs, num=2, axis=-1)
 
 
 def _clipped_with_gradient(x: Tensor, low: float, high: float) -> Tensor:

@@ -8,6 +8,7 @@ from weft.lib.contrib.framework.arg_scope import scope_of
 from weft.lib.contrib.layers import convolutions, dense, pooling
 from weft.lib.contrib.layers.regularizers import l2_regularizer
 from weft.lib.contrib.slim.nets.classifier import (
+    LAYERS,
     ZEROS,
     Net,
     classified,
@@ -49,7 +50,7 @@ def alexnet_v2(
     scope: Any = "alexnet_v2",
 ) -> Net:
     """Five convolutions and three layers of classification."""
-    with collecting(scope, "alexnet_v2", inputs) as (opened, collection):
+    with collecting(scope, "alexnet_v2", inputs, LAYERS) as (opened, collection):
         net = convolved(inputs, _LAYERS, 3, stride=2)
         net = small_start(
             lambda: classified(

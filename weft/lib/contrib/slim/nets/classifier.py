@@ -17,15 +17,17 @@ from weft.ops.state.initializers import (
 )
 
 Net = tuple[Any, dict[str, Any]]
+LAYERS = [convolutions.conv2d, dense.fully_connected, pooling.max_pool2d]
 
 
 @contextmanager
-def collecting(scope: Any, default_name: str, inputs: Any) -> Iterator[tuple[Any, str]]:
-    """A variable scope whose layers are collected: the scope, and the collection."""
-    with vs.variable_scope(scope, default_name, [inputs]) as opened:
-        collection = opened.original_name_scope + "_end_points"
-        collected = [convolutions.conv2d, dense.fully_connected, pooling.max_pool2d]
-        with arg_scope(collected, outputs_collections=collection):
+def collecting(
+    scope: Any, default_name: str, inputs: Any, layers: list[Any], reuse: Any = None
+) -> Iterator[tuple[Any, str]]:
+    """A variable scope in which what `layers` give is collected: the scope, and the collection."""
+    with vs.variable_scope(scope, default_name, [inputs], reuse=reuse) as opened:
+        collection = f"{opened.original_name_scope}_end_points"
+        with arg_scope(layers, outputs_collections=collection):
             yield opened, collection
 
 

@@ -12,7 +12,8 @@ depth it is a pooling layer. The last layers of a branch may fork and be joined 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from weft.graph.graph import GraphKeys
@@ -166,5 +167,12 @@ def inception_arg_scope(
     )
 
 
-def training(is_training: Any) -> Any:
-    return arg_scope([batch_normalization.batch_norm, arrays.dropout], is_training=is_training)
+@contextmanager
+def opened(
+    scope: Any, default_name: str, given: tuple[Any, ...], reuse: Any, is_training: Any
+) -> Iterator[Any]:
+    """The variable scope of a net that is trained, or is not."""
+    trained = [batch_normalization.batch_norm, arrays.dropout]
+    with vs.variable_scope(scope, default_name, list(given), reuse=reuse) as found:
+        with arg_scope(trained, is_training=is_training):
+            yield found

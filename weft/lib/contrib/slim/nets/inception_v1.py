@@ -77,10 +77,8 @@ def inception_v1(
     scope: Any = "InceptionV1",
 ) -> Net:
     """Logits of images of 224 by 224, and the end points."""
-    with (
-        vs.variable_scope(scope, "InceptionV1", [inputs, num_classes], reuse=reuse) as opened,
-        parts.training(is_training),
-    ):
+    given = inputs, num_classes
+    with parts.opened(scope, "InceptionV1", given, reuse, is_training) as opened:
         net, end_points = inception_v1_base(inputs, scope=opened)
         with vs.variable_scope("Logits"):
             pooled = pooling.avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")

@@ -121,10 +121,8 @@ def inception_v3(
 ) -> Net:
     """Logits of images of 299 by 299, and the end points."""
     depth = parts.depths(min_depth, depth_multiplier)
-    with (
-        vs.variable_scope(scope, "InceptionV3", [inputs, num_classes], reuse=reuse) as opened,
-        parts.training(is_training),
-    ):
+    given = inputs, num_classes
+    with parts.opened(scope, "InceptionV3", given, reuse, is_training) as opened:
         net, end_points = inception_v3_base(
             inputs, scope=opened, min_depth=min_depth, depth_multiplier=depth_multiplier
         )

@@ -7,6 +7,7 @@ from typing import Any
 from weft.lib.contrib.framework.arg_scope import scope_of
 from weft.lib.contrib.layers import pooling
 from weft.lib.contrib.slim.nets.classifier import (
+    LAYERS,
     ZEROS,
     Net,
     classified,
@@ -39,7 +40,7 @@ def overfeat(
     scope: Any = "overfeat",
 ) -> Net:
     """Five convolutions and three layers of classification, for images of 231 x 231."""
-    with collecting(scope, "overfeat", inputs) as (opened, collection):
+    with collecting(scope, "overfeat", inputs, LAYERS) as (opened, collection):
         net = convolved(inputs, _LAYERS, 2)
         net = small_start(
             lambda: classified(

@@ -10,6 +10,8 @@ from weft.lib.contrib.framework.arg_scope import add_arg_scope, arg_scope, scope
 from weft.lib.contrib.layers import arrays, batch_normalization, convolutions, pooling, utils
 from weft.lib.contrib.layers.initializers import variance_scaling_initializer
 from weft.lib.contrib.layers.regularizers import l2_regularizer
+from weft.lib.contrib.slim.nets.classifier import collecting
+from weft.lib.contrib.slim.nets.inception_parts import scores
 from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.nn import activations as nn_impl
@@ -177,29 +179,21 @@ def resnet(
         scope: Any = None,
     ) -> tuple[Any, dict[str, Any]]:
         """The net of these blocks, and its end points by name."""
-        with vs.variable_scope(scope, name, [inputs], reuse=reuse) as opened:
-            collection = opened.original_name_scope + "_end_points"
-            collected = [convolutions.conv2d, bottleneck, stack_blocks_dense]
-            with (
-                arg_scope(collected, outputs_collections=collection),
-                arg_scope([batch_normalization.batch_norm], is_training=is_training),
-            ):
-                net, left = inputs, output_stride
-                if include_root_block:
-                    left = root_stride(output_stride)  # type: ignore[assignment]
-                    net = _rooted(inputs, root)
-                net = end(stack_blocks_dense(net, blocks, left))
-                return _ended(net, num_classes, global_pool, collection)
+        layers = [convolutions.conv2d, bottleneck, stack_blocks_dense]
+        trained = arg_scope([batch_normalization.batch_norm], is_training=is_training)
+        with collecting(scope, name, inputs, layers, reuse) as (_, collection), trained:
+            net, left = inputs, output_stride
+            if include_root_block:
+                left = root_stride(output_stride)  # type: ignore[assignment]
+                with arg_scope([convolutions.conv2d], **root):
+                    net = conv2d_same(net, 64, 7, 2, scope="conv1")
+                net = pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
+            net = end(stack_blocks_dense(net, blocks, left))
+            return _ended(net, num_classes, global_pool, collection)
 
     net_of.__name__ = net_of.__qualname__ = name
     net_of.default_image_size = 224  # type: ignore[attr-defined]
     return net_of
-
-
-def _rooted(inputs: Any, settings: dict[str, Any]) -> Any:
-    with arg_scope([convolutions.conv2d], **settings):
-        net = conv2d_same(inputs, 64, 7, 2, scope="conv1")
-    return pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
 
 
 def _ended(
@@ -209,10 +203,9 @@ def _ended(
         net = math.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
     if num_classes is None:
         return net, utils.convert_collection_to_dict(collection)
-    logits = convolutions.conv2d(net, num_classes, [1, 1], scope="logits", **BARE)
-    end_points = utils.convert_collection_to_dict(collection)
-    end_points["predictions"] = arrays.softmax(logits, scope="predictions")
-    return logits, end_points
+    logits = scores(net, num_classes, "logits", squeeze=False)
+    collected = utils.convert_collection_to_dict(collection)
+    return logits, collected | {"predictions": arrays.softmax(logits, scope="predictions")}
 
 
 def deep(

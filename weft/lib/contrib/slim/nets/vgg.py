@@ -8,7 +8,14 @@ from typing import Any
 from weft.lib.contrib.framework.arg_scope import scope_of
 from weft.lib.contrib.layers import convolutions, dense, pooling, stacks
 from weft.lib.contrib.layers.regularizers import l2_regularizer
-from weft.lib.contrib.slim.nets.classifier import ZEROS, Net, classified, collecting, finished
+from weft.lib.contrib.slim.nets.classifier import (
+    LAYERS,
+    ZEROS,
+    Net,
+    classified,
+    collecting,
+    finished,
+)
 from weft.ops.nn import activations as nn_impl
 
 _WIDTHS = (64, 128, 256, 512, 512)
@@ -35,7 +42,7 @@ def _vgg(name: str, repeats: tuple[int, ...]) -> Callable[..., Net]:
         spatial_squeeze: bool = True,
         scope: Any = name,
     ) -> Net:
-        with collecting(scope, name, inputs) as (opened, collection):
+        with collecting(scope, name, inputs, LAYERS) as (opened, collection):
             net = inputs
             for i, (times, width) in enumerate(zip(repeats, _WIDTHS, strict=True), 1):
                 net = stacks.repeat(
