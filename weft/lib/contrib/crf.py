@@ -48,25 +48,20 @@ def crf_sequence_score(
     inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any
 ) -> Tensor:
     """The score of the given tags of each example, not normalized."""
+    kind = tag_indices.dtype
+
+    def one_step() -> Tensor:
+        count = array.shape(inputs, out_type=kind)[0]
+        rows = array.reshape(sequence.range(count, dtype=kind), [-1, 1])
+        places = array.concat([rows, tag_indices], axis=1)
+        found = gather.gather_nd(array.squeeze(inputs, [1]), places)
+        return _none_where_empty(found, sequence_lengths)
 
     def more() -> Tensor:
         unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
         return unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
 
-    return _by_length(
-        inputs,
-        lambda: _none_where_empty(_scores_at(tag_indices, inputs), sequence_lengths),
-        more,
-    )
-
-
-def _scores_at(tags: Any, inputs: Any) -> Tensor:
-    """What the tags of sequences of one step score."""
-    kind = tags.dtype
-    batch = array.shape(inputs, out_type=kind)[0]
-    rows = array.reshape(sequence.range(batch, dtype=kind), [-1, 1])
-    places = array.concat([rows, tags], axis=1)
-    return gather.gather_nd(array.squeeze(inputs, [1]), places)
+    return _by_length(inputs, one_step, more)
 
 
 def crf_multitag_sequence_score(

@@ -24,6 +24,7 @@ from weft.ops.random.random import random_uniform
 class Bernoulli(Distribution):
     """1 with probability `probs`, otherwise 0."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     logits = Parameter("log(probs / (1 - probs))")
     probs = Parameter("The probability of 1.", rank=None)
 
@@ -32,7 +33,7 @@ class Bernoulli(Distribution):
         self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Bernoulli",
     ) -> None:  # fmt: skip
-        with self._made_of(locals(), like="logits", samples=NOT_REPARAMETERIZED) as name:
+        with self._made_of(locals(), like="logits") as name:
             self.logits, self.probs = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )

@@ -27,6 +27,7 @@ from weft.ops.random.random import multinomial
 class Categorical(Distribution):
     """k with the k-th of `probs`; logits are their logarithms, up to a constant."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     logits = Parameter("Logarithms of the probabilities, up to a constant.", rank=None)
     probs = Parameter("The probabilities.", rank=None)
     event_size = Parameter("The number of categories.", rank=None)
@@ -36,10 +37,7 @@ class Categorical(Distribution):
         self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Categorical",
     ) -> None:  # fmt: skip
-        made = self._made_of(
-            locals(), "logits", "probs", like="logits", samples=NOT_REPARAMETERIZED
-        )
-        with made as name:
+        with self._made_of(locals(), "logits", "probs", like="logits") as name:
             self.logits, self.probs = categories(logits, probs, validate_args, name)
             if validate_args:
                 self.logits = categorical_event(self.logits)

@@ -68,6 +68,8 @@ def _known_sizes(shape: Any) -> Any:
 class Described:
     """The part of a `Distribution` that says what it is a distribution of."""
 
+    _reparameterization = FULLY_REPARAMETERIZED  # unless a class says otherwise
+
     def __init__(
         self,
         dtype: DType,
@@ -85,10 +87,7 @@ class Described:
         self._parameters = parameters or {}
 
     @contextlib.contextmanager
-    def _made_of(
-        self, given: dict[str, Any], *names: str, like: str,
-        samples: ReparameterizationType = FULLY_REPARAMETERIZED,
-    ) -> Iterator[str]:  # fmt: skip
+    def _made_of(self, given: dict[str, Any], *names: str, like: str) -> Iterator[str]:
         """The scope in which a constructor makes its parameters, and is described by them after.
 
         `given` are the arguments, `names` those of them whose graph it is; samples have the type
@@ -96,10 +95,11 @@ class Described:
         """
         with name_scope(given["name"], values=[given[each] for each in names]) as scope:
             yield scope
+        kind = given.get("dtype") or getattr(self, like).dtype
+        asked = given["validate_args"], given["allow_nan_stats"]
         Described.__init__(
-            self, given.get("dtype") or getattr(self, like).dtype, samples, given["validate_args"],
-            given["allow_nan_stats"], graph_parents=parameter.tensors(self), name=scope,
-        )  # fmt: skip
+            self, kind, self._reparameterization, *asked, None, parameter.tensors(self), scope
+        )
 
     def _keep(
         self, validate_args: bool, checks: Callable[[], Sequence[Any]], **tensors: Any

@@ -34,6 +34,7 @@ def _categories(concentration: Any, validate_args: bool) -> Tensor:
 class DirichletMultinomial(Distribution):
     """The multinomial distribution, integrated over Dirichlet's of its probabilities."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     total_count = Parameter("The number of throws.", rank=None)
     concentration = Parameter("How much there is of each side.", rank=1)
     total_concentration = Parameter("Their sum.", rank=None)
@@ -43,11 +44,7 @@ class DirichletMultinomial(Distribution):
         self, total_count: Any, concentration: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "DirichletMultinomial",
     ) -> None:  # fmt: skip
-        made = self._made_of(
-            locals(), "total_count", "concentration", like="concentration",
-            samples=NOT_REPARAMETERIZED,
-        )  # fmt: skip
-        with made:
+        with self._made_of(locals(), "total_count", "concentration", like="concentration"):
             total = convert_to_tensor(total_count, name="total_count")
             self.total_count = nonnegative_integers(total) if validate_args else total
             self.concentration = _categories(concentration, validate_args)

@@ -10,7 +10,6 @@ from weft.lib.distributions.checks import checked
 from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED
 from weft.ops.array import array
 from weft.ops.control.check import assert_less, assert_positive
 from weft.ops.control.check_types import assert_same_float_dtype
@@ -24,7 +23,6 @@ class ConcentrationAndRate(Distribution):
 
     concentration = Parameter("The shape: the mean of a gamma distribution times its rate.")
     rate = Parameter("The inverse of a gamma distribution's scale.")
-    _samples = FULLY_REPARAMETERIZED
 
     def __init__(
         self, concentration: Any, rate: Any, validate_args: bool, allow_nan_stats: bool, name: str,
@@ -32,10 +30,7 @@ class ConcentrationAndRate(Distribution):
         def checks() -> list[Any]:
             return [assert_positive(concentration), assert_positive(rate)]
 
-        made = self._made_of(
-            locals(), "concentration", "rate", like="concentration", samples=self._samples
-        )
-        with made:
+        with self._made_of(locals(), "concentration", "rate", like="concentration"):
             self._keep(validate_args, checks, concentration=concentration, rate=rate)
 
     def _checked(self, x: Any) -> Any:

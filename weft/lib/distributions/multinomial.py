@@ -37,6 +37,7 @@ def checked_counts(validate_args: bool, counts: Any, total: Tensor, message: str
 class Multinomial(Distribution):
     """n! / prod k_i! prod probs_i^k_i, for counts k_i that sum to n = total_count."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     total_count = Parameter("The number of throws.")
     logits = Parameter("Logarithms of the probabilities, up to a constant.", rank=1)
     probs = Parameter("The probabilities.", rank=None)
@@ -46,10 +47,7 @@ class Multinomial(Distribution):
         self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Multinomial",
     ) -> None:  # fmt: skip
-        made = self._made_of(
-            locals(), "total_count", "logits", "probs", like="probs", samples=NOT_REPARAMETERIZED
-        )
-        with made as name:
+        with self._made_of(locals(), "total_count", "logits", "probs", like="probs") as name:
             total = convert_to_tensor(total_count, name="total_count")
             self.total_count = nonnegative_integers(total) if validate_args else total
             self.logits, self.probs = logits_and_probs(

@@ -32,6 +32,8 @@ from weft.ops.random.random import random_gamma, random_poisson
 
 
 class _Counts(Distribution):
+    _reparameterization = NOT_REPARAMETERIZED
+
     def _counts(self, x: Any) -> Any:
         return nonnegative_integers(x) if self.validate_args else x
 
@@ -54,7 +56,7 @@ class Poisson(_Counts):
         self, rate: Any = None, log_rate: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Poisson",
     ) -> None:  # fmt: skip
-        with self._made_of(locals(), "rate", like="rate", samples=NOT_REPARAMETERIZED):
+        with self._made_of(locals(), "rate", like="rate"):
             if (rate is None) == (log_rate is None):
                 raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
             if rate is None:
@@ -105,8 +107,7 @@ class Geometric(_Trials):
         self, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Geometric",
     ) -> None:  # fmt: skip
-        made = self._made_of(locals(), "logits", "probs", like="probs", samples=NOT_REPARAMETERIZED)
-        with made as name:
+        with self._made_of(locals(), "logits", "probs", like="probs") as name:
             self.logits, found = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )
@@ -162,10 +163,7 @@ class Binomial(_Trials):
         self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Binomial",
     ) -> None:  # fmt: skip
-        made = self._made_of(
-            locals(), "total_count", "logits", "probs", like="probs", samples=NOT_REPARAMETERIZED
-        )
-        with made as name:
+        with self._made_of(locals(), "total_count", "logits", "probs", like="probs") as name:
             total = convert_to_tensor(total_count, name="total_count")
             self.total_count = checked(
                 validate_args, total,
@@ -221,10 +219,7 @@ class NegativeBinomial(_Trials):
         self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "NegativeBinomial",
     ) -> None:  # fmt: skip
-        made = self._made_of(
-            locals(), "total_count", "logits", "probs", like="probs", samples=NOT_REPARAMETERIZED
-        )
-        with made as name:
+        with self._made_of(locals(), "total_count", "logits", "probs", like="probs") as name:
             self.logits, self.probs = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )

@@ -20,6 +20,7 @@ from weft.ops.math import math
 class _Deterministic(Distribution):
     """One value, `loc`; others within atol + rtol |loc| count as it."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     loc: Any
 
     def __init__(
@@ -27,7 +28,7 @@ class _Deterministic(Distribution):
         name: str,
     ) -> None:  # fmt: skip
         names = "loc", "atol", "rtol"
-        with self._made_of(locals(), *names, like="loc", samples=NOT_REPARAMETERIZED):
+        with self._made_of(locals(), *names, like="loc"):
             self.loc = self._place(convert_to_tensor(loc, name="loc"), validate_args)
             self._atol = self._tolerance(atol, validate_args)
             self._rtol = self._tolerance(rtol, validate_args)

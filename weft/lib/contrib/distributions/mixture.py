@@ -25,23 +25,14 @@ def _check_components(cat: Any, components: Any) -> None:
         raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
     if not components:
         raise ValueError("components must be a non-empty list or tuple")
-    entries = "all entries in components must be Distribution instances but saw"
+    if not isinstance(components, list | tuple):
+        raise TypeError(f"components must be a list or tuple, but saw: {components}")
     kinds = [(each.name, each.dtype) for each in components if isinstance(each, Distribution)]
-    for fits, rule, found in (
-        (
-            isinstance(components, list | tuple),
-            "components must be a list or tuple, but saw",
-            components,
-        ),
-        (len(kinds) == len(components), entries, components),
-        (
-            len({dtype for _, dtype in kinds}) == 1,
-            "All components must have the same dtype, but saw dtypes",
-            kinds,
-        ),
-    ):
-        if not fits:
-            raise TypeError(f"{rule}: {found}")
+    if len(kinds) < len(components):
+        rule = "all entries in components must be Distribution instances"
+        raise TypeError(f"{rule} but saw: {components}")
+    if len({dtype for _, dtype in kinds}) > 1:
+        raise TypeError(f"All components must have the same dtype, but saw dtypes: {kinds}")
 
 
 class Mixture(Distribution):

@@ -62,16 +62,15 @@ class _Categories(Distribution):
 class OneHotCategorical(_Categories):
     """A vector with a 1 for the category, otherwise 0."""
 
+    _reparameterization = NOT_REPARAMETERIZED
+
     @keeps_arguments
     def __init__(
         self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "OneHotCategorical",
     ) -> None:  # fmt: skip
-        made = self._made_of(
-            locals(), "logits", "probs", like="logits", samples=NOT_REPARAMETERIZED
-        )
-        with made as name:
+        with self._made_of(locals(), "logits", "probs", like="logits") as name:
             self._set_logits(logits, probs, validate_args, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:

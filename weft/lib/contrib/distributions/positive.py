@@ -72,7 +72,7 @@ class HalfNormal(Distribution):
 class InverseGamma(ConcentrationAndRate):
     """1 / x of a gamma distribution: rate^a / Gamma(a) x^(-a - 1) exp(-rate / x)"""
 
-    _samples = NOT_REPARAMETERIZED
+    _reparameterization = NOT_REPARAMETERIZED
 
     @keeps_arguments
     def __init__(

@@ -75,8 +75,8 @@ def dense_to_sparse(
         values = gather.gather_nd(dense, there)
         return SparseTensor(there, values, array.shape(dense, out_type=dtypes.int64))
 
-    name, opening = "dense_to_sparse", vs.variable_scope
-    return utils.collected(entries, scope, name, [tensor], outputs_collections, opening)
+    where = scope, "dense_to_sparse", [tensor], outputs_collections
+    return utils.collected(entries, *where, opening=vs.variable_scope)
 
 
 @add_arg_scope

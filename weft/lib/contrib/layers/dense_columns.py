@@ -112,13 +112,9 @@ def real_valued_column(
     whose = f"column_name: {column_name}"
     given = f"dimension: {dimension}, {whose}"
     known = isinstance(dimension, int)
+    instead = "Use the _real_valued_var_len_column for variable length features."
     refuse(
-        (
-            dimension is None,
-            TypeError,
-            "dimension must be an integer. Use the _real_valued_var_len_column for variable "
-            f"length features.{given}",
-        ),
+        (dimension is None, TypeError, f"dimension must be an integer. {instead}{given}"),
         (not known, TypeError, f"dimension must be an integer. {given}"),
         (known and dimension < 1, ValueError, f"dimension must be greater than 0. {given}"),
         (not _is_number(dtype), ValueError, f"{_CONVERTIBLE}dtype: {dtype}, {whose}"),

@@ -17,7 +17,6 @@ from weft.lib.contrib.layers.column_base import (
     check_initializer,
     feature_config,
     inner_flatten,
-    refuse,
 )
 from weft.lib.contrib.layers.embedding_tables import embeddings
 from weft.lib.contrib.layers.sparse_columns import _SparseColumn, _WeightedSparseColumn
@@ -169,18 +168,12 @@ class _EmbeddingColumn(
         return self.sparse_id_column.length
 
     def _deep_embedding_lookup_arguments(self, input_tensor: Any) -> DeepArguments:
+        source = self.sparse_id_column
         return DeepArguments(
-            self.sparse_id_column.id_tensor(input_tensor),
-            self.sparse_id_column.weight_tensor(input_tensor),
-            self.length,
-            self.initializer,
-            self.combiner,
-            self.dimension,
-            self.shared_embedding_name,
-            None,
-            self.max_norm,
-            self.trainable,
-        )
+            source.id_tensor(input_tensor), source.weight_tensor(input_tensor), self.length,
+            self.initializer, self.combiner, self.dimension, self.shared_embedding_name, None,
+            self.max_norm, self.trainable,
+        )  # fmt: skip
 
     def _wide_embedding_lookup_arguments(self, input_tensor: Any) -> Any:
         raise ValueError(
@@ -241,27 +234,18 @@ def shared_embedding_columns(
 
 
 def _check_shared(columns: Any) -> None:
-    is_sequence = isinstance(columns, Sequence) and not isinstance(columns, str)
-    refuse(
-        (
-            not is_sequence,
-            TypeError,
-            "sparse_id_columns must be a non-string sequence (ex: list or tuple) instead of type "
-            f"{type(columns)}.",
-        ),
-        (
-            not is_sequence or not len(columns),
-            ValueError,
-            "The input sparse_id_columns should have at least one element.",
-        ),
-    )
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        kind = "a non-string sequence (ex: list or tuple)"
+        raise TypeError(f"sparse_id_columns must be {kind} instead of type {type(columns)}.")
+    if not columns:
+        raise ValueError("The input sparse_id_columns should have at least one element.")
     kinds = _SparseColumn | _WeightedSparseColumn
-    for column in columns:
-        if not isinstance(column, kinds):
-            raise TypeError(
-                "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, "
-                f"but {column} is not."
-            )
+    wrong = [column for column in columns if not isinstance(column, kinds)]
+    if wrong:
+        raise TypeError(
+            "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, "
+            f"but {wrong[0]} is not."
+        )
 
 
 def _compatible(first: Any, other: Any) -> bool:
@@ -315,17 +299,9 @@ class _ScatteredEmbeddingColumn(
 
     def _deep_embedding_lookup_arguments(self, input_tensor: Any) -> DeepArguments:
         return DeepArguments(
-            input_tensor,
-            None,
-            self.size,
-            self.initializer,
-            self.combiner,
-            self.dimension,
-            None,
-            self.hash_key,
-            None,
-            True,
-        )
+            input_tensor, None, self.size, self.initializer, self.combiner, self.dimension, None,
+            self.hash_key, None, True,
+        )  # fmt: skip
 
 
 def scattered_embedding_column(
@@ -337,18 +313,11 @@ def scattered_embedding_column(
     initializer: Any = None,
 ) -> _ScatteredEmbeddingColumn:
     """Rows whose every number is at a hashed place of one vector of `size` numbers."""
-    sizes = f"dimension: {dimension}, size: {size}, column_name: {column_name}"
-    combined = f"combiner: {combiner}, column_name: {column_name}"
-    refuse(
-        (
-            min(dimension, size) < 1,
-            ValueError,
-            f"Dimension and size must be greater than 0. {sizes}",
-        ),
-        (
-            combiner not in ("mean", "sqrtn", "sum"),
-            ValueError,
-            f"Combiner must be one of 'mean', 'sqrtn' or 'sum'. {combined}",
-        ),
-    )
+    whose = f"column_name: {column_name}"
+    if min(dimension, size) < 1:
+        given = f"dimension: {dimension}, size: {size}, {whose}"
+        raise ValueError(f"Dimension and size must be greater than 0. {given}")
+    if combiner not in ("mean", "sqrtn", "sum"):
+        rule = "Combiner must be one of 'mean', 'sqrtn' or 'sum'."
+        raise ValueError(f"{rule} combiner: {combiner}, {whose}")
     return _ScatteredEmbeddingColumn(column_name, size, dimension, hash_key, combiner, initializer)

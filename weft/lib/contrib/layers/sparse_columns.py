@@ -142,21 +142,15 @@ def _check_sparse(
     of_file = is_config and bool(config.vocabulary_file)
     rules = (
         (is_integerized and not hashed, "bucket_size must be set if is_integerized is True.", ""),
-        (
-            is_integerized and not dtype.is_integer,
-            "dtype must be an integer if is_integerized is True.",
-            f"{kind}, {whose}.",
-        ),
+        (is_integerized and not dtype.is_integer,
+         "dtype must be an integer if is_integerized is True.", f"{kind}, {whose}."),
         (not is_string_or_integer(dtype), "dtype must be string or integer.", f"{kind}, {whose}"),
         (not hashed and config is None, "one of bucket_size or lookup_config must be set.", ""),
         (hashed and config, "one and only one of bucket_size or lookup_config must be set.", ""),
-        (
-            hashed and bucket_size < 1,
-            "bucket_size must be at least 1.",
-            f"bucket_size: {bucket_size}, {whose}",
-        ),
+        (hashed and bucket_size < 1, "bucket_size must be at least 1.",
+         f"bucket_size: {bucket_size}, {whose}"),
         (of_file and config.vocab_size is None, "vocab_size must be defined.", ""),
-    )
+    )  # fmt: skip
     refuse(*((wrong, ValueError, f"{rule} {found or whose}") for wrong, rule, found in rules))
     if config and not is_config:
         raise TypeError(
@@ -260,8 +254,9 @@ class _SparseColumnVocabulary(_SparseColumn):
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         if self.dtype.is_integer:
             input_tensor = with_values(input_tensor, string_numbers.as_string(input_tensor.values))
-        file, _, *known = self.lookup_config
-        table = lookup.index_table_from_file(file, *known[:3], name=f"{self.name}_lookup")
+        file, _, oov, size, default = self.lookup_config
+        name = f"{self.name}_lookup"
+        table = lookup.index_table_from_file(file, oov, size, default, name=name)
         return table.lookup(input_tensor)
 
 
