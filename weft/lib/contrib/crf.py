@@ -48,9 +48,9 @@ def crf_sequence_score(
     inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any
 ) -> Tensor:
     """The score of the given tags of each example, not normalized."""
-    kind = tag_indices.dtype
 
     def one_step() -> Tensor:
+        kind = tag_indices.dtype
         count = array.shape(inputs, out_type=kind)[0]
         rows = array.reshape(sequence.range(count, dtype=kind), [-1, 1])
         places = array.concat([rows, tag_indices], axis=1)

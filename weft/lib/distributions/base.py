@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.distributions import kullback_leibler, sample_shapes
@@ -62,11 +61,9 @@ class Distribution(Described):
         self, sample_shape: Any = (), seed: Any = None, name: str = "sample", **kwargs: Any
     ) -> Tensor:
         with self._name_scope(name, values=[sample_shape]):
-            asked = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-            asked, count = sample_shapes.as_vector(asked, "sample_shape")
-            drawn = self._sample_n(count, seed, **kwargs)
-            made = self._from_base(sample_shapes.unflattened(drawn, asked), **kwargs)
-            return sample_shapes.set_static_shape(self, made, asked)
+            shape, count = sample_shapes.as_vector(sample_shape, "sample_shape")
+            drawn = sample_shapes.unflattened(self._sample_n(count, seed, **kwargs), shape)
+            return sample_shapes.set_static_shape(self, self._from_base(drawn, **kwargs), shape)
 
     def _from_base(self, samples: Tensor, **kwargs: Any) -> Tensor:
         """What samples become, once they have their shape."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,13 @@ def nonnegative_integers(x: Any, name: str = "embed_check_nonnegative_integer_fo
     """`x`, checked to be counts."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
-        checks = [assert_non_negative(x, message=f"'{x}' must be non-negative.")]
-        whole = f"'{x}' cannot contain fractional components."
-        checks += [] if x.dtype.is_integer else [assert_integer_form(x, message=whole)]
-        return with_dependencies(checks, x)
+        return with_dependencies(list(_count_checks(x)), x)
+
+
+def _count_checks(x: Tensor) -> Iterator[Any]:
+    yield assert_non_negative(x, message=f"'{x}' must be non-negative.")
+    if not x.dtype.is_integer:
+        yield assert_integer_form(x, message=f"'{x}' cannot contain fractional components.")
 
 
 def _largest(dtype: DType) -> int:

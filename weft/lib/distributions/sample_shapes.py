@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
@@ -51,8 +52,9 @@ def pick_vector(condition: Any, if_true: Any, if_false: Any, name: str = "pick_v
         return slice_op(array.concat([first, second], 0), [begin], [size])
 
 
-def as_vector(shape: Tensor, name: str) -> tuple[Tensor, Any]:
+def as_vector(sizes: Any, name: str) -> tuple[Tensor, Any]:
     """A sample shape as a vector, and how many samples it asks for."""
+    shape = convert_to_tensor(sizes, dtype=dtypes.int32, name=name)
     known = constant_value(shape)
     kind = shape.dtype.as_numpy_dtype
     count = math.reduce_prod(shape) if known is None else np.prod(known, dtype=kind)

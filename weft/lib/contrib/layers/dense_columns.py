@@ -154,12 +154,8 @@ class _RealValuedVarLenColumn(
 
     @property
     def config(self) -> dict[str, Any]:
-        if self.is_sparse:
-            return {self.column_name: VarLenFeature(self.dtype)}
-        feature = FixedLenSequenceFeature(
-            [], self.dtype, allow_missing=True, default_value=self.default_value
-        )
-        return {self.column_name: feature}
+        padded = FixedLenSequenceFeature([], self.dtype, True, self.default_value)
+        return {self.column_name: VarLenFeature(self.dtype) if self.is_sparse else padded}
 
     def _normalized_input_tensor(self, input_tensor: Any) -> Any:
         if not self.is_sparse or self.normalizer is None:

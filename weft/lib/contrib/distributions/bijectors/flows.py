@@ -196,11 +196,10 @@ def masked_dense(
         return mask * initial(shape, dtype, partition_info)
 
     with name_scope(name, "masked_dense", [inputs, units, num_blocks]):
-        layer = Dense(  # type: ignore[misc]
-            units, *args, kernel_initializer=masked, kernel_constraint=lambda x: mask * x,
-            name=name, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse, **kwargs,
-        )  # fmt: skip
-        return layer.apply(inputs)
+        kernel = {"kernel_initializer": masked, "kernel_constraint": lambda x: mask * x}
+        placed = {"name": name, "_scope": name, "_reuse": reuse}
+        kind = inputs.dtype.base_dtype
+        return Dense(units, *args, dtype=kind, **kernel, **placed, **kwargs).apply(inputs)
 
 
 def masked_autoregressive_default_template(
