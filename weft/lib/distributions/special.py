@@ -197,6 +197,7 @@ def _finite_max(x: Tensor, axis: Any) -> Tensor:
 
 def new_seed(seed: int | None, salt: str) -> int | None:
     """A seed for another stream of numbers, or None."""
-    salted = f"{seed}{salt}".encode()
-    digest = hashlib.md5(salted, usedforsecurity=False).hexdigest()
-    return None if seed is None else int(digest[:8], 16) & 0x7FFFFFFF
+    if seed is None:
+        return None
+    digest = hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:4], "big") & 0x7FFFFFFF

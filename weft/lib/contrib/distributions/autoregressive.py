@@ -89,8 +89,8 @@ class Autoregressive(Distribution):
             drawn = self.distribution_fn(drawn).sample((), seed)
         return drawn
 
-    def _prob(self, value: Any) -> Tensor:
-        return self.distribution_fn(value).prob(value)
-
     def _log_prob(self, value: Any) -> Tensor:
         return self.distribution_fn(value).log_prob(value)
+
+    def _prob(self, value: Any) -> Tensor:
+        return self.distribution_fn(value).prob(value)

@@ -254,11 +254,11 @@ class SeedStream:
         self._counter = 0
 
     def __call__(self) -> int | None:
-        """The next seed: its number, with seed and salt, hashed; None if there is no first."""
         self._counter += 1
-        named = (self._seed, self._counter, self._salt)
-        digest = hashlib.sha512(str(named).encode()).hexdigest()
-        return None if self._seed is None else int(digest, 16)
+        if self._seed is None:
+            return None
+        text = str((self._seed, self._counter, self._salt))
+        return int.from_bytes(hashlib.sha512(text.encode()).digest(), "big")
 
     @property
     def original_seed(self) -> Any:

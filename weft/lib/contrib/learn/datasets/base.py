@@ -57,11 +57,12 @@ def load_csv_without_header(
 
 def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
     """The path of a file that is fetched unless it is there already."""
+    path = os.path.join(work_directory, filename)
+    if file_io.exists(path):
+        return path
     if not file_io.exists(work_directory):
         file_io.makedirs(work_directory)
-    path = os.path.join(work_directory, filename)
-    if not file_io.exists(path):
-        fetched, _ = urllib.request.urlretrieve(source_url)
-        file_io.copy(fetched, path)
-        logging.info("Successfully downloaded %s %d bytes.", filename, os.path.getsize(fetched))
+    fetched = urllib.request.urlretrieve(source_url)[0]
+    file_io.copy(fetched, path)
+    logging.info("Successfully downloaded %s %d bytes.", filename, os.path.getsize(fetched))
     return path
