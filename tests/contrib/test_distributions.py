@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -404,3 +405,26 @@ def test_streams_of_seeds() -> None:
     seeds = [first(), first(), second()]
     assert len(set(seeds)) == 3 and tfd.SeedStream(first, "a")() == seeds[0]
     assert tfd.SeedStream(None, "a")() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "reparameterized"),
+    [
+        ("NormalWithSoftplusScale", {"loc": 0.0, "scale": 1.0}, True),
+        ("GammaWithSoftplusConcentrationRate", {"concentration": 1.0, "rate": 2.0}, True),
+        ("InverseGamma", {"concentration": 1.0, "rate": 2.0}, False),
+        ("Chi2WithAbsDf", {"df": 3.0}, True),
+        ("Poisson", {"rate": 3.0, "log_rate": None}, False),
+        ("RelaxedBernoulli", {"temperature": 0.5, "logits": None, "probs": 0.3}, True),
+        ("Deterministic", {"loc": 1.0, "atol": None, "rtol": None}, False),
+    ],
+)
+def test_a_constructor_keeps_its_arguments(name: str, given: Any, reparameterized: bool) -> None:
+    kind = getattr(tfd, name)
+    made = kind(*given.values(), validate_args=True)
+    usual = {"validate_args": True, "allow_nan_stats": True, "name": name}
+    assert made.parameters == {**given, **usual}
+    assert made.name == f"{name}/" and made.copy(name="other").name == "other/"
+    assert list(inspect.signature(kind).parameters) == list(made.parameters)
+    wanted = tfd.FULLY_REPARAMETERIZED if reparameterized else tfd.NOT_REPARAMETERIZED
+    assert made.reparameterization_type == wanted

@@ -50,11 +50,12 @@ def crf_sequence_score(
     """The score of the given tags of each example, not normalized."""
 
     def one_step() -> Tensor:
-        batch = array.shape(inputs, out_type=tag_indices.dtype)[0]
-        rows = array.reshape(sequence.range(batch, dtype=tag_indices.dtype), [-1, 1])
+        kind = tag_indices.dtype
+        count = array.shape(inputs, out_type=kind)[0]
+        rows = array.reshape(sequence.range(count, dtype=kind), [-1, 1])
         places = array.concat([rows, tag_indices], axis=1)
-        scores = gather.gather_nd(array.squeeze(inputs, [1]), places)
-        return _none_where_empty(scores, sequence_lengths)
+        found = gather.gather_nd(array.squeeze(inputs, [1]), places)
+        return _none_where_empty(found, sequence_lengths)
 
     def more() -> Tensor:
         unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
@@ -100,12 +101,11 @@ def crf_log_likelihood(
     inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any = None
 ) -> tuple[Tensor, Any]:
     """The log of the probability of the given tags, and the transitions: a variable by default."""
-    tags = inputs.shape[2].value
-    if transition_params is None:
-        transition_params = vs.get_variable("transitions", [tags, tags])
-    scores = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
-    log_norm = crf_log_norm(inputs, sequence_lengths, transition_params)
-    return scores - log_norm, transition_params
+    transitions = transition_params
+    if transitions is None:
+        transitions = vs.get_variable("transitions", [inputs.shape[2].value] * 2)
+    log_score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transitions)
+    return log_score - crf_log_norm(inputs, sequence_lengths, transitions), transitions
 
 
 def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Tensor:

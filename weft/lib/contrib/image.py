@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from weft.core import dtypes
@@ -142,10 +143,8 @@ def compose_transforms(*transforms: Any) -> Tensor:
     """The transform that does what `transforms` do, one after the other."""
     assert transforms, "transforms cannot be empty"
     with name_scope("compose_transforms"):
-        composed = flat_transforms_to_matrices(transforms[0])
-        for each in transforms[1:]:
-            composed = math.matmul(composed, flat_transforms_to_matrices(each))
-        return matrices_to_flat_transforms(composed)
+        matrices = map(flat_transforms_to_matrices, transforms)
+        return matrices_to_flat_transforms(functools.reduce(math.matmul, matrices))
 
 
 def bipartite_match(

@@ -89,15 +89,14 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         return cond(full, grow, lambda: assign_add(self._num_good_steps, 1).op)
 
     def _after_bad(self) -> Any:
-        def shrink() -> Any:
-            return self._set(math.maximum(1.0, self._loss_scale * self._decr_ratio))
-
-        def count() -> Any:
-            return control.group(
+        enough = self._num_bad_steps + 1 >= self._decr_every_n_nan_or_inf
+        return cond(
+            enough,
+            lambda: self._set(math.maximum(1.0, self._loss_scale * self._decr_ratio)),
+            lambda: control.group(
                 assign_add(self._num_bad_steps, 1), assign(self._num_good_steps, 0)
-            )
-
-        return cond(self._num_bad_steps + 1 >= self._decr_every_n_nan_or_inf, shrink, count)
+            ),
+        )
 
 
 class LossScaleOptimizer(Optimizer):

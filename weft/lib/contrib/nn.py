@@ -29,21 +29,25 @@ def alpha_dropout(
     """Dropout that keeps a mean of 0 and a variance of 1, as `selu` makes them."""
     with name_scope(name, "alpha_dropout", [x]):
         x = convert_to_tensor(x, name="x")
-        if isinstance(keep_prob, numbers.Real) and not 0 < float(keep_prob) <= 1.0:
-            raise ValueError(
-                "keep_prob must be a scalar tensor or a float in the range (0, 1], "
-                f"got {float(keep_prob):g}"
-            )
-        keep = convert_to_tensor(keep_prob, dtype=x.dtype, name="keep_prob")
-        keep.get_shape().assert_has_rank(0)
+        keep = _probability(keep_prob, x.dtype)
         if constant_value(keep) == 1:
             return x
         shape = array.shape(x) if noise_shape is None else noise_shape
         drawn = random.random_uniform(shape, seed=seed, dtype=x.dtype)
-        kept = casts.cast(math.greater_equal(drawn, 1 - keep), x.dtype)
-        x = x * kept + _DROPPED * (1 - kept)
+        stays = casts.cast(math.greater_equal(drawn, 1 - keep), x.dtype)
+        mixed = x * stays + _DROPPED * (1 - stays)
         scale = (keep + keep * (1 - keep) * _DROPPED**2) ** -0.5
-        return scale * x - scale * _DROPPED * (1 - keep)
+        return scale * mixed - scale * _DROPPED * (1 - keep)
+
+
+def _probability(given: Any, dtype: Any) -> Tensor:
+    """A probability that is not zero, as a scalar."""
+    if isinstance(given, numbers.Real) and not 0 < float(given) <= 1.0:
+        allowed = "a scalar tensor or a float in the range (0, 1]"
+        raise ValueError(f"keep_prob must be {allowed}, got {float(given):g}")
+    scalar = convert_to_tensor(given, dtype=dtype, name="keep_prob")
+    scalar.get_shape().assert_has_rank(0)
+    return scalar
 
 
 def deprecated_flipped_softmax_cross_entropy_with_logits(

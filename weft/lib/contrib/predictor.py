@@ -24,8 +24,10 @@ class Predictor:
         self, graph: Graph, session: Any, inputs: Mapping[str, str], outputs: Mapping[str, str]
     ) -> None:
         self._graph, self._session = graph, session
-        self._feed_tensors = {k: graph.get_tensor_by_name(n) for k, n in inputs.items()}
-        self._fetch_tensors = {k: graph.get_tensor_by_name(n) for k, n in outputs.items()}
+        self._feed_tensors, self._fetch_tensors = (
+            {key: graph.get_tensor_by_name(name) for key, name in names.items()}
+            for names in (inputs, outputs)
+        )
 
     @property
     def graph(self) -> Graph:
@@ -99,9 +101,9 @@ def from_saved_model(
     return SavedModelPredictor(graph, session, input_names, output_names)
 
 
-def _names(signature: Any) -> tuple[dict[str, str], dict[str, str]]:
-    inputs = {key: info.name for key, info in signature.inputs.items()}
-    return inputs, {key: info.name for key, info in signature.outputs.items()}
+def _names(signature: Any) -> tuple[dict[str, str], ...]:
+    sides = signature.inputs, signature.outputs
+    return tuple({key: info.name for key, info in side.items()} for side in sides)
 
 
 def _check_arguments(key: Any, signature: Any, input_names: Any, output_names: Any) -> None:
@@ -118,10 +120,11 @@ def _check_arguments(key: Any, signature: Any, input_names: Any, output_names: A
 
 def _meta_graph_of(export_dir: Any, tags: str) -> Any:
     wanted = {tag.strip() for tag in tags.split(",")}
-    for meta_graph in read_saved_model(export_dir).meta_graphs:
-        if set(meta_graph.meta_info_def.tags) == wanted:
-            return meta_graph
-    raise ValueError(f"Could not find MetaGraphDef with tags {tags}")
+    graphs = read_saved_model(export_dir).meta_graphs
+    found = [each for each in graphs if set(each.meta_info_def.tags) == wanted]
+    if not found:
+        raise ValueError(f"Could not find MetaGraphDef with tags {tags}")
+    return found[0]
 
 
 def _signature_of(export_dir: Any, tags: str, key: str | None) -> Any:

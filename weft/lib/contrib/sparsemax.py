@@ -36,15 +36,13 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
 
 def sparsemax_loss(logits: Any, sparsemax: Any, labels: Any, name: str | None = None) -> Tensor:
     """The loss whose gradient is `sparsemax - labels`."""
-    with name_scope(name, "sparsemax_loss", [logits, sparsemax, labels]):
-        logits = convert_to_tensor(logits, name="logits")
-        sparsemax = convert_to_tensor(sparsemax, name="sparsemax")
-        labels = convert_to_tensor(labels, name="labels")
-        # Where the logit is infinite and does not count, its product with zero must not.
-        counts = math.logical_or(sparsemax > 0, unary.is_nan(sparsemax))
-        own = sparsemax * (logits - 0.5 * sparsemax)
-        own = select.where(counts, own, array.zeros_like(sparsemax))
-        other = labels * (0.5 * labels - logits)
-        beyond = math.logical_and(math.equal(labels, 0), unary.is_inf(logits))
-        other = select.where(beyond, array.zeros_like(logits), other)
-        return reduce.reduce_sum(own + other, axis=1)
+    given = {"logits": logits, "sparsemax": sparsemax, "labels": labels}
+    with name_scope(name, "sparsemax_loss", list(given.values())):
+        z, p, q = (convert_to_tensor(value, name=each) for each, value in given.items())
+        # Where a logit is infinite and does not count, its product with zero must not.
+        counts = math.logical_or(p > 0, unary.is_nan(p))
+        found = select.where(counts, p * (z - 0.5 * p), array.zeros_like(p))
+        wanted = q * (0.5 * q - z)
+        beyond = math.logical_and(math.equal(q, 0), unary.is_inf(z))
+        wanted = select.where(beyond, array.zeros_like(z), wanted)
+        return reduce.reduce_sum(found + wanted, axis=1)

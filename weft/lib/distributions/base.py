@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.lib.distributions import kullback_leibler, sample_shapes
@@ -49,21 +48,22 @@ class Distribution(Described):
         """[n] + batch shape: what `_sample_n` of a distribution of numbers draws."""
         return array.concat([[n], self.batch_shape_tensor()], 0)
 
+    def _zeros(self) -> Tensor:
+        """A zero for every distribution of the batch."""
+        return array.zeros(self.batch_shape_tensor(), self.dtype)
+
     def _uniform(self, shape: Any, seed: int | None) -> Tensor:
         """Numbers from 0 to 1, but never 0, whose logarithm is infinite."""
         least = np.finfo(self.dtype.as_numpy_dtype).tiny
         return random_uniform(shape, least, 1.0, dtype=self.dtype, seed=seed)
 
     def _call_sample_n(
-        self, sample_shape: Any, seed: int | None, name: str, **kwargs: Any
+        self, sample_shape: Any = (), seed: Any = None, name: str = "sample", **kwargs: Any
     ) -> Tensor:
         with self._name_scope(name, values=[sample_shape]):
-            shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
-            shape, n = sample_shapes.as_vector(shape, "sample_shape")
-            samples = self._sample_n(n, seed, **kwargs)
-            whole = array.concat([shape, array.shape(samples)[1:]], 0)
-            samples = self._from_base(array.reshape(samples, whole), **kwargs)
-            return sample_shapes.set_static_shape(self, samples, shape)
+            shape, count = sample_shapes.as_vector(sample_shape, "sample_shape")
+            drawn = sample_shapes.unflattened(self._sample_n(count, seed, **kwargs), shape)
+            return sample_shapes.set_static_shape(self, self._from_base(drawn, **kwargs), shape)
 
     def _from_base(self, samples: Tensor, **kwargs: Any) -> Tensor:
         """What samples become, once they have their shape."""
@@ -103,45 +103,49 @@ class Distribution(Described):
         with self._name_scope(name, values=[value]):
             yield convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
 
-    def _call_log_prob(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_log_prob(self, value: Any, name: str = "log_prob", **kwargs: Any) -> Tensor:
         with self._given(value, name) as x:
             return first_of(
                 lambda: self._log_prob(x, **kwargs), lambda: math.log(self._prob(x, **kwargs))
             )
 
-    def _call_prob(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_prob(self, value: Any, name: str = "prob", **kwargs: Any) -> Tensor:
         with self._given(value, name) as x:
             return first_of(
                 lambda: self._prob(x, **kwargs), lambda: math.exp(self._log_prob(x, **kwargs))
             )
 
-    def _call_log_cdf(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_log_cdf(self, value: Any, name: str = "log_cdf", **kwargs: Any) -> Tensor:
         with self._given(value, name) as x:
             return first_of(
                 lambda: self._log_cdf(x, **kwargs), lambda: math.log(self._cdf(x, **kwargs))
             )
 
-    def _call_cdf(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_cdf(self, value: Any, name: str = "cdf", **kwargs: Any) -> Tensor:
         with self._given(value, name) as x:
             return first_of(
                 lambda: self._cdf(x, **kwargs), lambda: math.exp(self._log_cdf(x, **kwargs))
             )
 
-    def _call_log_survival_function(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_log_survival_function(
+        self, value: Any, name: str = "log_survival_function", **kwargs: Any
+    ) -> Tensor:
         with self._given(value, name) as x:
             return first_of(
                 lambda: self._log_survival_function(x, **kwargs),
                 lambda: math.log1p(-self.cdf(x, **kwargs)),
             )
 
-    def _call_survival_function(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_survival_function(
+        self, value: Any, name: str = "survival_function", **kwargs: Any
+    ) -> Tensor:
         with self._given(value, name) as x:
             return first_of(
                 lambda: self._survival_function(x, **kwargs),
                 lambda: 1.0 - self.cdf(x, **kwargs),
             )
 
-    def _call_quantile(self, value: Any, name: str, **kwargs: Any) -> Tensor:
+    def _call_quantile(self, value: Any, name: str = "quantile", **kwargs: Any) -> Tensor:
         with self._given(value, name) as x:
             return self._quantile(x, **kwargs)
 

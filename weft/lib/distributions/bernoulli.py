@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import integers_castable_to, logits_and_probs
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
@@ -23,22 +24,19 @@ from weft.ops.random.random import random_uniform
 class Bernoulli(Distribution):
     """1 with probability `probs`, otherwise 0."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     logits = Parameter("log(probs / (1 - probs))")
     probs = Parameter("The probability of 1.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Bernoulli",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name) as name:
+        with self._made_of(locals(), like="logits") as name:
             self.logits, self.probs = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )
-        super().__init__(
-            dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.logits, self.probs], name,
-        )  # fmt: skip
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = random_uniform(self._draws(n), seed=seed, dtype=self.probs.dtype)
@@ -67,7 +65,8 @@ class Bernoulli(Distribution):
 
 @RegisterKL(Bernoulli, Bernoulli)
 def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None) -> Tensor:
-    with name_scope(name, "kl_bernoulli_bernoulli", values=[a.logits, b.logits]):
-        of_one = softplus(-b.logits) - softplus(-a.logits)
-        of_zero = softplus(b.logits) - softplus(a.logits)
-        return math.sigmoid(a.logits) * of_one + math.sigmoid(-a.logits) * of_zero
+    """p log(p / q) for either side of the coin; -log p is softplus of minus its logit."""
+    x, y = a.logits, b.logits
+    with name_scope(name, "kl_bernoulli_bernoulli", values=[x, y]):
+        sides = softplus(-y) - softplus(-x), softplus(y) - softplus(x)
+        return math.sigmoid(x) * sides[0] + math.sigmoid(-x) * sides[1]

@@ -8,9 +8,9 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED
 from weft.lib.distributions.special import new_seed
 from weft.ops.array import array
 from weft.ops.control.check import assert_less, assert_positive
@@ -27,12 +27,11 @@ class Beta(Distribution):
     concentration0 = Parameter("How much is on the side of 0.")
     total_concentration = Parameter("The sum of both.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, concentration1: Any = None, concentration0: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Beta",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-
         def positive(value: Any, name: str) -> Tensor:
             tensor = convert_to_tensor(value, name=name)
             message = "Concentration parameter must be positive."
@@ -40,15 +39,11 @@ class Beta(Distribution):
                 validate_args, tensor, lambda: [assert_positive(tensor, message=message)]
             )
 
-        with name_scope(name, values=[concentration1, concentration0]) as name:
+        with self._made_of(locals(), "concentration1", "concentration0", like="concentration1"):
             self.concentration1 = positive(concentration1, "concentration1")
             self.concentration0 = positive(concentration0, "concentration0")
             assert_same_float_dtype([self.concentration1, self.concentration0])
             self.total_concentration = self.concentration1 + self.concentration0
-        super().__init__(
-            self.total_concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
-            parameters, [self.concentration1, self.concentration0, self.total_concentration], name,
-        )  # fmt: skip
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         ones = array.ones_like(self.total_concentration, dtype=self.dtype)
@@ -75,12 +70,11 @@ class Beta(Distribution):
         return parts - math.lgamma(self.total_concentration)
 
     def _entropy(self) -> Tensor:
-        return (
-            self._log_normalization()
-            - (self.concentration1 - 1.0) * math.digamma(self.concentration1)
-            - (self.concentration0 - 1.0) * math.digamma(self.concentration0)
-            + (self.total_concentration - 2.0) * math.digamma(self.total_concentration)
-        )
+        a, b, total = self.concentration1, self.concentration0, self.total_concentration
+        found = self._log_normalization()
+        for each in (a, b):
+            found -= (each - 1.0) * math.digamma(each)
+        return found + (total - 2.0) * math.digamma(total)
 
     def _mean(self) -> Tensor:
         return self.concentration1 / self.total_concentration
@@ -113,18 +107,17 @@ class Beta(Distribution):
 class BetaWithSoftplusConcentration(Beta):
     """The beta distribution whose parameters are softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, concentration1: Any, concentration0: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "BetaWithSoftplusConcentration",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[concentration1, concentration0]) as name:
             super().__init__(
                 softplus(concentration1, name="softplus_concentration1"),
                 softplus(concentration0, name="softplus_concentration0"),
                 validate_args, allow_nan_stats, name,
             )  # fmt: skip
-        self._parameters = parameters
 
 
 @RegisterKL(Beta, Beta)

@@ -10,7 +10,8 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import categorical_event, integers_castable_to, logits_and_probs
+from weft.lib.distributions.checks import categorical_event, categories, integers_castable_to
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
@@ -26,29 +27,24 @@ from weft.ops.random.random import multinomial
 class Categorical(Distribution):
     """k with the k-th of `probs`; logits are their logarithms, up to a constant."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     logits = Parameter("Logarithms of the probabilities, up to a constant.", rank=None)
     probs = Parameter("The probabilities.", rank=None)
     event_size = Parameter("The number of categories.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Categorical",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[logits, probs]) as name:
-            self.logits, self.probs = logits_and_probs(
-                logits, probs, True, validate_args=validate_args, name=name
-            )
+        with self._made_of(locals(), "logits", "probs", like="logits") as name:
+            self.logits, self.probs = categories(logits, probs, validate_args, name)
             if validate_args:
                 self.logits = categorical_event(self.logits)
-            dims = self.logits.shape.with_rank_at_least(1).dims
+            dims = self.logits.shape.dims
             last = None if dims is None else dims[-1].value
             size = array.shape(self.logits)[-1] if last is None else last
             self.event_size = convert_to_tensor(size, dtypes.int32, name="event_size")
-        super().__init__(
-            dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.logits, self.probs], name,
-        )  # fmt: skip
 
     def _batch_shape_tensor(self) -> Tensor:
         return array.shape(self.logits)[:-1]
@@ -77,10 +73,10 @@ class Categorical(Distribution):
     def _cdf(self, value: Any) -> Tensor:
         """P[X < k]: what TensorFlow computes here."""
         k, probs = self._broadcast(self._checked(value), self.probs)
-        rows = array.reshape(probs, (-1, self.event_size))
+        shares = array.reshape(probs, (-1, self.event_size))
         below = sequence_mask(array.reshape(k, [-1]), self.event_size)
-        sums = math.reduce_sum(where(below, rows, array.zeros_like(rows)), axis=-1)
-        return array.reshape(sums, array.shape(k))
+        kept = where(below, shares, array.zeros_like(shares))
+        return array.reshape(math.reduce_sum(kept, axis=-1), array.shape(k))
 
     def _log_prob(self, value: Any) -> Tensor:
         k, logits = self._broadcast(self._checked(value), self.logits)
@@ -113,7 +109,9 @@ class Categorical(Distribution):
 
 
 @RegisterKL(Categorical, Categorical)
-def _kl_categorical_categorical(a: Any, b: Any, name: str | None = None) -> Tensor:
+def kl_of_logits(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The divergence of two dice, whatever their sides are called."""
     with name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):
-        ratio = log_softmax(a.logits) - log_softmax(b.logits)
-        return math.reduce_sum(softmax(a.logits) * ratio, axis=-1)
+        ours, theirs = (log_softmax(each.logits) for each in (a, b))
+        log_ratio = ours - theirs
+        return math.reduce_sum(softmax(a.logits) * log_ratio, axis=-1)

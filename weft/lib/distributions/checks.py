@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,11 +71,13 @@ def nonnegative_integers(x: Any, name: str = "embed_check_nonnegative_integer_fo
     """`x`, checked to be counts."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
-        checks = [assert_non_negative(x, message=f"'{x}' must be non-negative.")]
-        if not x.dtype.is_integer:
-            message = f"'{x}' cannot contain fractional components."
-            checks.append(assert_integer_form(x, message=message))
-        return with_dependencies(checks, x)
+        return with_dependencies(list(_count_checks(x)), x)
+
+
+def _count_checks(x: Tensor) -> Iterator[Any]:
+    yield assert_non_negative(x, message=f"'{x}' must be non-negative.")
+    if not x.dtype.is_integer:
+        yield assert_integer_form(x, message=f"'{x}' cannot contain fractional components.")
 
 
 def _largest(dtype: DType) -> int:
@@ -214,6 +216,13 @@ def logits_and_probs(
         with name_scope("logits"):
             logs = math.log(probs)
             return (logs if multidimensional else logs - math.log1p(-1.0 * probs)), probs
+
+
+def categories(logits: Any, probs: Any, validate_args: bool, name: str) -> tuple[Tensor, Tensor]:
+    """Logits and probabilities of categories, which are on the last axis."""
+    found = logits_and_probs(logits, probs, True, validate_args=validate_args, name=name)
+    found[0].shape.with_rank_at_least(1)
+    return found
 
 
 def _floats(name: str, value: Any, dtype: DType | None) -> Tensor:

@@ -6,6 +6,8 @@ Shapes follow from its parameters (parameter.py) unless it says otherwise.
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,13 +18,57 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions import parameter, sample_shapes
-from weft.lib.distributions.reparameterization import ReparameterizationType
+from weft.lib.distributions.checks import checking
+from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED, ReparameterizationType
 from weft.ops.array import array
+from weft.ops.control.check_types import assert_same_float_dtype
 from weft.ops.kit.shared import is_tensor_like
+
+
+def keeps_arguments(init: Callable[..., None]) -> Any:
+    """A constructor that keeps its arguments, for `parameters` and `copy`."""
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def construct(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        self._parameters = dict(given.arguments)
+
+    construct.__signature__ = signature  # type: ignore[attr-defined]
+    return construct
+
+
+def checked_parents(parents: Sequence[Any] | None) -> list[Any]:
+    """The tensors that a distribution or a transform says it is made of."""
+    for i, parent in enumerate(parents or ()):
+        if parent is None or not is_tensor_like(parent):
+            raise ValueError(f"Graph parent item {i} is not a Tensor; {parent}.")
+    return list(parents or ())
+
+
+def _own_scope(name: str) -> str:
+    """A new scope of this name; one that ends with a slash is open already."""
+    if name.endswith("/"):
+        return name
+    with name_scope(name) as scope:
+        return scope
+
+
+def _known_sizes(shape: Any) -> Any:
+    """A shape, as a list if it is a `TensorShape`."""
+    if not isinstance(shape, TensorShape):
+        return shape
+    if not shape.is_fully_defined():
+        raise ValueError("TensorShape sample_shape must be fully defined")
+    return shape.as_list()
 
 
 class Described:
     """The part of a `Distribution` that says what it is a distribution of."""
+
+    _reparameterization = FULLY_REPARAMETERIZED  # unless a class says otherwise
 
     def __init__(
         self,
@@ -34,19 +80,36 @@ class Described:
         graph_parents: Sequence[Any] | None = None,
         name: str | None = None,
     ) -> None:
-        for i, parent in enumerate(graph_parents or ()):
-            if parent is None or not is_tensor_like(parent):
-                raise ValueError(f"Graph parent item {i} is not a Tensor; {parent}.")
-        if not name or name[-1] != "/":  # a name that ends so is of a scope already open
-            with name_scope(name or type(self).__name__) as name:
-                pass
-        self._dtype = dtype
-        self._reparameterization_type = reparameterization_type
-        self._allow_nan_stats = allow_nan_stats
-        self._validate_args = validate_args
+        self._graph_parents = checked_parents(graph_parents)
+        self._name = _own_scope(name or type(self).__name__)
+        self._dtype, self._reparameterization_type = dtype, reparameterization_type
+        self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
         self._parameters = parameters or {}
-        self._graph_parents = list(graph_parents or ())
-        self._name = name
+
+    @contextlib.contextmanager
+    def _made_of(self, given: dict[str, Any], *names: str, like: str) -> Iterator[str]:
+        """The scope in which a constructor makes its parameters, and is described by them after.
+
+        `given` are the arguments, `names` those of them whose graph it is; samples have the type
+        that is asked for, or that of the parameter `like`.
+        """
+        with name_scope(given["name"], values=[given[each] for each in names]) as scope:
+            yield scope
+        kind = given.get("dtype") or getattr(self, like).dtype
+        asked = given["validate_args"], given["allow_nan_stats"]
+        Described.__init__(
+            self, kind, self._reparameterization, *asked, None, parameter.tensors(self), scope
+        )
+
+    def _keep(
+        self, validate_args: bool, checks: Callable[[], Sequence[Any]], **tensors: Any
+    ) -> None:
+        """Keeps numbers of one type under their names; they are there after `checks`."""
+        with checking(validate_args, checks):
+            for name, value in tensors.items():
+                setattr(self, name, array.identity(value, name=name))
+        if len(tensors) > 1:
+            assert_same_float_dtype([getattr(self, name) for name in tensors])
 
     # ---- what it is ------------------------------------------------------------------------------
 
@@ -123,17 +186,11 @@ class Described:
     @classmethod
     def param_static_shapes(cls, sample_shape: Any) -> dict[str, TensorShape]:
         """Shapes of parameters with which a sample has `sample_shape`, which must be known."""
-        if isinstance(sample_shape, TensorShape):
-            if not sample_shape.is_fully_defined():
-                raise ValueError("TensorShape sample_shape must be fully defined")
-            sample_shape = sample_shape.as_list()
-        static = {}
-        for name, shape in cls.param_shapes(sample_shape).items():
-            value = constant_value(shape)
-            if value is None:
-                raise ValueError("sample_shape must be a fully-defined TensorShape or list/tuple")
-            static[name] = TensorShape(value)
-        return static
+        found = cls.param_shapes(_known_sizes(sample_shape))
+        shapes = {name: constant_value(shape) for name, shape in found.items()}
+        if any(value is None for value in shapes.values()):
+            raise ValueError("sample_shape must be a fully-defined TensorShape or list/tuple")
+        return {name: TensorShape(value) for name, value in shapes.items()}
 
     @classmethod
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:

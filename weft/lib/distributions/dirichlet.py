@@ -8,9 +8,9 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked, positive_concentration
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED
 from weft.ops.array import array
 from weft.ops.array.diag import matrix_set_diag
 from weft.ops.control.check import assert_less, assert_near, assert_positive
@@ -29,19 +29,15 @@ class Dirichlet(Distribution):
     concentration = Parameter("How much there is of each.", rank=1)
     total_concentration = Parameter("Their sum.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, concentration: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Dirichlet",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration]) as name:
+        with self._made_of(locals(), "concentration", like="concentration"):
             given = convert_to_tensor(concentration, name="concentration")
             self.concentration = positive_concentration(given, validate_args)
             self.total_concentration = math.reduce_sum(self.concentration, -1)
-        super().__init__(
-            self.concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats,
-            parameters, [self.concentration, self.total_concentration], name,
-        )  # fmt: skip
 
     def _total(self) -> Tensor:
         return self.total_concentration[..., None]
@@ -101,8 +97,10 @@ class Dirichlet(Distribution):
 
 @RegisterKL(Dirichlet, Dirichlet)
 def _kl_dirichlet_dirichlet(a: Dirichlet, b: Dirichlet, name: str | None = None) -> Tensor:
-    with name_scope(name, "kl_dirichlet_dirichlet", values=[a.concentration, b.concentration]):
-        total = math.digamma(math.reduce_sum(a.concentration, axis=-1, keepdims=True))
-        logs = math.digamma(a.concentration) - total
-        differences = math.reduce_sum((a.concentration - b.concentration) * logs, axis=-1)
-        return differences - math.lbeta(a.concentration) + math.lbeta(b.concentration)
+    """sum (a_i - b_i) E[log x_i] - log B(a) + log B(b), with x of a."""
+    ours, theirs = a.concentration, b.concentration
+    with name_scope(name, "kl_dirichlet_dirichlet", values=[ours, theirs]):
+        whole = math.digamma(math.reduce_sum(ours, axis=-1, keepdims=True))
+        mean_logs = math.digamma(ours) - whole
+        divergence = math.reduce_sum((ours - theirs) * mean_logs, axis=-1)
+        return divergence - math.lbeta(ours) + math.lbeta(theirs)

@@ -6,9 +6,10 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import categorical_event, checked, nonnegative_integers
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.dirichlet import negative_outer
 from weft.lib.distributions.multinomial import checked_counts
 from weft.lib.distributions.parameter import Parameter
@@ -33,24 +34,21 @@ def _categories(concentration: Any, validate_args: bool) -> Tensor:
 class DirichletMultinomial(Distribution):
     """The multinomial distribution, integrated over Dirichlet's of its probabilities."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     total_count = Parameter("The number of throws.", rank=None)
     concentration = Parameter("How much there is of each side.", rank=1)
     total_concentration = Parameter("Their sum.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, total_count: Any, concentration: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "DirichletMultinomial",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[total_count, concentration]) as name:
+        with self._made_of(locals(), "total_count", "concentration", like="concentration"):
             total = convert_to_tensor(total_count, name="total_count")
             self.total_count = nonnegative_integers(total) if validate_args else total
             self.concentration = _categories(concentration, validate_args)
             self.total_concentration = math.reduce_sum(self.concentration, -1)
-        super().__init__(
-            self.concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
-            parameters, [self.total_count, self.concentration], name,
-        )  # fmt: skip
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         throws = math.cast(self.total_count, dtypes.int32)

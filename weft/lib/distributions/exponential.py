@@ -6,6 +6,7 @@ from typing import Any
 
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.gamma import Gamma
 from weft.lib.distributions.parameter import Parameter
 from weft.ops.array import array
@@ -18,16 +19,15 @@ class Exponential(Gamma):
 
     rate = Parameter("How many events there are on average per unit of time.")
 
+    @keeps_arguments
     def __init__(
         self, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Exponential",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[rate]) as name:
-            given = convert_to_tensor(rate, name="rate")
-            one = array.ones([], given.dtype)
-        super().__init__(one, given, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+            rate = convert_to_tensor(rate, name="rate")
+            one = array.ones([], rate.dtype)
+        super().__init__(one, rate, validate_args, allow_nan_stats, name)
 
     def _log_survival_function(self, value: Any) -> Tensor:
         return self._log_prob(value) - math.log(self.rate)
@@ -40,12 +40,11 @@ class Exponential(Gamma):
 class ExponentialWithSoftplusRate(Exponential):
     """The exponential distribution whose rate is softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "ExponentialWithSoftplusRate",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[rate]) as name:
             positive = softplus(rate, name="softplus_rate")
             super().__init__(positive, validate_args, allow_nan_stats, name)
-        self._parameters = parameters

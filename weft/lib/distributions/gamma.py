@@ -6,10 +6,10 @@ from typing import Any
 
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import checked, checking
+from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED, ReparameterizationType
 from weft.ops.array import array
 from weft.ops.control.check import assert_less, assert_positive
 from weft.ops.control.check_types import assert_same_float_dtype
@@ -26,20 +26,12 @@ class ConcentrationAndRate(Distribution):
 
     def __init__(
         self, concentration: Any, rate: Any, validate_args: bool, allow_nan_stats: bool, name: str,
-        parameters: dict[str, Any], reparameterization: ReparameterizationType,
     ) -> None:  # fmt: skip
         def checks() -> list[Any]:
             return [assert_positive(concentration), assert_positive(rate)]
 
-        with name_scope(name, values=[concentration, rate]) as name:
-            with checking(validate_args, checks):
-                self.concentration = array.identity(concentration, name="concentration")
-                self.rate = array.identity(rate, name="rate")
-                assert_same_float_dtype([self.concentration, self.rate])
-        super().__init__(
-            self.concentration.dtype, reparameterization, validate_args, allow_nan_stats,
-            parameters, [self.concentration, self.rate], name,
-        )  # fmt: skip
+        with self._made_of(locals(), "concentration", "rate", like="concentration"):
+            self._keep(validate_args, checks, concentration=concentration, rate=rate)
 
     def _checked(self, x: Any) -> Any:
         assert_same_float_dtype(tensors=[x], dtype=self.dtype)
@@ -49,15 +41,12 @@ class ConcentrationAndRate(Distribution):
 class Gamma(ConcentrationAndRate):
     """x^(concentration - 1) exp(-rate x) rate^concentration / Gamma(concentration), x > 0"""
 
+    @keeps_arguments
     def __init__(
         self, concentration: Any, rate: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Gamma",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(
-            concentration, rate, validate_args, allow_nan_stats, name, parameters,
-            FULLY_REPARAMETERIZED,
-        )  # fmt: skip
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         return random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
@@ -96,28 +85,22 @@ class Gamma(ConcentrationAndRate):
 class GammaWithSoftplusConcentrationRate(Gamma):
     """The gamma distribution whose parameters are softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, concentration: Any, rate: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "GammaWithSoftplusConcentrationRate",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
             super().__init__(
                 softplus(concentration, name="softplus_concentration"),
                 softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name,
             )  # fmt: skip
-        self._parameters = parameters
 
 
 @RegisterKL(Gamma, Gamma)
 def _kl_gamma_gamma(a: Gamma, b: Gamma, name: str | None = None) -> Tensor:
-    values = [a.concentration, a.rate, b.concentration, b.rate]
-    with name_scope(name, "kl_gamma_gamma", values=values):
-        return (
-            (a.concentration - b.concentration) * math.digamma(a.concentration)
-            + math.lgamma(b.concentration)
-            - math.lgamma(a.concentration)
-            + b.concentration * math.log(a.rate)
-            - b.concentration * math.log(b.rate)
-            + a.concentration * (b.rate / a.rate - 1.0)
-        )
+    ours, theirs = a.concentration, b.concentration
+    with name_scope(name, "kl_gamma_gamma", values=[ours, a.rate, theirs, b.rate]):
+        shapes = (ours - theirs) * math.digamma(ours) + math.lgamma(theirs) - math.lgamma(ours)
+        rates = shapes + theirs * math.log(a.rate) - theirs * math.log(b.rate)
+        return rates + ours * (b.rate / a.rate - 1.0)

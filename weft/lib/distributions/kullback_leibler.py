@@ -28,25 +28,28 @@ def kl_divergence(
     distribution_a: Any, distribution_b: Any, allow_nan_stats: bool = True, name: str | None = None
 ) -> Tensor:
     """KL[a || b], which is NaN where undefined, or an error if that is not allowed."""
-    function = _registered(type(distribution_a), type(distribution_b))
+    kinds = type(distribution_a), type(distribution_b)
+    function = _registered(*kinds)
     if function is None:
         raise NotImplementedError(
             "No KL(distribution_a || distribution_b) registered for distribution_a type"
-            f" {type(distribution_a).__name__} and distribution_b type"
-            f" {type(distribution_b).__name__}"
+            f" {kinds[0].__name__} and distribution_b type {kinds[1].__name__}"
         )
     with name_scope("KullbackLeibler"):
-        divergence = function(distribution_a, distribution_b, name=name)
-        if allow_nan_stats:
-            return divergence
-        divergence = array.identity(divergence, name="kl")
-        message = (
-            f"KL calculation between {distribution_a.name} and {distribution_b.name} returned NaN"
-            " values (and was called with allow_nan_stats=False). Values:"
-        )
-        fine = math.logical_not(math.reduce_any(math.is_nan(divergence)))
-        with control_dependencies([Assert(fine, [message, divergence])]):
-            return array.identity(divergence, name="checked_kl")
+        found = function(distribution_a, distribution_b, name=name)
+        names = f"{distribution_a.name} and {distribution_b.name}"
+        return found if allow_nan_stats else _without_nan(found, names)
+
+
+def _without_nan(divergence: Tensor, names: str) -> Tensor:
+    divergence = array.identity(divergence, name="kl")
+    message = (
+        f"KL calculation between {names} returned NaN values (and was called with"
+        " allow_nan_stats=False). Values:"
+    )
+    fine = math.logical_not(math.reduce_any(math.is_nan(divergence)))
+    with control_dependencies([Assert(fine, [message, divergence])]):
+        return array.identity(divergence, name="checked_kl")
 
 
 def cross_entropy(

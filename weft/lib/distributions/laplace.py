@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.graph import Tensor, name_scope
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.location_scale import LocationScale
 from weft.lib.distributions.special import log_cdf_laplace
 from weft.ops.math import math
@@ -18,12 +19,12 @@ from weft.ops.random.random import random_uniform
 class Laplace(LocationScale):
     """exp(-|x - loc| / scale) / (2 scale)"""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Laplace",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         kind = self.dtype.as_numpy_dtype
@@ -60,12 +61,11 @@ class Laplace(LocationScale):
 class LaplaceWithSoftplusScale(Laplace):
     """Laplace's distribution whose scale is softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "LaplaceWithSoftplusScale",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[loc, scale]) as name:
             positive = softplus(scale, name="softplus_scale")
             super().__init__(loc, positive, validate_args, allow_nan_stats, name)
-        self._parameters = parameters

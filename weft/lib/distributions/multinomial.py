@@ -6,9 +6,10 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked, logits_and_probs, nonnegative_integers
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.dirichlet import negative_outer
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
@@ -36,26 +37,23 @@ def checked_counts(validate_args: bool, counts: Any, total: Tensor, message: str
 class Multinomial(Distribution):
     """n! / prod k_i! prod probs_i^k_i, for counts k_i that sum to n = total_count."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     total_count = Parameter("The number of throws.")
     logits = Parameter("Logarithms of the probabilities, up to a constant.", rank=1)
     probs = Parameter("The probabilities.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Multinomial",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[total_count, logits, probs]) as name:
+        with self._made_of(locals(), "total_count", "logits", "probs", like="probs") as name:
             total = convert_to_tensor(total_count, name="total_count")
             self.total_count = nonnegative_integers(total) if validate_args else total
             self.logits, self.probs = logits_and_probs(
                 logits, probs, True, validate_args=validate_args, name=name
             )
             self._mean_val = self.total_count[..., None] * self.probs
-        super().__init__(
-            self.probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.total_count, self.logits, self.probs, self._mean_val], name,
-        )  # fmt: skip
 
     @classmethod
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:

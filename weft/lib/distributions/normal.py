@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions import special
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.location_scale import LocationScale
 from weft.ops.math import math
@@ -17,12 +18,12 @@ from weft.ops.random.random import random_normal
 class Normal(LocationScale):
     """exp(-(x - loc)^2 / (2 scale^2)) / (scale sqrt(2 pi))"""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Normal",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = random_normal(self._draws(n), 0.0, 1.0, dtype=self.loc.dtype, seed=seed)
@@ -63,21 +64,20 @@ class Normal(LocationScale):
 class NormalWithSoftplusScale(Normal):
     """The normal distribution whose scale is softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "NormalWithSoftplusScale",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[scale]) as name:
             positive = softplus(scale, name="softplus_scale")
             super().__init__(loc, positive, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 @RegisterKL(Normal, Normal)
 def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
-        variance = math.square(b.scale)
-        ratio = math.square(a.scale) / variance
-        apart = math.squared_difference(a.loc, b.loc) / (2.0 * variance)
+        theirs, ours = (math.square(each.scale) for each in (b, a))
+        ratio = ours / theirs
+        apart = math.squared_difference(a.loc, b.loc) / (2.0 * theirs)
         return apart + 0.5 * (ratio - 1.0 - math.log(ratio))

@@ -37,11 +37,11 @@ class Parameter:
 
 
 def declared(cls: type) -> dict[str, Parameter]:
-    """The parameters of a class that say something about shapes, those of its bases first."""
+    """The parameters of a class, those of its bases first."""
     found: dict[str, Parameter] = {}
     for each in reversed(cls.__mro__):
         found |= {name: value for name, value in vars(each).items() if isinstance(value, Parameter)}
-    return {name: value for name, value in found.items() if value.rank is not None}
+    return found
 
 
 def arguments(cls: type) -> list[str]:
@@ -50,9 +50,15 @@ def arguments(cls: type) -> list[str]:
     return [name for name, each in declared(cls).items() if each.rank == 0 and name in names]
 
 
+def tensors(distribution: Any) -> list[Tensor]:
+    """Everything a distribution is made of."""
+    return [getattr(distribution, name) for name in declared(type(distribution))]
+
+
 def _known(distribution: Any) -> list[tuple[Tensor, int]]:
-    found = declared(type(distribution))
-    return [(getattr(distribution, name), each.rank or 0) for name, each in found.items()]
+    """The parameters that say something about shapes, with how many axes are the event's."""
+    found = declared(type(distribution)).items()
+    return [(getattr(distribution, name), p.rank) for name, p in found if p.rank is not None]
 
 
 def _batch(shape: Any, rank: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
@@ -51,8 +52,9 @@ def pick_vector(condition: Any, if_true: Any, if_false: Any, name: str = "pick_v
         return slice_op(array.concat([first, second], 0), [begin], [size])
 
 
-def as_vector(shape: Tensor, name: str) -> tuple[Tensor, Any]:
+def as_vector(sizes: Any, name: str) -> tuple[Tensor, Any]:
     """A sample shape as a vector, and how many samples it asks for."""
+    shape = convert_to_tensor(sizes, dtype=dtypes.int32, name=name)
     known = constant_value(shape)
     kind = shape.dtype.as_numpy_dtype
     count = math.reduce_prod(shape) if known is None else np.prod(known, dtype=kind)
@@ -68,6 +70,11 @@ def as_vector(shape: Tensor, name: str) -> tuple[Tensor, Any]:
     if rank != 1:
         raise ValueError("Input is neither scalar nor vector.")
     return shape, count
+
+
+def unflattened(samples: Tensor, shape: Tensor) -> Tensor:
+    """Samples that are counted by their first axis, in the shape that was asked for."""
+    return array.reshape(samples, array.concat([shape, array.shape(samples)[1:]], 0))
 
 
 def set_static_shape(distribution: Any, samples: Tensor, sample_shape: Tensor) -> Tensor:

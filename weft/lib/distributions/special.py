@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,13 @@ _FAR_TAIL = (
      0.013420400608854318, 0.00032801446468212774, 2.8924786474538068e-06,
      6.790194080099813e-09],
 )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _given(name: str | None, default: str | None = None, **values: Any) -> Iterator[list[Tensor]]:
+    """The scope of a function, and its arguments as tensors of their names."""
+    with name_scope(name, default, values=list(values.values())):
+        yield [convert_to_tensor(value, name=each) for each, value in values.items()]
 
 
 def _float_tensor(x: Any, name: str) -> Tensor:
@@ -94,12 +103,10 @@ def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Tensor:
     """log(ndtr(x)), good also where ndtr(x) is too small for a number."""
     if not isinstance(series_order, int):
         raise TypeError("series_order must be a Python integer.")
-    if series_order < 0:
-        raise ValueError("series_order must be non-negative.")
-    if series_order > 30:
-        raise ValueError("series_order must be <= 30.")
-    with name_scope(name, values=[x]):
-        x = convert_to_tensor(x, name="x")
+    if not 0 <= series_order <= 30:
+        bound = "non-negative" if series_order < 0 else "<= 30"
+        raise ValueError(f"series_order must be {bound}.")
+    with _given(name, x=x) as (x,):
         kind = np.dtype(x.dtype.as_numpy_dtype)
         if kind not in _LOG_NDTR_RANGE:
             raise TypeError(f"x.dtype={x.dtype} is not supported.")
@@ -130,29 +137,30 @@ def erfinv(x: Any, name: str = "erfinv") -> Tensor:
 
 
 def log_cdf_laplace(x: Any, name: str = "log_cdf_laplace") -> Tensor:
-    """log P[X <= x] of Laplace's standard distribution."""
-    with name_scope(name, values=[x]):
-        x = convert_to_tensor(x, name="x")
-        upper = math.log1p(-0.5 * math.exp(-math.abs(x)))
-        return where_v2(x < 0.0, x - np.log(2.0), upper)
+    """log P[X <= x] of Laplace's standard distribution: half an exponential on either side."""
+    with _given(name, x=x) as (x,):
+        above = math.log1p(-0.5 * math.exp(-math.abs(x)))
+        return where_v2(x < 0.0, x - np.log(2.0), above)
 
 
 def softplus_inverse(x: Any, name: str | None = None) -> Tensor:
-    """y with log(1 + exp(y)) = x, for x > 0."""
-    with name_scope(name, "softplus_inverse", values=[x]):
-        x = convert_to_tensor(x, name="x")
-        threshold = np.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.0
-        small, large = math.less(x, np.exp(threshold)), math.greater(x, -threshold)
-        safe = where_v2(math.logical_or(small, large), array.ones_like(x), x)
-        y = safe + math.log(-math.expm1(-safe))
-        return where_v2(small, math.log(x), where_v2(large, x, y))
+    """y with log(1 + exp(y)) = x, for x > 0: near 0 that is log(x), far from it x itself."""
+    with _given(name, "softplus_inverse", x=x) as (x,):
+        limit = np.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.0
+        near, far = math.less(x, np.exp(limit)), math.greater(x, -limit)
+        between = where_v2(math.logical_or(near, far), array.ones_like(x), x)
+        exact = _log_expm1(between)
+        return where_v2(near, math.log(x), where_v2(far, x, exact))
+
+
+def _log_expm1(x: Tensor) -> Tensor:
+    """log(exp(x) - 1), for x > 0."""
+    return x + math.log(-math.expm1(-x))
 
 
 def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
     """The logarithm of the number of orders in which `n` things of these counts can come."""
-    with name_scope(name, values=[n, counts]):
-        n = convert_to_tensor(n, name="n")
-        counts = convert_to_tensor(counts, name="counts")
+    with _given(name, n=n, counts=counts) as (n, counts):
         return math.lgamma(n + 1) - math.reduce_sum(math.lgamma(counts + 1), axis=[-1])
 
 
@@ -167,22 +175,29 @@ def reduce_weighted_logsumexp(
             total = math.reduce_logsumexp(logx, axis=axis, keepdims=keep_dims)
             return (total, array.ones_like(total)) if return_sign else total
         w = convert_to_tensor(w, dtype=logx.dtype, name="w")
-        logs = logx + math.log(math.abs(w))
-        most = math.reduce_max(logs, axis=axis, keepdims=True)
-        most = where_v2(math.is_inf(most), array.zeros_like(most), most)
-        signed = math.reduce_sum(
-            math.sign(w) * math.exp(logs - most), axis=axis, keepdims=keep_dims
-        )
-        if not keep_dims:
-            most = array.squeeze(most, axis)
-        sign = math.sign(signed)
-        total = most + math.log(sign * signed)
+        total, sign = _signed_logsumexp(logx + math.log(math.abs(w)), w, axis, keep_dims)
         return (total, sign) if return_sign else total
+
+
+def _signed_logsumexp(logs: Tensor, w: Tensor, axis: Any, keep_dims: bool) -> tuple[Tensor, Tensor]:
+    """(log |s|, sign of s) for the sum s of exp(logs), each with the sign of its weight."""
+    most = _finite_max(logs, axis)
+    parts = math.sign(w) * math.exp(logs - most)
+    total = math.reduce_sum(parts, axis=axis, keepdims=keep_dims)
+    most = most if keep_dims else array.squeeze(most, axis)
+    sign = math.sign(total)
+    return most + math.log(sign * total), sign
+
+
+def _finite_max(x: Tensor, axis: Any) -> Tensor:
+    """The largest number, or 0 where it is infinite."""
+    most = math.reduce_max(x, axis=axis, keepdims=True)
+    return where_v2(math.is_inf(most), array.zeros_like(most), most)
 
 
 def new_seed(seed: int | None, salt: str) -> int | None:
     """A seed for another stream of numbers, or None."""
     if seed is None:
         return None
-    digest = hashlib.md5((str(seed) + salt).encode(), usedforsecurity=False).hexdigest()
-    return int(digest[:8], 16) & 0x7FFFFFFF
+    digest = hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False).digest()
+    return int.from_bytes(digest[:4], "big") & 0x7FFFFFFF

@@ -9,14 +9,12 @@ import numpy as np
 
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import checking
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED
 from weft.lib.distributions.special import new_seed
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where_v2
 from weft.ops.control.check import assert_less, assert_positive
-from weft.ops.control.check_types import assert_same_float_dtype
 from weft.ops.math import math
 from weft.ops.nn.activations import softplus
 from weft.ops.random.random import random_gamma, random_normal
@@ -29,21 +27,13 @@ class StudentT(Distribution):
     loc = Parameter("The middle, and the mean where there is one.")
     scale = Parameter("How wide it is.")
 
+    @keeps_arguments
     def __init__(
         self, df: Any, loc: Any, scale: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "StudentT",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[df, loc, scale]) as name:
-            with checking(validate_args, lambda: [assert_positive(df)]):
-                self.df = array.identity(df, name="df")
-                self.loc = array.identity(loc, name="loc")
-                self.scale = array.identity(scale, name="scale")
-                assert_same_float_dtype((self.df, self.loc, self.scale))
-        super().__init__(
-            self.scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.df, self.loc, self.scale], name,
-        )  # fmt: skip
+        with self._made_of(locals(), "df", "loc", "scale", like="scale"):
+            self._keep(validate_args, lambda: [assert_positive(df)], df=df, loc=loc, scale=scale)
 
     def _ones(self) -> Tensor:
         return array.ones(self.batch_shape_tensor(), self.dtype)
@@ -112,13 +102,12 @@ class StudentT(Distribution):
 class StudentTWithAbsDfSoftplusScale(StudentT):
     """Student's t with df = floor(|df|) and scale = softplus(scale)."""
 
+    @keeps_arguments
     def __init__(
         self, df: Any, loc: Any, scale: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "StudentTWithAbsDfSoftplusScale",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[df, scale]) as name:
             positive = softplus(scale, name="softplus_scale")
             whole = math.floor(math.abs(df))
             super().__init__(whole, loc, positive, validate_args, allow_nan_stats, name)
-        self._parameters = parameters

@@ -5,15 +5,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import checking
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where_v2
 from weft.ops.control.check import assert_less
-from weft.ops.control.check_types import assert_same_float_dtype
 from weft.ops.math import math
 from weft.ops.random.random import random_uniform
 
@@ -24,21 +22,17 @@ class Uniform(Distribution):
     low = Parameter("The lowest value.")
     high = Parameter("The value that all are below.")
 
+    @keeps_arguments
     def __init__(
         self, low: Any = 0.0, high: Any = 1.0, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Uniform",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         message = "uniform not defined when low >= high."
-        with name_scope(name, values=[low, high]) as name:
-            with checking(validate_args, lambda: [assert_less(low, high, message=message)]):
-                self.low = array.identity(low, name="low")
-                self.high = array.identity(high, name="high")
-                assert_same_float_dtype([self.low, self.high])
-        super().__init__(
-            self.low.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.low, self.high], name,
-        )  # fmt: skip
+        with self._made_of(locals(), "low", "high", like="low"):
+            self._keep(
+                validate_args, lambda: [assert_less(low, high, message=message)],
+                low=low, high=high,
+            )  # fmt: skip
 
     def range(self, name: str = "range") -> Tensor:
         """high - low"""

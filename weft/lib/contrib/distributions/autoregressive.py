@@ -9,7 +9,20 @@ import numpy as np
 
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.special import new_seed
+
+
+def _steps(first: Distribution, asked: int | None) -> int:
+    """As many as asked for, or as an event has numbers."""
+    count = first.event_shape.num_elements() if asked is None else asked
+    if count is None:
+        raise ValueError(
+            "distribution_fn must generate a distribution with fully known `event_shape`."
+        )
+    if count < 1:
+        raise ValueError(f"num_steps ({count}) must be at least 1.")
+    return count
 
 
 class Autoregressive(Distribution):
@@ -19,29 +32,20 @@ class Autoregressive(Distribution):
     there are numbers, all of them fit together.
     """
 
+    @keeps_arguments
     def __init__(
         self, distribution_fn: Callable[..., Distribution], sample0: Any = None,
         num_steps: int | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Autoregressive",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name) as name:
             self._distribution_fn, self._sample0 = distribution_fn, sample0
             first = distribution_fn() if sample0 is None else distribution_fn(sample0)
             self._distribution0 = first
-            if num_steps is None:
-                num_steps = first.event_shape.num_elements()
-                if num_steps is None:
-                    raise ValueError(
-                        "distribution_fn must generate a distribution with fully known"
-                        " `event_shape`."
-                    )
-            if num_steps < 1:
-                raise ValueError(f"num_steps ({num_steps}) must be at least 1.")
-            self._num_steps = num_steps
+            self._num_steps = _steps(first, num_steps)
         super().__init__(
             first.dtype, first.reparameterization_type, validate_args, allow_nan_stats,
-            parameters, first._graph_parents, name,
+            graph_parents=first._graph_parents, name=name,
         )  # fmt: skip
 
     @property
@@ -77,12 +81,13 @@ class Autoregressive(Distribution):
         return self.distribution0.event_shape_tensor()
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
+        """All draws have one seed; without one, Python's generator makes it up."""
         if seed is None:
-            seed = new_seed(np.random.randint(2**32 - 1), salt="autoregressive")
-        samples = self.distribution0.sample(n, seed=seed)
-        for _ in range(self._num_steps):
-            samples = self.distribution_fn(samples).sample(seed=seed)
-        return samples
+            seed = new_seed(np.random.randint(2**32 - 1), "autoregressive")
+        drawn = self.distribution0.sample(n, seed)
+        for _ in range(self.num_steps):
+            drawn = self.distribution_fn(drawn).sample((), seed)
+        return drawn
 
     def _log_prob(self, value: Any) -> Tensor:
         return self.distribution_fn(value).log_prob(value)

@@ -13,6 +13,7 @@ from weft.graph.constant_value import constant_value, constant_value_as_dims
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.described import keeps_arguments
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where_v2
 from weft.ops.control.check import (
@@ -46,11 +47,11 @@ def _check_statically(distribution: Distribution, shape: Tensor) -> None:
 class BatchReshape(Distribution):
     """`distribution`, whose batch has the shape `batch_shape`, which may have one -1."""
 
+    @keeps_arguments
     def __init__(
         self, distribution: Distribution, batch_shape: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str | None = None,
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         name = name or "BatchReshape" + distribution.name
         with name_scope(name, values=[batch_shape]) as name:
             self._asked = convert_to_tensor(batch_shape, dtypes.int32, name="batch_shape")
@@ -59,7 +60,8 @@ class BatchReshape(Distribution):
             self._checks = self._shape_checks() if validate_args else []
             super().__init__(
                 distribution.dtype, distribution.reparameterization_type, validate_args,
-                allow_nan_stats, parameters, [self._asked, *distribution._graph_parents], name,
+                allow_nan_stats, graph_parents=[self._asked, *distribution._graph_parents],
+                name=name,
             )  # fmt: skip
 
     @property
@@ -100,9 +102,9 @@ class BatchReshape(Distribution):
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         with control_dependencies(self._checks):
-            drawn = self.distribution.sample(sample_shape=n, seed=seed)
-            shape = array.concat([[n], self._asked, self.event_shape_tensor()], axis=0)
-            return array.reshape(drawn, shape)
+            drawn = self.distribution.sample(n, seed)
+            parts = [n], self._asked, self.event_shape_tensor()
+            return array.reshape(drawn, array.concat(parts, axis=0))
 
     def _check_value(self, x: Tensor) -> list[Any]:
         """What is there instead of broadcasting."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.convert import constant, convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import (
     assert_integer_form,
@@ -14,6 +14,7 @@ from weft.lib.distributions.checks import (
     logits_and_probs,
     nonnegative_integers,
 )
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.lib.distributions.special import new_seed
@@ -31,6 +32,8 @@ from weft.ops.random.random import random_gamma, random_poisson
 
 
 class _Counts(Distribution):
+    _reparameterization = NOT_REPARAMETERIZED
+
     def _counts(self, x: Any) -> Any:
         return nonnegative_integers(x) if self.validate_args else x
 
@@ -48,26 +51,22 @@ class Poisson(_Counts):
     rate = Parameter("How many there are on average.")
     log_rate = Parameter("Its logarithm.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, rate: Any = None, log_rate: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Poisson",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[rate]) as name:
+        with self._made_of(locals(), "rate", like="rate"):
             if (rate is None) == (log_rate is None):
                 raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
-            if log_rate is None:
-                given = _float_tensor(rate, "rate")
-                with checking(validate_args, lambda: [assert_positive(given)]):
-                    self.rate = array.identity(given, name="rate")
-                    self.log_rate = math.log(given, name="log_rate")
-            else:
+            if rate is None:
                 self.log_rate = _float_tensor(log_rate, "log_rate")
                 self.rate = math.exp(self.log_rate, name="rate")
-        super().__init__(
-            self.rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.rate], name,
-        )  # fmt: skip
+                return
+            given = _float_tensor(rate, "rate")
+            with checking(validate_args, lambda: [assert_positive(given)]):
+                self.rate = array.identity(given, name="rate")
+                self.log_rate = math.log(given, name="log_rate")
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         return random_poisson(self.rate, [n], dtype=self.dtype, seed=seed)
@@ -89,31 +88,30 @@ class Poisson(_Counts):
         return math.floor(self.rate)
 
 
-class Geometric(_Counts):
-    """(1 - probs)^k probs: how often it fails before it succeeds."""
+class _Trials(_Counts):
+    """Counts of trials that succeed or fail."""
 
     logits = Parameter("log(probs / (1 - probs))", rank=None)
     probs = Parameter("The probability of success.")
 
+    @classmethod
+    def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:
+        raise NotImplementedError("_param_shapes not implemented")
+
+
+class Geometric(_Trials):
+    """(1 - probs)^k probs: how often it fails before it succeeds."""
+
+    @keeps_arguments
     def __init__(
         self, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Geometric",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[logits, probs]) as name:
+        with self._made_of(locals(), "logits", "probs", like="probs") as name:
             self.logits, found = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )
-            with checking(validate_args, lambda: [assert_positive(found)]):
-                self.probs = array.identity(found, name="probs")
-        super().__init__(
-            self.probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.probs, self.logits], name,
-        )  # fmt: skip
-
-    @classmethod
-    def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:
-        raise NotImplementedError("_param_shapes not implemented")
+            self._keep(validate_args, lambda: [assert_positive(found)], probs=found)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = self._uniform(self._draws(n), seed)
@@ -129,11 +127,12 @@ class Geometric(_Counts):
         return where_v2(x < 0.0, array.zeros_like(x), inside)
 
     def _log_prob(self, value: Any) -> Tensor:
-        x = self._failures(value)
-        probs = self.probs * array.ones_like(x)
+        failures = self._failures(value)
+        success = self.probs * array.ones_like(failures)
         # At probs 1 and no failure, zero times an infinite logarithm would not be a number.
-        safe = where_v2(math.equal(x, 0.0), array.zeros_like(probs), probs)
-        return x * math.log1p(-safe) + math.log(probs)
+        none = math.equal(failures, 0.0)
+        safe = where_v2(none, array.zeros_like(success), success)
+        return failures * math.log1p(-safe) + math.log(success)
 
     def _entropy(self) -> Tensor:
         one = constant(1.0, self.probs.dtype)
@@ -151,22 +150,20 @@ class Geometric(_Counts):
         return self._mean() / self.probs
 
     def _mode(self) -> Tensor:
-        return array.zeros(self.batch_shape_tensor(), self.dtype)
+        return self._zeros()
 
 
-class Binomial(_Counts):
+class Binomial(_Trials):
     """n! / (k! (n - k)!) probs^k (1 - probs)^(n - k): how often of n times it succeeds."""
 
     total_count = Parameter("n: the number of times.")
-    logits = Parameter("log(probs / (1 - probs))", rank=None)
-    probs = Parameter("The probability of success.")
 
+    @keeps_arguments
     def __init__(
         self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Binomial",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[total_count, logits, probs]) as name:
+        with self._made_of(locals(), "total_count", "logits", "probs", like="probs") as name:
             total = convert_to_tensor(total_count, name="total_count")
             self.total_count = checked(
                 validate_args, total,
@@ -180,14 +177,6 @@ class Binomial(_Counts):
             self.logits, self.probs = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )
-        super().__init__(
-            self.probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.total_count, self.logits, self.probs], name,
-        )  # fmt: skip
-
-    @classmethod
-    def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:
-        raise NotImplementedError("_param_shapes not implemented")
 
     def _successes(self, x: Any) -> Any:
         counts = self._counts(x)
@@ -220,40 +209,28 @@ class Binomial(_Counts):
         return math.floor((1.0 + self.total_count) * self.probs)
 
 
-class NegativeBinomial(_Counts):
+class NegativeBinomial(_Trials):
     """How often it succeeds before it has failed `total_count` times."""
 
     total_count = Parameter("The number of failures.")
-    logits = Parameter("log(probs / (1 - probs))", rank=None)
-    probs = Parameter("The probability of success.")
 
+    @keeps_arguments
     def __init__(
         self, total_count: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "NegativeBinomial",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[total_count, logits, probs]) as name:
+        with self._made_of(locals(), "total_count", "logits", "probs", like="probs") as name:
             self.logits, self.probs = logits_and_probs(
                 logits, probs, validate_args=validate_args, name=name
             )
             with checking(validate_args, lambda: [assert_positive(total_count)]):
                 self.total_count = array.identity(total_count)
-        super().__init__(
-            self.probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.total_count, self.probs, self.logits], name,
-        )  # fmt: skip
-
-    @classmethod
-    def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:
-        raise NotImplementedError("_param_shapes not implemented")
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        """A Poisson distribution whose rate is drawn from a gamma distribution."""
-        rate = random_gamma(
-            [n], self.total_count, beta=math.exp(-self.logits), dtype=self.dtype, seed=seed
-        )
-        other = new_seed(seed, "negative_binom")
-        return random_poisson(rate, shape=[], dtype=self.dtype, seed=other)
+        """Counts at a rate that is itself drawn: from a gamma distribution."""
+        beta = math.exp(-self.logits)
+        drawn = random_gamma([n], self.total_count, beta=beta, dtype=self.dtype, seed=seed)
+        return random_poisson(drawn, [], self.dtype, new_seed(seed, "negative_binom"))
 
     def _log_prob(self, value: Any) -> Tensor:
         x, n = self._counts(value), self.total_count

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.parameter import Parameter
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.ops.array import array
@@ -19,31 +20,30 @@ from weft.ops.math import math
 class _Deterministic(Distribution):
     """One value, `loc`; others within atol + rtol |loc| count as it."""
 
+    _reparameterization = NOT_REPARAMETERIZED
     loc: Any
 
     def __init__(
         self, loc: Any, atol: Any, rtol: Any, validate_args: bool, allow_nan_stats: bool,
-        name: str, parameters: dict[str, Any],
+        name: str,
     ) -> None:  # fmt: skip
-        with name_scope(name, values=[loc, atol, rtol]) as name:
+        names = "loc", "atol", "rtol"
+        with self._made_of(locals(), *names, like="loc"):
             self.loc = self._place(convert_to_tensor(loc, name="loc"), validate_args)
-            super().__init__(
-                self.loc.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-                [self.loc], name,
-            )  # fmt: skip
-            self._atol, self._rtol = self._tolerance(atol), self._tolerance(rtol)
+            self._atol = self._tolerance(atol, validate_args)
+            self._rtol = self._tolerance(rtol, validate_args)
             self._slack = self._atol
             if rtol is not None:
-                self._slack = self._atol + self._rtol * math.abs(self.loc)
+                self._slack += self._rtol * math.abs(self.loc)
 
     def _place(self, loc: Tensor, validate_args: bool) -> Tensor:
         return loc
 
-    def _tolerance(self, value: Any) -> Tensor:
+    def _tolerance(self, value: Any, validate_args: bool) -> Tensor:
         given = convert_to_tensor(0 if value is None else value, dtype=self.loc.dtype)
         message = "Argument 'tol' must be non-negative"
         return checked(
-            self.validate_args and value is not None, given,
+            validate_args and value is not None, given,
             lambda: [assert_non_negative(given, message=message)],
         )  # fmt: skip
 
@@ -62,7 +62,7 @@ class _Deterministic(Distribution):
         return array.tile(self.loc[None], array.concat([[n], array.ones_like(shape)], 0))
 
     def _entropy(self) -> Tensor:
-        return array.zeros(self.batch_shape_tensor(), self.dtype)
+        return self._zeros()
 
     def _mean(self) -> Tensor:
         return array.identity(self.loc)
@@ -82,12 +82,12 @@ class Deterministic(_Deterministic):
 
     loc = Parameter("The number.")
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, atol: Any = None, rtol: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Deterministic",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name)
 
     def _prob(self, value: Any) -> Tensor:
         return math.cast(self._near(value), self.dtype)
@@ -101,12 +101,12 @@ class VectorDeterministic(_Deterministic):
 
     loc = Parameter("The vector.", rank=1)
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, atol: Any = None, rtol: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "VectorDeterministic",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, atol, rtol, validate_args, allow_nan_stats, name)
 
     def _place(self, loc: Tensor, validate_args: bool) -> Tensor:
         message = "Argument loc must be at least rank 1."

@@ -10,6 +10,7 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL, kl_divergence
 from weft.ops.array import array
 from weft.ops.control.check import assert_equal, assert_less_equal
@@ -27,11 +28,11 @@ def _default_count(distribution: Distribution) -> Any:
 class Independent(Distribution):
     """The last `reinterpreted_batch_ndims` axes of a batch become axes of the event."""
 
+    @keeps_arguments
     def __init__(
         self, distribution: Distribution, reinterpreted_batch_ndims: Any = None,
         validate_args: bool = False, name: str | None = None,
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         name = name or "Independent" + distribution.name
         self._distribution = distribution
         with name_scope(name) as name:
@@ -45,7 +46,7 @@ class Independent(Distribution):
             self._count: Any = count if known is None else int(known)
             super().__init__(
                 distribution.dtype, distribution.reparameterization_type, validate_args,
-                distribution.allow_nan_stats, parameters, distribution._graph_parents, name,
+                distribution.allow_nan_stats, graph_parents=distribution._graph_parents, name=name,
             )  # fmt: skip
             self._checks = self._rank_checks()
 
@@ -136,17 +137,17 @@ class Independent(Distribution):
 @RegisterKL(Independent, Independent)
 def _kl_independent(a: Independent, b: Independent, name: str | None = "kl_independent") -> Tensor:
     p, q = a.distribution, b.distribution
-    if a.event_shape.is_fully_defined() and b.event_shape.is_fully_defined():
-        if a.event_shape != b.event_shape:
-            raise ValueError("Event shapes do not match.")
-        if p.event_shape != q.event_shape:
-            raise NotImplementedError(
-                "KL between Independents with different event shapes not supported."
-            )
-        return a._summed(kl_divergence(p, q, name=name))
-    same = [
-        assert_equal(a.event_shape_tensor(), b.event_shape_tensor()),
-        assert_equal(p.event_shape_tensor(), q.event_shape_tensor()),
-    ]
-    with control_dependencies(same):
+    checks: list[Any] = []
+    if not (a.event_shape.is_fully_defined() and b.event_shape.is_fully_defined()):
+        checks = [
+            assert_equal(one.event_shape_tensor(), other.event_shape_tensor())
+            for one, other in ((a, b), (p, q))
+        ]
+    elif a.event_shape != b.event_shape:
+        raise ValueError("Event shapes do not match.")
+    elif p.event_shape != q.event_shape:
+        raise NotImplementedError(
+            "KL between Independents with different event shapes not supported."
+        )
+    with control_dependencies(checks):
         return a._summed(kl_divergence(p, q, name=name))

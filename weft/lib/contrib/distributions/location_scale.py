@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph.graph import Tensor
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.location_scale import LocationScale
 from weft.ops.array import array
 from weft.ops.math import math
@@ -18,12 +19,12 @@ from weft.ops.random.random import random_uniform
 class Cauchy(LocationScale):
     """1 / (pi scale (1 + z^2)), which has neither mean nor variance."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Cauchy",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = random_uniform(self._draws(n), 0.0, 1.0, dtype=self.dtype, seed=seed)
@@ -63,12 +64,12 @@ class Cauchy(LocationScale):
 class Gumbel(LocationScale):
     """exp(-z - exp(-z)) / scale: the largest of many."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Gumbel",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = self._uniform(self._draws(n), seed)
@@ -100,12 +101,12 @@ class Gumbel(LocationScale):
 class Logistic(LocationScale):
     """exp(-z) / (scale (1 + exp(-z))^2)"""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Logistic",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = self._uniform(self._draws(n), seed)

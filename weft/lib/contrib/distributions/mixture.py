@@ -10,6 +10,7 @@ from weft.graph.constant_value import constant_value
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.categorical import Categorical
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.lib.distributions.special import new_seed
 from weft.ops.array import array
@@ -26,12 +27,11 @@ def _check_components(cat: Any, components: Any) -> None:
         raise ValueError("components must be a non-empty list or tuple")
     if not isinstance(components, list | tuple):
         raise TypeError(f"components must be a list or tuple, but saw: {components}")
-    if not all(isinstance(each, Distribution) for each in components):
-        raise TypeError(
-            f"all entries in components must be Distribution instances but saw: {components}"
-        )
-    if any(each.dtype != components[0].dtype for each in components):
-        kinds = [(each.name, each.dtype) for each in components]
+    kinds = [(each.name, each.dtype) for each in components if isinstance(each, Distribution)]
+    if len(kinds) < len(components):
+        rule = "all entries in components must be Distribution instances"
+        raise TypeError(f"{rule} but saw: {components}")
+    if len({dtype for _, dtype in kinds}) > 1:
         raise TypeError(f"All components must have the same dtype, but saw dtypes: {kinds}")
 
 
@@ -41,11 +41,11 @@ class Mixture(Distribution):
     The graph for samples is static whatever `use_static_graph` says, so that it can be compiled.
     """
 
+    @keeps_arguments
     def __init__(
         self, cat: Categorical, components: Sequence[Distribution], validate_args: bool = False,
         allow_nan_stats: bool = True, use_static_graph: bool = False, name: str = "Mixture",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         _check_components(cat, components)
         event, batch = components[0].event_shape, cat.batch_shape
         for each in components:
@@ -63,8 +63,8 @@ class Mixture(Distribution):
             self._checks = self._shape_checks() if validate_args else []
         parents = [parent for each in (cat, *components) for parent in each._graph_parents]
         super().__init__(
-            components[0].dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            parents, name,
+            components[0].dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
+            graph_parents=parents, name=name,
         )  # fmt: skip
 
     def _checked_count(self) -> int:

@@ -8,6 +8,7 @@ from weft.core import dtypes
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.lib.contrib.distributions.mixture import chosen_of
 from weft.lib.distributions.base import Distribution
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.lib.distributions.sample_shapes import pick_vector
 from weft.lib.distributions.special import new_seed
@@ -23,12 +24,12 @@ _COMPONENTS = "`mixture_distribution components`"
 class MixtureSameFamily(Distribution):
     """`mixture_distribution` chooses along the last axis of the batch of components."""
 
+    @keeps_arguments
     def __init__(
         self, mixture_distribution: Any, components_distribution: Distribution,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "MixtureSameFamily",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         self._mixture, self._family = mixture_distribution, components_distribution
         with name_scope(name) as name:
             self._check_statically()
@@ -36,7 +37,7 @@ class MixtureSameFamily(Distribution):
             parents = [*self._mixture._graph_parents, *self._family._graph_parents]
             super().__init__(
                 self._family.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
-                parameters, parents, name,
+                graph_parents=parents, name=name,
             )  # fmt: skip
 
     def _check_statically(self) -> None:

@@ -8,8 +8,10 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.lib.contrib.distributions.bijectors.affine import AffineLinearOperator
 from weft.lib.contrib.distributions.scales import (
+    identity_scale,
     is_diagonal,
     low_rank_update,
+    lower_scale,
     make_diag_scale,
     optional_tensor,
     shapes_of,
@@ -19,11 +21,10 @@ from weft.lib.contrib.distributions.scales import (
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.normal import Normal
 from weft.lib.linalg.base import LinearOperator
-from weft.lib.linalg.dense import LinearOperatorLowerTriangular
-from weft.lib.linalg.identity import LinearOperatorIdentity
 from weft.ops.array import array
 from weft.ops.array.diag import matrix_diag
 from weft.ops.control.check import assert_near
@@ -35,24 +36,18 @@ from weft.ops.nn.activations import softplus
 class AffineOfNumbers(TransformedDistribution):
     """scale z + loc of vectors z of independent numbers, all of one distribution."""
 
-    def __init__(
-        self, base: Any, loc: Any, scale: Any, validate_args: bool, name: str,
-        parameters: dict[str, Any],
-    ) -> None:  # fmt: skip
+    def __init__(self, base: Any, loc: Any, scale: Any, validate_args: bool, name: str) -> None:
         if scale is None:
             raise ValueError("Missing required `scale` parameter.")
-        if not scale.dtype.is_floating:
+        kind = scale.dtype
+        if not kind.is_floating:
             raise TypeError("`scale` parameter must have floating-point dtype.")
         with name_scope(name, values=[loc, *scale.graph_parents]) as name:
             loc = optional_tensor(loc, "loc")
-            batch_shape, event_shape = shapes_of(loc, scale)
-        super().__init__(
-            base(array.zeros([], scale.dtype), array.ones([], scale.dtype)),
-            AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-            batch_shape=batch_shape, event_shape=event_shape, validate_args=validate_args,
-            name=name,
-        )  # fmt: skip
-        self._parameters = parameters
+            shapes = dict(zip(("batch_shape", "event_shape"), shapes_of(loc, scale), strict=True))
+        numbers = base(array.zeros([], kind), array.ones([], kind))
+        affine = AffineLinearOperator(loc, scale, validate_args=validate_args)
+        super().__init__(numbers, affine, validate_args=validate_args, name=name, **shapes)
 
     @property
     def loc(self) -> Any:
@@ -85,85 +80,77 @@ class AffineOfNumbers(TransformedDistribution):
         return math.sqrt(self._variance())
 
     def _covariance(self) -> Tensor:
-        if is_diagonal(self.scale):
-            return matrix_diag(math.square(self.scale.diag_part()))
-        return self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
+        scale = self.scale
+        if not is_diagonal(scale):
+            return scale.matmul(scale.to_dense(), adjoint_arg=True)
+        return matrix_diag(math.square(scale.diag_part()))
 
 
 class MultivariateNormalLinearOperator(AffineOfNumbers):
     """With a `LinearOperator` for a scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "MultivariateNormalLinearOperator",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(Normal, loc, scale, validate_args, name, parameters)
+        super().__init__(Normal, loc, scale, validate_args, name)
 
 
 class MultivariateNormalDiag(MultivariateNormalLinearOperator):
     """With a scale that is a diagonal, a multiple of one, or their sum."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "MultivariateNormalDiag",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         values = [loc, scale_diag, scale_identity_multiplier]
         with name_scope(name) as name, name_scope("init", values=values):
             scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
     """With a diagonal scale that is softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale_diag: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "MultivariateNormalDiagWithSoftplusScale",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[scale_diag]) as name:
             super().__init__(loc, softplus(scale_diag), None, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class MultivariateNormalTriL(MultivariateNormalLinearOperator):
     """With a lower triangular scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale_tril: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "MultivariateNormalTriL",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         if loc is None and scale_tril is None:
             raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
         with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
             loc = optional_tensor(loc, "loc")
-            tril = optional_tensor(scale_tril, "scale_tril")
-            if tril is None:
-                scale: LinearOperator = LinearOperatorIdentity(
-                    num_rows=size_of(loc, -1), dtype=loc.dtype, is_self_adjoint=True,
-                    is_positive_definite=True, assert_proper_shapes=validate_args,
-                )  # fmt: skip
+            if scale_tril is None:
+                scale = identity_scale(size_of(loc, -1), loc.dtype, validate_args)
             else:
-                scale = LinearOperatorLowerTriangular(
-                    tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False
-                )
+                scale = lower_scale(convert_to_tensor(scale_tril, name="scale_tril"), False)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
     """With a covariance matrix."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, covariance_matrix: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "MultivariateNormalFullCovariance",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name) as name, name_scope("init", values=[loc, covariance_matrix]):
             scale_tril = None
             if covariance_matrix is not None:
@@ -176,19 +163,18 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                 )  # fmt: skip
                 scale_tril = cholesky(matrix)
         super().__init__(loc, scale_tril, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
     """With a scale that is a diagonal and a matrix of low rank."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
         scale_perturb_factor: Any = None, scale_perturb_diag: Any = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "MultivariateNormalDiagPlusLowRank",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         given = [scale_perturb_factor, scale_perturb_diag]
         values = [loc, scale_diag, scale_identity_multiplier, *given]
         with name_scope(name) as name, name_scope("init", values=values):
@@ -201,7 +187,6 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
             diagonal = optional_tensor(scale_perturb_diag, "scale_perturb_diag")
             scale = low_rank_update(scale, factor, diagonal) if updated else scale
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 def _squares(x: Tensor) -> Tensor:

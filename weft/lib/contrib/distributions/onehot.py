@@ -11,17 +11,19 @@ from weft.lib.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from weft.lib.contrib.distributions.location_scale import Logistic
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import checked, checking, logits_and_probs
+from weft.lib.distributions.categorical import kl_of_logits
+from weft.lib.distributions.checks import categories, checked, logits_and_probs
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.dirichlet import negative_outer
 from weft.lib.distributions.kullback_leibler import RegisterKL
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
+from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.lib.distributions.sample_shapes import static_rank
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import one_hot
 from weft.ops.control.check import assert_near, assert_non_positive, assert_positive
 from weft.ops.math import math
-from weft.ops.nn.activations import log_softmax, softmax
+from weft.ops.nn.activations import log_softmax
 from weft.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2
 from weft.ops.random.random import multinomial
 
@@ -34,10 +36,7 @@ class _Categories(Distribution):
     event_size = Parameter("The number of categories.", rank=None)
 
     def _set_logits(self, logits: Any, probs: Any, validate_args: bool, name: str) -> None:
-        self.logits, self.probs = logits_and_probs(
-            logits, probs, True, validate_args=validate_args, name=name
-        )
-        self.logits.shape.with_rank_at_least(1)
+        self.logits, self.probs = categories(logits, probs, validate_args, name)
         with name_scope("event_size"):
             self.event_size = array.shape(self.logits)[-1]
 
@@ -63,18 +62,16 @@ class _Categories(Distribution):
 class OneHotCategorical(_Categories):
     """A vector with a 1 for the category, otherwise 0."""
 
+    _reparameterization = NOT_REPARAMETERIZED
+
+    @keeps_arguments
     def __init__(
         self, logits: Any = None, probs: Any = None, dtype: DType = dtypes.int32,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "OneHotCategorical",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[logits, probs]) as name:
+        with self._made_of(locals(), "logits", "probs", like="logits") as name:
             self._set_logits(logits, probs, validate_args, name)
-        super().__init__(
-            dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.logits, self.probs], name,
-        )  # fmt: skip
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         rows = self.logits
@@ -109,11 +106,7 @@ class OneHotCategorical(_Categories):
         return found
 
 
-@RegisterKL(OneHotCategorical, OneHotCategorical)
-def _kl_onehot(a: Any, b: Any, name: str | None = None) -> Tensor:
-    with name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):
-        ratio = log_softmax(a.logits) - log_softmax(b.logits)
-        return math.reduce_sum(softmax(a.logits) * ratio, axis=-1)
+RegisterKL(OneHotCategorical, OneHotCategorical)(kl_of_logits)
 
 
 class ExpRelaxedOneHotCategorical(_Categories):
@@ -121,23 +114,19 @@ class ExpRelaxedOneHotCategorical(_Categories):
 
     temperature = Parameter("How soft they are.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, temperature: Any, logits: Any = None, probs: Any = None, dtype: DType | None = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "ExpRelaxedOneHotCategorical",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[logits, probs, temperature]) as name:
+        with self._made_of(locals(), "logits", "probs", "temperature", like="logits") as name:
             self._set_logits(logits, probs, validate_args, name)
-            if dtype is None:
-                dtype = self.logits.dtype
-                temperature = temperature if validate_args else math.cast(temperature, dtype)
-            with checking(validate_args, lambda: [assert_positive(temperature)]):
-                self.temperature = array.identity(temperature, name="temperature")
-        super().__init__(
-            dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.logits, self.probs, self.temperature], name,
-        )  # fmt: skip
+            if dtype is None and not validate_args:
+                temperature = math.cast(temperature, self.logits.dtype)
+            self._keep(
+                validate_args, lambda: [assert_positive(temperature)], temperature=temperature
+            )
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         """Gumbel's noise is added to the logits, and the largest wins, softly."""
@@ -156,6 +145,7 @@ class ExpRelaxedOneHotCategorical(_Categories):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Soft categories: positive numbers that sum to 1."""
 
+    @keeps_arguments
     def __init__(
         self, temperature: Any, logits: Any = None, probs: Any = None, dtype: DType | None = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
@@ -165,10 +155,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
             temperature, logits, probs, dtype, validate_args, allow_nan_stats
         )
         super().__init__(base, Exp(validate_args=validate_args), name=name)
-        self._parameters = {
-            "temperature": temperature, "logits": logits, "probs": probs, "dtype": dtype,
-            "validate_args": validate_args, "allow_nan_stats": allow_nan_stats, "name": name,
-        }  # fmt: skip
 
     @property
     def temperature(self) -> Tensor:
@@ -198,20 +184,17 @@ class RelaxedBernoulli(TransformedDistribution):
     probs = Parameter("The probability of 1.", rank=None)
     temperature = Parameter("How soft it is.", rank=None)
 
+    @keeps_arguments
     def __init__(
         self, temperature: Any, logits: Any = None, probs: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "RelaxedBernoulli",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[logits, probs, temperature]) as name:
-            with checking(validate_args, lambda: [assert_positive(temperature)]):
-                self.temperature = array.identity(temperature, name="temperature")
+            self._keep(
+                validate_args, lambda: [assert_positive(temperature)], temperature=temperature
+            )
             self.logits, self.probs = logits_and_probs(logits, probs, validate_args=validate_args)
-            base = Logistic(
-                self.logits / self.temperature, 1.0 / self.temperature, validate_args,
-                allow_nan_stats, name=name + "/Logistic",
-            )  # fmt: skip
-        super().__init__(
-            base, Sigmoid(validate_args=validate_args), validate_args=validate_args, name=name
-        )
-        self._parameters = parameters
+            loc, scale = self.logits / self.temperature, 1.0 / self.temperature
+            base = Logistic(loc, scale, validate_args, allow_nan_stats, f"{name}/Logistic")
+        sigmoid = Sigmoid(validate_args=validate_args)
+        super().__init__(base, sigmoid, validate_args=validate_args, name=name)

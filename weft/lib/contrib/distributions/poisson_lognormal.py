@@ -16,6 +16,7 @@ from weft.lib.contrib.distributions.mixture_same_family import MixtureSameFamily
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.categorical import Categorical
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.normal import Normal
 from weft.ops.array import array
 from weft.ops.math import math
@@ -44,28 +45,26 @@ def quadrature_scheme_lognormal_quantiles(
     """(points, weights): middles between quantiles that are evenly spaced, of equal weights."""
     with name_scope(name, "quadrature_scheme_lognormal_quantiles", [loc, scale]):
         base = TransformedDistribution(Normal(loc, scale), Exp(), validate_args=validate_args)
-        rank = array.shape(base.batch_shape_tensor())[0]
-        ends = np.linspace(0.0, 1.0, quadrature_size + 3)[1:-1].astype(base.dtype.as_numpy_dtype)
-        shape = array.concat([[-1], array.ones([rank], dtypes.int32)], axis=0)
-        quantiles = base.quantile(array.reshape(ends, shape))
-        last = array.concat([math.range(1, 1 + rank), [0]], axis=0)
-        quantiles = array.transpose(quantiles, last)
-        grid = (quantiles[..., :-1] + quantiles[..., 1:]) / 2.0
-        grid.set_shape(base.batch_shape.concatenate([quadrature_size]))
-        share = 1.0 / math.cast(quadrature_size, base.dtype)
-        return grid, array.fill([quadrature_size], share)
+        kind, rank = base.dtype, array.shape(base.batch_shape_tensor())[0]
+        shares = np.linspace(0.0, 1.0, quadrature_size + 3)[1:-1].astype(kind.as_numpy_dtype)
+        first = array.concat([[-1], array.ones([rank], dtypes.int32)], axis=0)
+        ends = base.quantile(array.reshape(shares, first))
+        ends = array.transpose(ends, array.concat([math.range(1, 1 + rank), [0]], axis=0))
+        middles = (ends[..., :-1] + ends[..., 1:]) / 2.0
+        middles.set_shape(base.batch_shape.concatenate([quadrature_size]))
+        return middles, array.fill([quadrature_size], 1.0 / math.cast(quadrature_size, kind))
 
 
 class PoissonLogNormalQuadratureCompound(MixtureSameFamily):
     """A mixture of Poisson distributions, one for each point of a quadrature."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, quadrature_size: int = 8,
         quadrature_fn: Scheme = quadrature_scheme_lognormal_quantiles,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "PoissonLogNormalQuadratureCompound",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[loc, scale]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
             self._scale = convert_to_tensor(scale, dtype=self._loc.dtype, name="scale")
@@ -79,7 +78,6 @@ class PoissonLogNormalQuadratureCompound(MixtureSameFamily):
             counts = Poisson(None, grid, validate_args, allow_nan_stats)
             choice = Categorical(math.log(probs), None, dtypes.int32, validate_args)
         super().__init__(choice, counts, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
     @property
     def distribution(self) -> Distribution:

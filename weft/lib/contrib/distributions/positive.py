@@ -14,10 +14,10 @@ from weft.lib.contrib.distributions.bijectors.distribution_functions import (
 )
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
 from weft.lib.distributions.base import Distribution
-from weft.lib.distributions.checks import checking
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.gamma import ConcentrationAndRate, Gamma
 from weft.lib.distributions.parameter import Parameter
-from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
+from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.lib.distributions.special import erfinv
 from weft.lib.distributions.uniform import Uniform
 from weft.ops.array import array
@@ -33,26 +33,22 @@ class HalfNormal(Distribution):
 
     scale = Parameter("The standard deviation of the normal number.")
 
+    @keeps_arguments
     def __init__(
         self, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "HalfNormal",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[scale]) as name:
-            with checking(validate_args, lambda: [assert_positive(scale)]):
-                self.scale = array.identity(scale, name="scale")
-        super().__init__(
-            self.scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self.scale], name,
-        )  # fmt: skip
+        with self._made_of(locals(), "scale", like="scale"):
+            self._keep(validate_args, lambda: [assert_positive(scale)], scale=scale)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         drawn = random_normal(self._draws(n), 0.0, 1.0, dtype=self.dtype, seed=seed)
         return math.abs(drawn * self.scale)
 
     def _prob(self, value: Any) -> Tensor:
-        density = sqrt(2.0 / pi) / self.scale * math.exp(-0.5 * math.square(value / self.scale))
-        return density * math.cast(value >= 0, self.dtype)
+        largest = sqrt(2.0 / pi) / self.scale
+        z = value / self.scale
+        return largest * math.exp(-0.5 * math.square(z)) * math.cast(value >= 0, self.dtype)
 
     def _cdf(self, value: Any) -> Tensor:
         return math.erf(relu(value) / self.scale / sqrt(2.0))
@@ -70,21 +66,20 @@ class HalfNormal(Distribution):
         return math.square(self.scale) * (1.0 - 2.0 / pi)
 
     def _mode(self) -> Tensor:
-        return array.zeros(self.batch_shape_tensor(), self.dtype)
+        return self._zeros()
 
 
 class InverseGamma(ConcentrationAndRate):
     """1 / x of a gamma distribution: rate^a / Gamma(a) x^(-a - 1) exp(-rate / x)"""
 
+    _reparameterization = NOT_REPARAMETERIZED
+
+    @keeps_arguments
     def __init__(
         self, concentration: Any, rate: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "InverseGamma",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(
-            concentration, rate, validate_args, allow_nan_stats, name, parameters,
-            NOT_REPARAMETERIZED,
-        )  # fmt: skip
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         return 1.0 / random_gamma(
@@ -127,17 +122,16 @@ class InverseGamma(ConcentrationAndRate):
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
     """The inverse gamma distribution whose parameters are softplus of what is given."""
 
+    @keeps_arguments
     def __init__(
         self, concentration: Any, rate: Any, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "InverseGammaWithSoftplusConcentrationRate",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
             super().__init__(
                 softplus(concentration, name="softplus_concentration"),
                 softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name,
             )  # fmt: skip
-        self._parameters = parameters
 
 
 class Chi2(Gamma):
@@ -145,41 +139,38 @@ class Chi2(Gamma):
 
     df = Parameter("Degrees of freedom.")
 
+    @keeps_arguments
     def __init__(
         self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Chi2",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[df]) as name:
-            with checking(validate_args, lambda: [assert_positive(df)]):
-                self.df = array.identity(df, name="df")
+            self._keep(validate_args, lambda: [assert_positive(df)], df=df)
             half = constant(0.5, self.df.dtype)
             super().__init__(half * self.df, half, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class Chi2WithAbsDf(Chi2):
     """With df = floor(|df|)."""
 
+    @keeps_arguments
     def __init__(
         self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "Chi2WithAbsDf",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[df]) as name:
             whole = math.floor(math.abs(df, name="abs_df"), name="floor_abs_df")
             super().__init__(whole, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
 
 
 class Kumaraswamy(TransformedDistribution):
     """a b x^(a - 1) (1 - x^a)^(b - 1), for x between 0 and 1."""
 
+    @keeps_arguments
     def __init__(
         self, concentration1: Any = None, concentration0: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Kumaraswamy",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[concentration1, concentration0]) as name:
             self.concentration1 = convert_to_tensor(concentration1, name="concentration1")
             self.concentration0 = convert_to_tensor(concentration0, name="concentration0")
@@ -195,7 +186,6 @@ class Kumaraswamy(TransformedDistribution):
                 self.concentration1, self.concentration0, validate_args=validate_args
             )
         super().__init__(base, transform, validate_args=validate_args, name=name)
-        self._parameters = parameters
 
     def _moment(self, n: float) -> Tensor:
         a, b = self.concentration1, self.concentration0

@@ -11,6 +11,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.lib.contrib.distributions.scales import optional_tensor
 from weft.lib.distributions.base import Distribution, first_of
 from weft.lib.distributions.checks import assert_integer_form, checked, checking
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.reparameterization import NOT_REPARAMETERIZED
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where_v2
@@ -28,11 +29,11 @@ def _log_difference(big: Tensor, small: Tensor) -> Tensor:
 class QuantizedDistribution(Distribution):
     """Y = ceil(X), but `low` below it and `high` above."""
 
+    @keeps_arguments
     def __init__(
         self, distribution: Distribution, low: Any = None, high: Any = None,
         validate_args: bool = False, name: str = "QuantizedDistribution",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         values = [*distribution.parameters.values(), low, high]
         with name_scope(name, values=[v for v in values if isinstance(v, Tensor)]) as name:
             self._distribution, self._validate_args = distribution, validate_args
@@ -47,7 +48,7 @@ class QuantizedDistribution(Distribution):
         parents = [bound for bound in (self._low, self._high) if bound is not None]
         super().__init__(
             distribution.dtype, NOT_REPARAMETERIZED, validate_args, distribution.allow_nan_stats,
-            parameters, [*distribution._graph_parents, *parents], name,
+            graph_parents=[*distribution._graph_parents, *parents], name=name,
         )  # fmt: skip
 
     @property

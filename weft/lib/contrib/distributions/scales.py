@@ -42,6 +42,21 @@ def _diagonal_checked(x: Tensor, diagonal: Tensor, validate: bool, positive: boo
     return checked(validate, x, checks)
 
 
+def identity_scale(size: Any, dtype: Any, validate_args: bool) -> LinearOperator:
+    """One, of a size."""
+    return LinearOperatorIdentity(
+        num_rows=size, dtype=dtype, is_self_adjoint=True, is_positive_definite=True,
+        assert_proper_shapes=validate_args,
+    )  # fmt: skip
+
+
+def lower_scale(tril: Tensor, positive: bool) -> LinearOperator:
+    """A lower triangle, whose diagonal may be known to be positive."""
+    return LinearOperatorLowerTriangular(
+        tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=positive
+    )
+
+
 def make_tril_scale(
     loc: Any = None, scale_tril: Any = None, scale_diag: Any = None,
     scale_identity_multiplier: Any = None, shape_hint: Any = None, validate_args: bool = False,
@@ -63,10 +78,7 @@ def make_tril_scale(
         diagonal = diagonal if multiple is None else diagonal + multiple[..., None]
         tril = matrix_set_diag(tril, diagonal)
         tril = _diagonal_checked(tril, matrix_diag_part(tril), validate_args, assert_positive)
-        return LinearOperatorLowerTriangular(
-            tril, is_non_singular=True, is_self_adjoint=False,
-            is_positive_definite=assert_positive,
-        )  # fmt: skip
+        return lower_scale(tril, assert_positive)
 
 
 def make_diag_scale(
@@ -91,10 +103,7 @@ def make_diag_scale(
             )
         size = size_of(loc, -1) if shape_hint is None else shape_hint
         if multiple is None:
-            return LinearOperatorIdentity(
-                num_rows=size, dtype=loc.dtype.base_dtype, is_self_adjoint=True,
-                is_positive_definite=True, assert_proper_shapes=validate_args,
-            )  # fmt: skip
+            return identity_scale(size, loc.dtype.base_dtype, validate_args)
         return LinearOperatorScaledIdentity(
             num_rows=size,
             multiplier=_diagonal_checked(multiple, multiple, validate_args, assert_positive),
@@ -106,13 +115,12 @@ def make_diag_scale(
 def low_rank_update(
     scale: LinearOperator, factor: Tensor | None, diagonal: Tensor | None
 ) -> LinearOperator:
-    """scale + factor diagonal factor^T"""
-    positive = diagonal is None
-    return LinearOperatorLowRankUpdate(
-        scale, u=factor, diag_update=diagonal, is_diag_update_positive=positive,
-        is_non_singular=True, is_self_adjoint=True, is_positive_definite=positive or None,
-        is_square=True,
-    )  # fmt: skip
+    """scale + factor diagonal factor^T, which is positive where no diagonal is given."""
+    hints: dict[str, Any] = dict.fromkeys(("is_non_singular", "is_self_adjoint", "is_square"), True)
+    if diagonal is None:
+        hints["is_positive_definite"] = True
+    hints["is_diag_update_positive"] = diagonal is None
+    return LinearOperatorLowRankUpdate(scale, u=factor, diag_update=diagonal, **hints)
 
 
 def is_diagonal(scale: Any) -> bool:

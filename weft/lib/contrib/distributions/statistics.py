@@ -32,8 +32,10 @@ from weft.ops.state.variable_scope import get_variable, variable_scope
 
 def _axis_last(x: Tensor, axis: Any, rank: Any) -> tuple[Tensor, Any]:
     """`x` with its axes turned so that one is the last, and the way back."""
-    there = array.concat([math.range(axis + 1, rank), math.range(0, axis + 1)], 0)
-    back = array.concat([math.range(rank - 1 - axis, rank), math.range(0, rank - 1 - axis)], 0)
+    there, back = (
+        array.concat([math.range(at, rank), math.range(0, at)], 0)
+        for at in (axis + 1, rank - 1 - axis)
+    )
     return array.transpose(x, there), back
 
 
@@ -149,6 +151,18 @@ def _element(rows: Tensor, q: Tensor, interpolation: str) -> Tensor:
 # ---- averages that move --------------------------------------------------------------------------
 
 
+def _float_kind(variable: Any, name: str) -> Any:
+    """The type of what is averaged."""
+    kind = variable.dtype.base_dtype
+    if not kind.is_floating:
+        raise TypeError(f"{name}.base_dtype({kind.name}) does not have float type `dtype`.")
+    return kind
+
+
+def _tensors(kind: Any, **given: Any) -> list[Tensor]:
+    return [convert_to_tensor(value, dtype=kind, name=name) for name, value in given.items()]
+
+
 def assign_moving_mean_variance(
     mean_var: Any, variance_var: Any, value: Any, decay: Any, name: str | None = None
 ) -> Any:
@@ -156,17 +170,12 @@ def assign_moving_mean_variance(
     values = [variance_var, mean_var, value, decay]
     with name_scope(name, "assign_moving_mean_variance", values):
         with colocate_with(variance_var), colocate_with(mean_var):
-            kind, other = mean_var.dtype.base_dtype, variance_var.dtype.base_dtype
-            if not kind.is_floating:
-                raise TypeError(
-                    f"mean_var.base_dtype({kind.name}) does not have float type `dtype`."
-                )
+            kind, other = _float_kind(mean_var, "mean_var"), variance_var.dtype.base_dtype
             if kind != other:
                 raise TypeError(
                     f"mean_var.base_dtype({kind.name}) != variance_var.base_dtype({other.name})"
                 )
-            value = convert_to_tensor(value, dtype=kind, name="value")
-            decay = convert_to_tensor(decay, dtype=kind, name="decay")
+            value, decay = _tensors(kind, value=value, decay=decay)
             delta = value - mean_var
             with control_dependencies([delta]):
                 mean = assign_add(mean_var, (1.0 - decay) * delta)
@@ -178,38 +187,30 @@ def assign_log_moving_mean_exp(
     log_mean_exp_var: Any, log_value: Any, decay: Any, name: str | None = None
 ) -> Any:
     """Moves the logarithm of a mean towards that of a value, by 1 - decay of the way."""
-    with name_scope(name, "assign_log_moving_mean_exp", [log_mean_exp_var, log_value, decay]):
-        with colocate_with(log_mean_exp_var):
-            kind = log_mean_exp_var.dtype.base_dtype
-            if not kind.is_floating:
-                raise TypeError(
-                    f"log_mean_exp_var.base_dtype({kind.name}) does not have float type `dtype`."
-                )
-            log_value = convert_to_tensor(log_value, dtype=kind, name="log_value")
-            decay = convert_to_tensor(decay, dtype=kind, name="decay")
-            delta = log_value - log_mean_exp_var
-            parts = [math.log(decay) * array.ones_like(delta), delta + math.log1p(-decay)]
-            return log_mean_exp_var.assign_add(math.reduce_logsumexp(array.stack(parts), axis=0))
+    values = [log_mean_exp_var, log_value, decay]
+    with name_scope(name, "assign_log_moving_mean_exp", values), colocate_with(log_mean_exp_var):
+        kind = _float_kind(log_mean_exp_var, "log_mean_exp_var")
+        given, decay = _tensors(kind, log_value=log_value, decay=decay)
+        ahead = given - log_mean_exp_var
+        old = math.log(decay) * array.ones_like(ahead)
+        shares = array.stack([old, ahead + math.log1p(-decay)])
+        return log_mean_exp_var.assign_add(math.reduce_logsumexp(shares, axis=0))
 
 
 def moving_mean_variance(
     value: Any, decay: Any, collections: Any = None, name: str | None = None
 ) -> Any:
     """A mean and a variance of `value` that move with it, in variables of their own."""
-    collections = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
     with variable_scope(name, "moving_mean_variance", [value, decay]):
         value = convert_to_tensor(value, name="value")
-        kind = value.dtype.base_dtype
-        if not kind.is_floating:
-            raise TypeError(f"value.base_dtype({kind.name}) does not have float type `dtype`.")
-        decay = convert_to_tensor(decay, dtype=kind, name="decay")
-        variance, mean = (
-            get_variable(
-                each, shape=value.shape, dtype=value.dtype, initializer=zeros_initializer(),
-                trainable=False, collections=collections,
-            )
-            for each in ("moving_variance", "moving_mean")
-        )  # fmt: skip
+        (decay,) = _tensors(_float_kind(value, "value"), decay=decay)
+        options = {
+            "shape": value.shape, "dtype": value.dtype, "initializer": zeros_initializer(),
+            "trainable": False,
+            "collections": [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections,
+        }  # fmt: skip
+        variance = get_variable("moving_variance", **options)
+        mean = get_variable("moving_mean", **options)
         return assign_moving_mean_variance(mean, variance, value, decay)
 
 
@@ -221,11 +222,11 @@ def _posterior(prior: Any, scale: Any, s: Tensor, n: Any) -> tuple[Tensor, Tenso
     if not isinstance(prior, Normal):
         raise TypeError("Expected prior to be an instance of type Normal")
     if s.dtype != prior.dtype:
-        raise TypeError(
-            f"Observation sum s.dtype does not match prior dtype: {s.dtype} vs. {prior.dtype}"
-        )
-    before, each = math.square(prior.scale), math.square(scale)
-    variance = 1.0 / (1 / before + math.cast(n, prior.dtype) / each)
+        kinds = f"{s.dtype} vs. {prior.dtype}"
+        raise TypeError(f"Observation sum s.dtype does not match prior dtype: {kinds}")
+    before, each = (math.square(width) for width in (prior.scale, scale))
+    precision = 1 / before + math.cast(n, prior.dtype) / each
+    variance = 1.0 / precision
     return (prior.loc / before + s / each) * variance, variance
 
 
@@ -256,8 +257,8 @@ class SeedStream:
         self._counter += 1
         if self._seed is None:
             return None
-        text = str((self._seed, self._counter, self._salt)).encode()
-        return int(hashlib.sha512(text).hexdigest(), 16)
+        text = str((self._seed, self._counter, self._salt))
+        return int.from_bytes(hashlib.sha512(text.encode()).digest(), "big")
 
     @property
     def original_seed(self) -> Any:

@@ -17,6 +17,7 @@ from weft.lib.contrib.distributions.bijectors.base import Bijector, static_rank_
 from weft.lib.contrib.distributions.bijectors.elementwise import Identity
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.sample_shapes import pick_vector
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where_v2
@@ -54,12 +55,12 @@ def _override(shape: Any, base_is_scalar: Tensor, validate: bool, name: str) -> 
 class TransformedDistribution(Distribution):
     """y = bijector.forward(x), with x of `distribution`."""
 
+    @keeps_arguments
     def __init__(
         self, distribution: Distribution, bijector: Bijector | None = None,
         batch_shape: Any = None, event_shape: Any = None, validate_args: bool = False,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         name = name or ("" if bijector is None else bijector.name) + distribution.name
         with name_scope(name, values=[event_shape, batch_shape]) as name:
             self._bijector = bijector or Identity(validate_args=validate_args)
@@ -73,8 +74,8 @@ class TransformedDistribution(Distribution):
         self._distribution = distribution
         super().__init__(
             distribution.dtype, distribution.reparameterization_type, validate_args,
-            distribution.allow_nan_stats, parameters,
-            [*distribution._graph_parents, *self._bijector.graph_parents], name,
+            distribution.allow_nan_stats, name=name,
+            graph_parents=[*distribution._graph_parents, *self._bijector.graph_parents],
         )  # fmt: skip
 
     def _axes_turned(self, distribution: Distribution) -> Any:
@@ -238,19 +239,19 @@ class TransformedDistribution(Distribution):
         return self.bijector.forward(x, **self._bijector_kwargs(kwargs))
 
     def _entropy(self) -> Tensor:
+        """That of the base, and by how much the transform changes volumes, everywhere alike."""
         if not self.bijector.is_constant_jacobian:
             raise NotImplementedError("entropy is not implemented")
         if not self.bijector._is_injective:
             raise NotImplementedError("entropy is not implemented when bijector is not injective.")
-        entropy = self.distribution.entropy()
+        found = self.distribution.entropy()
         if self._is_repeated(self._repeated_event):
-            entropy *= math.cast(math.reduce_prod(self._repeated_event), entropy.dtype)
+            found *= math.cast(math.reduce_prod(self._repeated_event), found.dtype)
         if self._is_repeated(self._repeated_batch):
-            entropy += array.zeros(self._repeated_batch, entropy.dtype)
-        anywhere = array.zeros(
-            array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype
-        )
-        log_det = self.bijector.inverse_log_det_jacobian(anywhere, event_ndims=self._event_rank())
-        entropy -= math.cast(log_det, entropy.dtype)
-        entropy.set_shape(self.batch_shape)
-        return entropy
+            found += array.zeros(self._repeated_batch, found.dtype)
+        shape = array.concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0)
+        anywhere, rank = array.zeros(shape, self.dtype), self._event_rank()
+        log_det = self.bijector.inverse_log_det_jacobian(anywhere, event_ndims=rank)
+        found -= math.cast(log_det, found.dtype)
+        found.set_shape(self.batch_shape)
+        return found

@@ -73,17 +73,16 @@ def fill_triangular_inverse(x: Any, upper: bool = False, name: str | None = None
         x = convert_to_tensor(x, name="x")
         last = None if x.dims is None else x.shape.with_rank_at_least(2).dims[-1].value
         n = array.shape(x)[-1] if last is None else last
-        count = n * (n + 1) // 2
-        rank = static_rank(x)
-        if upper:
-            first, rest = x[..., 0, :], x[..., 1:, :]
-        else:
-            first, rest = reverse(x[..., -1, :], axis=[rank - 2]), x[..., :-1, :]
+        count, rank = n * (n + 1) // 2, static_rank(x)
+        full, rest = (0, slice(1, None)) if upper else (-1, slice(None, -1))
+        row = x[..., full, :]
+        row = row if upper else reverse(row, axis=[rank - 2])
+        rest = x[..., rest, :]
         # Turned by 180 degrees, the triangle falls on what it left empty.
         turned = reverse(reverse(rest, axis=[rank - 1]), axis=[rank - 2])
-        shape = array.concat([array.shape(x)[:-2], [n * (n - 1)]], axis=0)
-        flat = array.reshape(rest + turned, shape)
-        y = array.concat([first, flat[..., : count - n]], axis=-1)
+        flat = array.concat([array.shape(x)[:-2], [n * (n - 1)]], axis=0)
+        others = array.reshape(rest + turned, flat)[..., : count - n]
+        y = array.concat([row, others], axis=-1)
         if x.dims is not None:
             y.set_shape([*x.dims[:-2], None if last is None else count])
         return y
@@ -94,10 +93,10 @@ def matrix_diag_transform(
 ) -> Tensor:
     """`matrix` with its diagonal transformed."""
     with name_scope(name, "matrix_diag_transform", [matrix]):
-        matrix = convert_to_tensor(matrix, name="matrix")
-        if transform is None:
-            return matrix
-        return matrix_set_diag(matrix, transform(matrix_diag_part(matrix)))
+        found = convert_to_tensor(matrix, name="matrix")
+        if transform is not None:
+            found = matrix_set_diag(found, transform(matrix_diag_part(found)))
+        return found
 
 
 def tridiag(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
@@ -15,6 +17,7 @@ from weft.lib.contrib.distributions.bijectors.elementwise import SinhArcsinh as 
 from weft.lib.contrib.distributions.mvn import AffineOfNumbers
 from weft.lib.contrib.distributions.scales import make_diag_scale, optional_tensor, shapes_of
 from weft.lib.contrib.distributions.transformed import TransformedDistribution
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.exponential import Exponential
 from weft.lib.distributions.laplace import Laplace
 from weft.lib.distributions.normal import Normal
@@ -23,15 +26,23 @@ from weft.ops.array import array
 from weft.ops.math import math
 
 
+@contextlib.contextmanager
+def _diagonal(loc: Any, diag: Any, multiple: Any, name: str) -> Iterator[tuple[Any, str]]:
+    """A diagonal scale, made in a scope of this name, and the scope."""
+    with name_scope(name, values=[loc, diag, multiple]) as scope:
+        scale = make_diag_scale(loc, diag, multiple)
+    yield scale, scope
+
+
 class VectorLaplaceLinearOperator(AffineOfNumbers):
     """Of Laplace's distribution, with a `LinearOperator` for a scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "VectorLaplaceLinearOperator",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(Laplace, loc, scale, validate_args, name, parameters)
+        super().__init__(Laplace, loc, scale, validate_args, name)
 
     def _variance(self) -> Tensor:
         return 2.0 * super()._variance()  # which z has
@@ -46,29 +57,25 @@ class VectorLaplaceLinearOperator(AffineOfNumbers):
 class VectorLaplaceDiag(VectorLaplaceLinearOperator):
     """Of Laplace's distribution, with a diagonal scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "VectorLaplaceDiag",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[loc, scale_diag, scale_identity_multiplier]) as name:
-            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+        with _diagonal(loc, scale_diag, scale_identity_multiplier, name) as (scale, name):
+            super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
 
 class VectorExponentialLinearOperator(AffineOfNumbers):
     """Of the exponential distribution, with a `LinearOperator` for a scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale: Any = None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "VectorExponentialLinearOperator",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        super().__init__(
-            lambda zero, one: Exponential(rate=one), loc, scale, validate_args, name, parameters
-        )
+        super().__init__(lambda zero, one: Exponential(one), loc, scale, validate_args, name)
 
     def _mean(self) -> Tensor:
         """Of z it is one."""
@@ -79,28 +86,26 @@ class VectorExponentialLinearOperator(AffineOfNumbers):
 class VectorExponentialDiag(VectorExponentialLinearOperator):
     """Of the exponential distribution, with a diagonal scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "VectorExponentialDiag",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
-        with name_scope(name, values=[loc, scale_diag, scale_identity_multiplier]) as name:
-            scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+        with _diagonal(loc, scale_diag, scale_identity_multiplier, name) as (scale, name):
+            super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
 
 class VectorStudentT(TransformedDistribution):
     """Of Student's t, with a scale of the forms that `Affine` has."""
 
+    @keeps_arguments
     def __init__(
         self, df: Any, loc: Any = None, scale_identity_multiplier: Any = None,
         scale_diag: Any = None, scale_tril: Any = None, scale_perturb_factor: Any = None,
         scale_perturb_diag: Any = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "VectorStudentT",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[df, loc]) as name:
             self._affine = affine = Affine(
                 shift=loc, scale_identity_multiplier=scale_identity_multiplier,
@@ -119,7 +124,6 @@ class VectorStudentT(TransformedDistribution):
             base, affine, batch_shape=batch_shape if alone else None, event_shape=event_shape,
             validate_args=validate_args, name=name,
         )  # fmt: skip
-        self._parameters = parameters
 
     @property
     def df(self) -> Tensor:
@@ -140,12 +144,12 @@ class VectorStudentT(TransformedDistribution):
 class SinhArcsinh(TransformedDistribution):
     """Numbers loc + scale F(z) 2 / F(2), where F skews z and changes its tails."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any, scale: Any, skewness: Any = None, tailweight: Any = None,
         distribution: Any = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "SinhArcsinh",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[loc, scale, skewness, tailweight]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
             self._scale = convert_to_tensor(scale, name="scale", dtype=self._loc.dtype)
@@ -158,7 +162,6 @@ class SinhArcsinh(TransformedDistribution):
             skewed.base(distribution, allow_nan_stats), Chain([shift, skewed.transform]),
             batch_shape=shape, validate_args=validate_args, name=name,
         )  # fmt: skip
-        self._parameters = parameters
 
     @property
     def loc(self) -> Tensor:
@@ -206,13 +209,13 @@ class _Skewed:
 class VectorSinhArcsinhDiag(TransformedDistribution):
     """Vectors of numbers that are skewed and have other tails, with a diagonal scale."""
 
+    @keeps_arguments
     def __init__(
         self, loc: Any = None, scale_diag: Any = None, scale_identity_multiplier: Any = None,
         skewness: Any = None, tailweight: Any = None, distribution: Any = None,
         validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "MultivariateNormalLinearOperator",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         values = [loc, scale_diag, scale_identity_multiplier, skewness, tailweight]
         with name_scope(name, values=values) as name:
             self._loc = optional_tensor(loc, "loc")
@@ -227,7 +230,6 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             batch_shape=batch_shape, event_shape=event_shape, validate_args=validate_args,
             name=name,
         )  # fmt: skip
-        self._parameters = parameters
 
     @property
     def loc(self) -> Any:

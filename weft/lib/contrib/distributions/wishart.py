@@ -13,6 +13,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.lib.contrib.distributions.scales import on_events
 from weft.lib.distributions.base import Distribution
 from weft.lib.distributions.checks import checked
+from weft.lib.distributions.described import keeps_arguments
 from weft.lib.distributions.reparameterization import FULLY_REPARAMETERIZED
 from weft.lib.distributions.special import new_seed
 from weft.lib.linalg.base import LinearOperator
@@ -40,7 +41,7 @@ class _Wishart(Distribution):
 
     def __init__(
         self, df: Any, scale_operator: LinearOperator, cholesky_input_output_matrices: bool,
-        validate_args: bool, allow_nan_stats: bool, name: str, parameters: dict[str, Any],
+        validate_args: bool, allow_nan_stats: bool, name: str,
     ) -> None:  # fmt: skip
         self._factors = cholesky_input_output_matrices
         with name_scope(name) as name, name_scope("init", values=[df]):
@@ -58,8 +59,8 @@ class _Wishart(Distribution):
             self._dimension = math.cast(size, kind, name="dimension")
             self._df = self._checked_df(given, validate_args)
         super().__init__(
-            kind, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-            [self._df, self._dimension, *scale_operator.graph_parents], name,
+            kind, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, name=name,
+            graph_parents=[self._df, self._dimension, *scale_operator.graph_parents],
         )  # fmt: skip
 
     def _checked_df(self, df: Tensor, validate_args: bool) -> Tensor:
@@ -131,15 +132,13 @@ class _Wishart(Distribution):
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         """Bartlett's way: normal numbers below the diagonal, roots of chi-squared ones on it."""
-        shape = array.concat([self._draws(n), self.event_shape_tensor()], 0)
-        normal = random_normal(shape, 0.0, 1.0, dtype=self.dtype, seed=seed)
+        whole = array.concat([self._draws(n), self.event_shape_tensor()], 0)
+        below = random_normal(whole, 0.0, 1.0, dtype=self.dtype, seed=seed)
         df = self.df * array.ones(self.batch_shape_tensor(), self.dtype)
-        squares = random_gamma(
-            [n], self._gamma_arguments(0.5 * df), beta=0.5, dtype=self.dtype,
-            seed=new_seed(seed, "wishart"),
-        )  # fmt: skip
-        factor = matrix_set_diag(matrix_band_part(normal, -1, 0), math.sqrt(squares))
-        factor = self._columns(self._scale_operator.matmul, factor)
+        halves, other = self._gamma_arguments(0.5 * df), new_seed(seed, "wishart")
+        squares = random_gamma([n], halves, beta=0.5, dtype=self.dtype, seed=other)
+        lower = matrix_set_diag(matrix_band_part(below, -1, 0), math.sqrt(squares))
+        factor = self._columns(self._scale_operator.matmul, lower)
         return factor if self._factors else math.matmul(factor, factor, adjoint_b=True)
 
     def _log_prob(self, value: Any) -> Tensor:
@@ -151,13 +150,10 @@ class _Wishart(Distribution):
         return power * log_det - 0.5 * trace - self.log_normalization()
 
     def _entropy(self) -> Tensor:
-        half_size, half_df = 0.5 * self.dimension + 0.5, 0.5 * self.df
-        return (
-            self.dimension * (half_df + half_size * log(2.0))
-            + 2 * half_size * self._scale_operator.log_abs_determinant()
-            + self._multi_lgamma(half_df)
-            + (half_size - half_df) * self._multi_digamma(half_df)
-        )
+        p, half_df = 0.5 * self.dimension + 0.5, 0.5 * self.df
+        volume = self.dimension * (half_df + p * log(2.0))
+        volume += 2 * p * self._scale_operator.log_abs_determinant()
+        return volume + self._multi_lgamma(half_df) + (p - half_df) * self._multi_digamma(half_df)
 
     def _mean(self) -> Tensor:
         if self._factors:
@@ -189,8 +185,9 @@ class _Wishart(Distribution):
     def mean_log_det(self, name: str = "mean_log_det") -> Tensor:
         """The expectation of log det X."""
         with self._name_scope(name):
-            twice = 2 * self._scale_operator.log_abs_determinant()
-            return self._multi_digamma(0.5 * self.df) + self.dimension * log(2.0) + twice
+            of_scale = 2 * self._scale_operator.log_abs_determinant()
+            of_normals = self._multi_digamma(0.5 * self.df)
+            return of_normals + self.dimension * log(2.0) + of_scale
 
     def log_normalization(self, name: str = "log_normalization") -> Tensor:
         """The logarithm of what the density is divided by."""
@@ -216,11 +213,11 @@ class _Wishart(Distribution):
 class WishartCholesky(_Wishart):
     """With the Cholesky factor of the scale."""
 
+    @keeps_arguments
     def __init__(
         self, df: Any, scale: Any, cholesky_input_output_matrices: bool = False,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "WishartCholesky",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name, values=[scale]) as name, name_scope("init", values=[scale]):
             given = convert_to_tensor(scale)
             shape = array.shape(given)
@@ -235,18 +232,18 @@ class WishartCholesky(_Wishart):
             )  # fmt: skip
         super().__init__(
             df, _lower(tril), cholesky_input_output_matrices, validate_args, allow_nan_stats,
-            name, parameters,
+            name,
         )  # fmt: skip
 
 
 class WishartFull(_Wishart):
     """With the scale as a whole."""
 
+    @keeps_arguments
     def __init__(
         self, df: Any, scale: Any, cholesky_input_output_matrices: bool = False,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "WishartFull",
     ) -> None:  # fmt: skip
-        parameters = dict(locals())
         with name_scope(name) as name, name_scope("init", values=[scale]):
             given = convert_to_tensor(scale)
             whole = checked(
@@ -259,5 +256,5 @@ class WishartFull(_Wishart):
             )
         super().__init__(
             df, _lower(tril), cholesky_input_output_matrices, validate_args, allow_nan_stats,
-            name, parameters,
+            name,
         )  # fmt: skip

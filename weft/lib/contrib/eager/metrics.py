@@ -82,16 +82,14 @@ class Metric(AutoTrackable):
 
     def aggregate(self, metrics: Iterable[Metric]) -> None:
         """Adds the variables of others of its kind to its own."""
-        metrics = list(metrics)
-        for other in metrics:
-            if type(self) is not type(other):
-                raise TypeError(
-                    f"All metrics must be the same type, '{type(self)}' != '{type(other)}'."
-                )
-        for i, own in enumerate(self._vars):
-            if any(other._vars[i].name != own.name for other in metrics):
+        others = list(metrics)
+        strange = [type(other) for other in others if type(other) is not type(self)]
+        if strange:
+            raise TypeError(f"All metrics must be the same type, '{type(self)}' != '{strange[0]}'.")
+        for own, *theirs in zip(self._vars, *(other._vars for other in others), strict=True):
+            if {each.name for each in theirs} - {own.name}:
                 raise ValueError("All metrics must have variables in the same order.")
-            own.assign_add(math.add_n([other._vars[i].read_value() for other in metrics]))
+            own.assign_add(math.add_n([each.read_value() for each in theirs]))
 
     def add_variable(
         self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None
@@ -129,12 +127,14 @@ class Mean(Metric):
 
     def call(self, values: Any, weights: Any = None) -> Any:
         """Gathers `values`; returns their sum, or the weighted values and the weights."""
-        if weights is None:
-            self.denom.assign_add(math.cast(array.size(values), self.dtype))
-            values = math.reduce_sum(values)
-            self.numer.assign_add(math.cast(values, self.dtype))
-            return values
-        weights = math.cast(weights, self.dtype)
+        if weights is not None:
+            return self._call_weighted(values, math.cast(weights, self.dtype))
+        self.denom.assign_add(math.cast(array.size(values), self.dtype))
+        total = math.reduce_sum(values)
+        self.numer.assign_add(math.cast(total, self.dtype))
+        return total
+
+    def _call_weighted(self, values: Any, weights: Any) -> Any:
         self.denom.assign_add(math.reduce_sum(weights))
         values = math.cast(values, self.dtype) * weights
         self.numer.assign_add(math.reduce_sum(values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 Scope = dict[str, dict[str, Any]]
@@ -44,6 +44,14 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
         yield scope
     finally:
         _scopes.pop()
+
+
+def scope_of(*settings: tuple[Any, dict[str, Any]]) -> Scope:
+    """The scope with all these defaults, each of them for some functions, to be opened later."""
+    with ExitStack() as opened:
+        for functions, defaults in settings:
+            opened.enter_context(arg_scope(functions, **defaults))
+        return current_arg_scope()
 
 
 def _opened(list_ops_or_scope: Any, kwargs: dict[str, Any]) -> Scope:

@@ -156,13 +156,11 @@ def get_variables(
     scope: Any = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES
 ) -> list[Any]:
     """The variables of a collection whose names start with `scope` and end with `suffix`."""
-    if isinstance(scope, vs.VariableScope):
-        scope = scope.name
+    pattern = scope.name if isinstance(scope, vs.VariableScope) else scope
     if suffix is not None:
-        if ":" not in suffix:
-            suffix += ":"
-        scope = (scope or "") + ".*" + suffix
-    return get_collection(collection, scope)
+        ending = suffix if ":" in suffix else f"{suffix}:"
+        pattern = f"{pattern or ''}.*{ending}"
+    return get_collection(collection, pattern)
 
 
 def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:

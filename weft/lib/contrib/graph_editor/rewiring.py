@@ -107,21 +107,24 @@ def swap_ios(sgv0: Any, sgv1: Any) -> Any:
     return swap_inputs(sgv0, sgv1)
 
 
+def _checked_control(op: Operation, cops: Any, waits: bool) -> list[Operation]:
+    """The operations, all of which `op` waits for, or none."""
+    listed = make_list_of_op(cops)
+    for each in listed:
+        if (each in op.control_inputs) != waits:
+            how = "not" if waits else "already"
+            raise ValueError(f"{each.name} is {how} a control_input of {op.name}")
+    return listed
+
+
 def add_control_inputs(op: Operation, cops: Any) -> None:
     """`op` waits for `cops`; ValueError if it does already."""
-    added = make_list_of_op(cops)
-    for each in added:
-        if each in op.control_inputs:
-            raise ValueError(f"{each.name} is already a control_input of {op.name}")
-    op._add_control_inputs(added)
+    op._add_control_inputs(_checked_control(op, cops, waits=False))
 
 
 def remove_control_inputs(op: Operation, cops: Any) -> None:
     """`op` does not wait for `cops` any more; ValueError if it did not."""
-    removed = make_list_of_op(cops)
-    for each in removed:
-        if each not in op.control_inputs:
-            raise ValueError(f"{each.name} is not a control_input of {op.name}")
+    removed = _checked_control(op, cops, waits=True)
     kept = [each for each in op.control_inputs if each not in removed]
     op._remove_all_control_inputs()
     op._add_control_inputs(kept)

@@ -33,19 +33,16 @@ def dropout(
 ) -> Tensor:
     """In training, keeps each value with probability `keep_prob` and scales it up."""
     with vs.variable_scope(scope, "Dropout", [inputs]) as opened:
-        layer = core.Dropout(
-            rate=1 - keep_prob, noise_shape=noise_shape, seed=seed, name=opened.name, _scope=opened
-        )
-        outputs = layer.apply(convert_to_tensor(inputs), training=is_training)
-        return utils.collect_named_outputs(outputs_collections, opened.name, outputs)
+        name, settings = opened.name, {"noise_shape": noise_shape, "seed": seed}
+        layer = core.Dropout(rate=1 - keep_prob, name=name, _scope=opened, **settings)
+        kept = layer.apply(convert_to_tensor(inputs), training=is_training)
+        return utils.collect_named_outputs(outputs_collections, name, kept)
 
 
 @add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Tensor:
     """All but the first axis made into one."""
-    with name_scope(scope, "Flatten", [inputs]) as opened:
-        outputs = core.flatten(convert_to_tensor(inputs))
-        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+    return utils.collected(core.flatten, scope, "Flatten", [inputs], outputs_collections)
 
 
 @add_arg_scope
@@ -58,12 +55,13 @@ def one_hot_encoding(
     scope: Any = None,
 ) -> Tensor:
     """A row per label, `on_value` at its place."""
-    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as opened:
-        labels = convert_to_tensor(labels)
-        if labels.dtype == dtypes.int32:
-            labels = math.to_int64(labels)
-        outputs = select.one_hot(labels, num_classes, on_value=on_value, off_value=off_value)
-        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+
+    def rows(labels: Tensor) -> Tensor:
+        ids = math.to_int64(labels) if labels.dtype == dtypes.int32 else labels
+        return select.one_hot(ids, num_classes, on_value, off_value)
+
+    given = [labels, num_classes]
+    return utils.collected(rows, scope, "OneHotEncoding", given, outputs_collections)
 
 
 @add_arg_scope
@@ -71,24 +69,25 @@ def dense_to_sparse(
     tensor: Any, eos_token: Any = 0, outputs_collections: Any = None, scope: Any = None
 ) -> SparseTensor:
     """The entries other than `eos_token`."""
-    with vs.variable_scope(scope, "dense_to_sparse", [tensor]) as opened:
-        tensor = convert_to_tensor(tensor)
-        indices = select.where(math.not_equal(tensor, constant(eos_token, tensor.dtype)))
-        values = gather.gather_nd(tensor, indices)
-        sizes = array.shape(tensor, out_type=dtypes.int64)
-        outputs = SparseTensor(indices, values, sizes)
-        return utils.collect_named_outputs(outputs_collections, opened.name, outputs)
+
+    def entries(dense: Tensor) -> SparseTensor:
+        there = select.where(math.not_equal(dense, constant(eos_token, dense.dtype)))
+        values = gather.gather_nd(dense, there)
+        return SparseTensor(there, values, array.shape(dense, out_type=dtypes.int64))
+
+    where = scope, "dense_to_sparse", [tensor], outputs_collections
+    return utils.collected(entries, *where, opening=vs.variable_scope)
 
 
 @add_arg_scope
 def softmax(logits: Any, scope: Any = None) -> Tensor:
     """The softmax along the last axis."""
     with vs.variable_scope(scope, "softmax", [logits]):
-        depth = utils.last_dimension(logits.shape, min_rank=2)
-        flat = nn_impl.softmax(array.reshape(logits, [-1, depth]))
-        predictions = array.reshape(flat, array.shape(logits))
-        predictions.set_shape(logits.shape)
-        return predictions
+        rows = [-1, utils.last_dimension(logits.shape, min_rank=2)]
+        shares = nn_impl.softmax(array.reshape(logits, rows))
+        shares = array.reshape(shares, array.shape(logits))
+        shares.set_shape(logits.shape)
+        return shares
 
 
 @add_arg_scope
@@ -125,11 +124,10 @@ def poincare_normalize(
     x: Any, axis: Any = 1, epsilon: float = 1e-5, name: str | None = None
 ) -> Tensor:
     """Brings what lies outside the unit ball to just inside it."""
-    with name_scope(name, "poincare_normalize", [x]) as name:
-        x = convert_to_tensor(x, name="x")
-        squares = math.reduce_sum(math.square(x), axis, keepdims=True)
-        factor = math.minimum((1.0 - epsilon) * math.rsqrt(squares), 1.0)
-        return math.multiply(x, factor, name=name)
+    with name_scope(name, "poincare_normalize", [x]) as scope:
+        point = convert_to_tensor(x, name="x")
+        inverse = math.rsqrt(math.reduce_sum(math.square(point), axis, keepdims=True))
+        return math.multiply(point, math.minimum((1.0 - epsilon) * inverse, 1.0), name=scope)
 
 
 @add_arg_scope
@@ -188,15 +186,16 @@ def images_to_sequence(
 ) -> Tensor:
     """[batch, height, width, depth] as [width, batch * height, depth]."""
     utils.check_format(data_format, "NCHW", "NHWC")
-    with name_scope(scope, "ImagesToSequence", [inputs]) as opened:
-        inputs = convert_to_tensor(inputs)
+
+    def columns(images: Tensor) -> Tensor:
         if data_format == "NCHW":
-            inputs = array.transpose(inputs, [0, 2, 3, 1])
-        _, _, width, depth = inputs.shape.as_list()
-        now = array.shape(inputs)
-        columns = array.transpose(inputs, [2, 0, 1, 3])
-        outputs = array.reshape(columns, [width, now[0] * now[1], depth])
-        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+            images = array.transpose(images, [0, 2, 3, 1])
+        width, depth = images.shape.as_list()[2:]
+        now = array.shape(images)
+        turned = array.transpose(images, [2, 0, 1, 3])
+        return array.reshape(turned, [width, now[0] * now[1], depth])
+
+    return utils.collected(columns, scope, "ImagesToSequence", [inputs], outputs_collections)
 
 
 @add_arg_scope
@@ -208,11 +207,12 @@ def sequence_to_images(
     scope: Any = None,
 ) -> Tensor:
     """[width, batch * height, depth] as images, the opposite of `images_to_sequence`."""
-    with name_scope(scope, "SequenceToImages", [inputs]) as opened:
-        inputs = convert_to_tensor(inputs)
-        width, rows, depth = inputs.shape.as_list()
+
+    def images(columns: Tensor) -> Tensor:
+        width, rows, depth = columns.shape.as_list()
         count = -1 if rows is None else rows // height
-        columns = array.reshape(inputs, [width, count, height, depth])
-        order = [1, 3, 2, 0] if output_data_format == "channels_first" else [1, 2, 0, 3]
-        outputs = array.transpose(columns, order)
-        return utils.collect_named_outputs(outputs_collections, opened, outputs)
+        apart = array.reshape(columns, [width, count, height, depth])
+        channels_first = output_data_format == "channels_first"
+        return array.transpose(apart, [1, 3, 2, 0] if channels_first else [1, 2, 0, 3])
+
+    return utils.collected(images, scope, "SequenceToImages", [inputs], outputs_collections)

@@ -119,6 +119,13 @@ class Tensors:
         return self._tensors[key]
 
 
+def refuse(*rules: tuple[Any, type[Exception], str]) -> None:
+    """Raises the error of the first rule that finds something wrong."""
+    for wrong, error, message in rules:
+        if wrong:
+            raise error(message)
+
+
 def zero_weights(ids: SparseTensor, weights: Any, size: int, combiner: str) -> WideArguments:
     return WideArguments(ids, weights, size, initializers.Zeros(), combiner)
 
@@ -131,6 +138,18 @@ def feature_config(column: Any) -> dict[str, Any]:
             f"Given column is {column}"
         )
     return column.config
+
+
+def check_initializer(initializer: Any, whose: str) -> None:
+    if initializer is not None and not callable(initializer):
+        raise ValueError(f"initializer must be callable if specified. {whose}")
+
+
+def check_checkpoint(path: str | None, tensor_name: str | None) -> None:
+    if (path is None) != (tensor_name is None):
+        raise ValueError(
+            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them."
+        )
 
 
 def inner_flatten(inputs: Any, new_rank: int) -> Any:
@@ -150,17 +169,19 @@ def inner_flatten(inputs: Any, new_rank: int) -> Any:
 
 
 def _sparse_inner_flatten(inputs: SparseTensor, new_rank: int) -> SparseTensor:
-    rank = inputs.dense_shape.shape[0].value
-    if rank == new_rank:
-        return inputs
+    sizes = inputs.dense_shape
+    rank = sizes.shape[0].value
     if rank < new_rank:
         raise ValueError(
             f"Inputs has rank less than new_rank. {inputs} must have rank at least {new_rank}. "
             f"Received rank {rank}, shape {inputs.get_shape()}"
         )
-    outer, inner = inputs.dense_shape[: new_rank - 1], inputs.dense_shape[new_rank - 1 :]
-    shape = array.concat((outer, [reduce.reduce_prod(inner)]), 0)
-    return sparse_select.sparse_reshape(inputs, shape)
+    if rank == new_rank:
+        return inputs
+    outer, inner = sizes[: new_rank - 1], sizes[new_rank - 1 :]
+    return sparse_select.sparse_reshape(
+        inputs, array.concat((outer, [reduce.reduce_prod(inner)]), 0)
+    )
 
 
 def with_rank(tensor: Tensor, output_rank: int, column_name: str | None = None) -> Tensor:
@@ -182,6 +203,11 @@ def with_rank(tensor: Tensor, output_rank: int, column_name: str | None = None) 
         "resize your input, as this behavior may change."
     )
     return array.expand_dims(tensor, -1, name="expand_dims")
+
+
+def with_values(sparse: SparseTensor, values: Any) -> SparseTensor:
+    """A sparse tensor with other values at the same places."""
+    return SparseTensor(sparse.indices, values, sparse.dense_shape)
 
 
 def is_string_or_integer(dtype: Any) -> bool:

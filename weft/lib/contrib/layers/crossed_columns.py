@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from weft.lib.contrib.layers.column_base import feature_config
+from weft.lib.contrib.layers.column_base import check_checkpoint, feature_config
 from weft.lib.contrib.layers.dense_columns import _BucketizedColumn
 from weft.lib.contrib.layers.sparse_columns import IdColumn, _SparseColumn
 from weft.ops.sparse.feature_cross import sparse_feature_cross
@@ -50,10 +50,7 @@ class _CrossedColumn(
             raise ValueError(
                 f"hash_bucket_size must be at least 2. hash_bucket_size: {hash_bucket_size}"
             )
-        if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
-            raise ValueError(
-                "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them."
-            )
+        check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
         in_order = tuple(sorted(columns, key=lambda column: column.name))
         checkpoint = ckpt_to_load_from, tensor_name_in_ckpt
         return super().__new__(cls, in_order, hash_bucket_size, hash_key, combiner, *checkpoint)
@@ -74,22 +71,18 @@ class _CrossedColumn(
         return config
 
     def _leaves(self) -> list[Any]:
-        leaves: list[Any] = []
-        for column in self.columns:
-            leaves += column._leaves() if isinstance(column, _CrossedColumn) else [column]
-        return leaves
+        nested = (c._leaves() if isinstance(c, _CrossedColumn) else [c] for c in self.columns)
+        return [leaf for leaves in nested for leaf in leaves]
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
-        inputs = []
-        for column in self._leaves():
+        def values(column: Any) -> Any:
             if isinstance(column, _SparseColumn):
-                inputs.append(transformation_cache.get(column.name, state_manager))
-            else:
-                numbers = transformation_cache.get(column, state_manager)
-                inputs.append(column.to_sparse_tensor(numbers))
-        return sparse_feature_cross(
-            inputs, True, self.hash_bucket_size, hash_key=self.hash_key, name="cross"
-        )
+                return transformation_cache.get(column.name, state_manager)
+            return column.to_sparse_tensor(transformation_cache.get(column, state_manager))
+
+        crossed = [values(column) for column in self._leaves()]
+        size, key = self.hash_bucket_size, self.hash_key
+        return sparse_feature_cross(crossed, True, size, hash_key=key, name="cross")
 
     def _to_dnn_input_layer(self, *_: Any, **__: Any) -> Any:
         raise ValueError(

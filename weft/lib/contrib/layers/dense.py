@@ -175,17 +175,14 @@ def embed_sequence(
             f"{vocab_size} and embed_dim={embed_dim}"
         )
     with vs.variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
-        known = vocab_size is not None and embed_dim is not None
-        table = model_variable(
-            "embeddings",
-            shape=[vocab_size, embed_dim] if known else None,
-            initializer=initializer,
-            regularizer=regularizer,
-            trainable=trainable,
-        )
-        if unique:
-            return embedding_lookup_unique(table, ids)
-        return embedding.embedding_lookup(table, ids)
+        sizes = [vocab_size, embed_dim]
+        table = _table(None if None in sizes else sizes, initializer, regularizer, trainable)
+        return (embedding_lookup_unique if unique else embedding.embedding_lookup)(table, ids)
+
+
+def _table(shape: Any, initializer: Any, regularizer: Any, trainable: bool) -> Any:
+    settings = {"initializer": initializer, "regularizer": regularizer, "trainable": trainable}
+    return model_variable("embeddings", shape=shape, **settings)
 
 
 def embedding_lookup_unique(
@@ -193,13 +190,13 @@ def embedding_lookup_unique(
 ) -> Tensor:
     """`embedding_lookup` that looks every different id up once."""
     ids = convert_to_tensor(ids)
-    different, where = array.unique(array.reshape(ids, [-1]))
+    different, places = array.unique(array.reshape(ids, [-1]))
     rows = embedding.embedding_lookup(params, different, partition_strategy)
-    picked = gather.gather(rows, where)
-    whole = array.concat([array.shape(ids), array.shape(picked)[1:]], 0)
-    result = array.reshape(picked, whole, name=name)
-    result.set_shape(ids.shape.concatenate(picked.shape[1:]))
-    return result
+    flat = gather.gather(rows, places)
+    sizes = [array.shape(ids), array.shape(flat)[1:]]
+    found = array.reshape(flat, array.concat(sizes, 0), name=name)
+    found.set_shape(ids.shape.concatenate(flat.shape[1:]))
+    return found
 
 
 def bow_encoder(
@@ -217,13 +214,7 @@ def bow_encoder(
     if not vocab_size or not embed_dim:
         raise ValueError("Must specify vocab size and embedding dimension")
     with vs.variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
-        table = model_variable(
-            "embeddings",
-            shape=[vocab_size, embed_dim],
-            initializer=initializer,
-            regularizer=regularizer,
-            trainable=trainable,
-        )
+        table = _table([vocab_size, embed_dim], initializer, regularizer, trainable)
         if not sparse_lookup:
             if isinstance(ids, SparseTensor):
                 raise TypeError("ids are expected to be dense Tensor, got: %s", ids)

@@ -10,7 +10,14 @@ from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
 from weft.graph.slices import SparseTensor
-from weft.lib.contrib.layers.column_base import Column, WideArguments, with_rank, zero_weights
+from weft.lib.contrib.layers.column_base import (
+    Column,
+    WideArguments,
+    refuse,
+    with_rank,
+    with_values,
+    zero_weights,
+)
 from weft.lib.feature_column.base import CategoricalColumn, DenseColumn
 from weft.lib.feature_column.numeric import bucket_ids
 from weft.ops.array import array
@@ -18,6 +25,12 @@ from weft.ops.array import one_hot_search as select
 from weft.ops.math import casts
 from weft.ops.math import histogram as bins
 from weft.ops.parsing.features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+
+_CONVERTIBLE = "dtype must be convertible to float. "
+
+
+def _is_number(dtype: Any) -> bool:
+    return dtype.is_integer or dtype.is_floating
 
 
 class RealColumn(Column):
@@ -97,17 +110,15 @@ def real_valued_column(
 ) -> _RealValuedColumn:
     """`dimension` numbers per example."""
     whose = f"column_name: {column_name}"
-    if dimension is None:
-        raise TypeError(
-            "dimension must be an integer. Use the _real_valued_var_len_column for variable "
-            f"length features.dimension: {dimension}, {whose}"
-        )
-    if not isinstance(dimension, int):
-        raise TypeError(f"dimension must be an integer. dimension: {dimension}, {whose}")
-    if dimension < 1:
-        raise ValueError(f"dimension must be greater than 0. dimension: {dimension}, {whose}")
-    if not (dtype.is_integer or dtype.is_floating):
-        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, {whose}")
+    given = f"dimension: {dimension}, {whose}"
+    known = isinstance(dimension, int)
+    instead = "Use the _real_valued_var_len_column for variable length features."
+    refuse(
+        (dimension is None, TypeError, f"dimension must be an integer. {instead}{given}"),
+        (not known, TypeError, f"dimension must be an integer. {given}"),
+        (known and dimension < 1, ValueError, f"dimension must be greater than 0. {given}"),
+        (not _is_number(dtype), ValueError, f"{_CONVERTIBLE}dtype: {dtype}, {whose}"),
+    )
     default = _default_values(default_value, dimension, dtype, whose)
     return _RealValuedColumn(column_name, dimension, default, dtype, normalizer)
 
@@ -143,18 +154,13 @@ class _RealValuedVarLenColumn(
 
     @property
     def config(self) -> dict[str, Any]:
-        if self.is_sparse:
-            return {self.column_name: VarLenFeature(self.dtype)}
-        feature = FixedLenSequenceFeature(
-            [], self.dtype, allow_missing=True, default_value=self.default_value
-        )
-        return {self.column_name: feature}
+        padded = FixedLenSequenceFeature([], self.dtype, True, self.default_value)
+        return {self.column_name: VarLenFeature(self.dtype) if self.is_sparse else padded}
 
     def _normalized_input_tensor(self, input_tensor: Any) -> Any:
-        if self.normalizer is None or not self.is_sparse:
+        if not self.is_sparse or self.normalizer is None:
             return super()._normalized_input_tensor(input_tensor)
-        values = self.normalizer(input_tensor.values)
-        return SparseTensor(input_tensor.indices, values, input_tensor.dense_shape)
+        return with_values(input_tensor, self.normalizer(input_tensor.values))
 
     def _to_dense_tensor(self, input_tensor: Any) -> Tensor:
         if not self.is_sparse:
@@ -173,14 +179,13 @@ def _real_valued_var_len_column(
 ) -> _RealValuedVarLenColumn:
     """As many numbers as an example has."""
     whose = f"column_name: {column_name}"
-    if not (dtype.is_integer or dtype.is_floating):
-        raise TypeError(f"dtype must be convertible to float. dtype: {dtype}, {whose}")
-    if default_value is None and not is_sparse:
-        raise ValueError(
-            f"default_value must be provided when is_sparse=False to parse a padded Tensor. {whose}"
-        )
-    if isinstance(default_value, list):
-        raise ValueError(f"Only scalar default value. default_value: {default_value}, {whose}")
+    padded = "default_value must be provided when is_sparse=False to parse a padded Tensor."
+    scalar = f"Only scalar default value. default_value: {default_value}, {whose}"
+    refuse(
+        (not _is_number(dtype), TypeError, f"{_CONVERTIBLE}dtype: {dtype}, {whose}"),
+        (default_value is None and not is_sparse, ValueError, f"{padded} {whose}"),
+        (isinstance(default_value, list), ValueError, scalar),
+    )
     if default_value is not None:
         default_value = int(default_value) if dtype.is_integer else float(default_value)
     return _RealValuedVarLenColumn(column_name, default_value, dtype, normalizer, is_sparse)

@@ -10,7 +10,14 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.shapes import TensorShape
 from weft.graph.graph import Tensor
-from weft.lib.contrib.layers.column_base import Column, DeepArguments, feature_config, inner_flatten
+from weft.lib.contrib.layers.column_base import (
+    Column,
+    DeepArguments,
+    check_checkpoint,
+    check_initializer,
+    feature_config,
+    inner_flatten,
+)
 from weft.lib.contrib.layers.embedding_tables import embeddings
 from weft.lib.contrib.layers.sparse_columns import _SparseColumn, _WeightedSparseColumn
 from weft.lib.feature_column.base import DenseColumn
@@ -62,22 +69,21 @@ class _OneHotColumn(OfIds, namedtuple("_OneHotColumn", ["sparse_id_column"])):
         trainable: bool = False,
         output_rank: int = 2,
     ) -> Tensor:
-        ids = inner_flatten(self.sparse_id_column.id_tensor(input_tensor), output_rank)
-        weights = self.sparse_id_column.weight_tensor(input_tensor)
+        source, axis = self.sparse_id_column, output_rank - 1
+        ids = inner_flatten(source.id_tensor(input_tensor), output_rank)
+        weights = source.weight_tensor(input_tensor)
         if weights is not None:
             return self._weighted(ids, weights)
-        dense = sparse_convert.sparse_tensor_to_dense(ids, default_value=-1)
-        one_hot = select.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0)
-        return reduce.reduce_sum(one_hot, axis=[output_rank - 1])
+        padded = sparse_convert.sparse_tensor_to_dense(ids, default_value=-1)
+        return reduce.reduce_sum(select.one_hot(padded, self.length, 1.0, 0.0), axis=[axis])
 
     def _weighted(self, ids: Any, weights: Any) -> Tensor:
-        merged = sparse_select.sparse_merge(ids, weights, vocab_size=self.length)
+        pairs = sparse_select.sparse_merge(ids, weights, vocab_size=self.length)
         # Weights of negative ids, which are not in the vocabulary, fall off here.
-        start = array.zeros_like(merged.dense_shape)
-        kept = sparse_select.sparse_slice(merged, start, merged.dense_shape)
-        dense = sparse_convert.sparse_tensor_to_dense(kept)
-        shape = array.concat([array.shape(dense)[:-1], [self.length]], axis=0)
-        return array.reshape(dense, shape)
+        sizes = pairs.dense_shape
+        kept = sparse_select.sparse_slice(pairs, array.zeros_like(sizes), sizes)
+        rows = sparse_convert.sparse_tensor_to_dense(kept)
+        return array.reshape(rows, array.concat([array.shape(rows)[:-1], [self.length]], axis=0))
 
 
 def one_hot_column(sparse_id_column: Any) -> _OneHotColumn:
@@ -138,15 +144,8 @@ class _EmbeddingColumn(
         max_norm: Any = None,
         trainable: bool = True,
     ) -> Any:
-        if initializer is not None and not callable(initializer):
-            raise ValueError(
-                "initializer must be callable if specified. "
-                f"Embedding of column_name: {sparse_id_column.name}"
-            )
-        if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
-            raise ValueError(
-                "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them."
-            )
+        check_initializer(initializer, f"Embedding of column_name: {sparse_id_column.name}")
+        check_checkpoint(ckpt_to_load_from, tensor_name_in_ckpt)
         if initializer is None:
             logging.warn(
                 'The default stddev value of initializer was changed from "1/sqrt(vocab_size)" to '
@@ -154,19 +153,8 @@ class _EmbeddingColumn(
             )
             stddev = 1 / math.sqrt(sparse_id_column.length)
             initializer = initializers.TruncatedNormal(mean=0.0, stddev=stddev)
-        return super().__new__(
-            cls,
-            sparse_id_column,
-            dimension,
-            combiner,
-            initializer,
-            ckpt_to_load_from,
-            tensor_name_in_ckpt,
-            shared_embedding_name,
-            shared_vocab_size,
-            max_norm,
-            trainable,
-        )
+        given = locals()
+        return super().__new__(cls, **{field: given[field] for field in cls._fields})
 
     @property
     def name(self) -> str:
@@ -180,18 +168,12 @@ class _EmbeddingColumn(
         return self.sparse_id_column.length
 
     def _deep_embedding_lookup_arguments(self, input_tensor: Any) -> DeepArguments:
+        source = self.sparse_id_column
         return DeepArguments(
-            self.sparse_id_column.id_tensor(input_tensor),
-            self.sparse_id_column.weight_tensor(input_tensor),
-            self.length,
-            self.initializer,
-            self.combiner,
-            self.dimension,
-            self.shared_embedding_name,
-            None,
-            self.max_norm,
-            self.trainable,
-        )
+            source.id_tensor(input_tensor), source.weight_tensor(input_tensor), self.length,
+            self.initializer, self.combiner, self.dimension, self.shared_embedding_name, None,
+            self.max_norm, self.trainable,
+        )  # fmt: skip
 
     def _wide_embedding_lookup_arguments(self, input_tensor: Any) -> Any:
         raise ValueError(
@@ -252,19 +234,18 @@ def shared_embedding_columns(
 
 
 def _check_shared(columns: Any) -> None:
-    if not isinstance(columns, Sequence) or isinstance(columns, str):
-        raise TypeError(
-            "sparse_id_columns must be a non-string sequence (ex: list or tuple) instead of type "
-            f"{type(columns)}."
-        )
-    if len(columns) < 1:
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        kind = "a non-string sequence (ex: list or tuple)"
+        raise TypeError(f"sparse_id_columns must be {kind} instead of type {type(columns)}.")
+    if not columns:
         raise ValueError("The input sparse_id_columns should have at least one element.")
-    for column in columns:
-        if not isinstance(column, _SparseColumn | _WeightedSparseColumn):
-            raise TypeError(
-                "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, "
-                f"but {column} is not."
-            )
+    kinds = _SparseColumn | _WeightedSparseColumn
+    wrong = [column for column in columns if not isinstance(column, kinds)]
+    if wrong:
+        raise TypeError(
+            "Elements of sparse_id_columns must be _SparseColumn or _WeightedSparseColumn, "
+            f"but {wrong[0]} is not."
+        )
 
 
 def _compatible(first: Any, other: Any) -> bool:
@@ -301,13 +282,9 @@ class _ScatteredEmbeddingColumn(
         combiner: str = "sqrtn",
         initializer: Any = None,
     ) -> Any:
-        if initializer is not None and not callable(initializer):
-            raise ValueError(
-                f"initializer must be callable if specified. column_name: {column_name}"
-            )
-        if initializer is None:
-            initializer = initializers.TruncatedNormal(mean=0.0, stddev=0.1)
-        return super().__new__(cls, column_name, size, dimension, hash_key, combiner, initializer)
+        check_initializer(initializer, f"column_name: {column_name}")
+        drawn = initializer or initializers.TruncatedNormal(mean=0.0, stddev=0.1)
+        return super().__new__(cls, column_name, size, dimension, hash_key, combiner, drawn)
 
     @property
     def name(self) -> str:
@@ -322,17 +299,9 @@ class _ScatteredEmbeddingColumn(
 
     def _deep_embedding_lookup_arguments(self, input_tensor: Any) -> DeepArguments:
         return DeepArguments(
-            input_tensor,
-            None,
-            self.size,
-            self.initializer,
-            self.combiner,
-            self.dimension,
-            None,
-            self.hash_key,
-            None,
-            True,
-        )
+            input_tensor, None, self.size, self.initializer, self.combiner, self.dimension, None,
+            self.hash_key, None, True,
+        )  # fmt: skip
 
 
 def scattered_embedding_column(
@@ -344,14 +313,11 @@ def scattered_embedding_column(
     initializer: Any = None,
 ) -> _ScatteredEmbeddingColumn:
     """Rows whose every number is at a hashed place of one vector of `size` numbers."""
-    if dimension < 1 or size < 1:
-        raise ValueError(
-            "Dimension and size must be greater than 0. "
-            f"dimension: {dimension}, size: {size}, column_name: {column_name}"
-        )
+    whose = f"column_name: {column_name}"
+    if min(dimension, size) < 1:
+        given = f"dimension: {dimension}, size: {size}, {whose}"
+        raise ValueError(f"Dimension and size must be greater than 0. {given}")
     if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(
-            "Combiner must be one of 'mean', 'sqrtn' or 'sum'. "
-            f"combiner: {combiner}, column_name: {column_name}"
-        )
+        rule = "Combiner must be one of 'mean', 'sqrtn' or 'sum'."
+        raise ValueError(f"{rule} combiner: {combiner}, {whose}")
     return _ScatteredEmbeddingColumn(column_name, size, dimension, hash_key, combiner, initializer)

@@ -100,34 +100,32 @@ def _input_from_feature_columns(
     with vs.variable_scope(scope, default_name=default_name, values=features.values()):
         cache = Tensors(features)
         collections = _with_global(weight_collections)
-        outputs = []
+        made = {}
         for column in by_key(feature_columns):
             with vs.variable_scope(None, default_name=column.name):
                 tensor = cache.get(column)
                 if output_rank == 3:
-                    reshaped = functools.partial(
-                        _reshaped, column_name=column.name, output_rank=output_rank
-                    )
-                    tensor = nest.map_structure(reshaped, tensor)
-                outputs.append(_dense(column, tensor, collections, trainable, output_rank))
-                if cols_to_outs is not None:
-                    cols_to_outs[column] = outputs[-1]
-        return array.concat(outputs, output_rank - 1)
+                    ranked = functools.partial(_reshaped, column_name=column.name, output_rank=3)
+                    tensor = nest.map_structure(ranked, tensor)
+                made[column] = _dense(column, tensor, collections, trainable, output_rank)
+        if cols_to_outs is not None:
+            cols_to_outs.update(made)
+        return array.concat(list(made.values()), output_rank - 1)
 
 
 def _dense(column: Any, tensor: Any, collections: Any, trainable: bool, output_rank: int) -> Tensor:
+    """The embeddings of a column or, if it has none, what it makes of itself."""
+    settings = collections, trainable, output_rank
     try:
-        arguments = column._deep_embedding_lookup_arguments(tensor)
-        return embeddings(column, arguments, collections, trainable, output_rank)
-    except NotImplementedError as no_embedding:
-        try:
-            return column._to_dnn_input_layer(
-                tensor, collections, trainable, output_rank=output_rank
-            )
-        except ValueError as error:
-            raise ValueError(
-                f"Error creating input layer for column: {column.name}.\n{error}, {no_embedding}"
-            ) from error
+        return embeddings(column, column._deep_embedding_lookup_arguments(tensor), *settings)
+    except NotImplementedError as error:
+        no_embedding = error
+    try:
+        return column._to_dnn_input_layer(tensor, *settings)
+    except ValueError as error:
+        reasons = f"{error}, {no_embedding}"
+        message = f"Error creating input layer for column: {column.name}.\n{reasons}"
+        raise ValueError(message) from error
 
 
 def _reshaped(tensor: Any, column_name: str, output_rank: int) -> Any:

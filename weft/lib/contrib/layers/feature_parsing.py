@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 from weft.graph.slices import SparseTensor
@@ -17,12 +19,8 @@ from weft.ops.parsing.features import FixedLenFeature, FixedLenSequenceFeature, 
 
 def create_feature_spec_for_parsing(feature_columns: Any) -> dict[str, Any]:
     """What `tf.parse_example` has to look for to find the features of all these columns."""
-    if isinstance(feature_columns, dict):
-        feature_columns = feature_columns.values()
-    config: dict[str, Any] = {}
-    for column in feature_columns:
-        config.update(feature_config(column))
-    return config
+    columns = feature_columns.values() if isinstance(feature_columns, dict) else feature_columns
+    return functools.reduce(operator.or_, map(feature_config, columns), {})
 
 
 def _create_sequence_feature_spec_for_parsing(
@@ -52,14 +50,14 @@ def _with_steps(key: str, feature: Any, allow_missing: bool) -> Any:
 
 def make_place_holder_tensors_for_base_features(feature_columns: Any) -> dict[str, Any]:
     """A placeholder for each feature that the columns need."""
-    made: dict[str, Any] = {}
-    for key, feature in create_feature_spec_for_parsing(feature_columns).items():
-        name = f"Placeholder_{key}"
-        if isinstance(feature, VarLenFeature):
-            made[key] = array.sparse_placeholder(feature.dtype, name=name)
-        else:
-            made[key] = array.placeholder(feature.dtype, (None, feature.shape[0]), name)
-    return made
+    spec = create_feature_spec_for_parsing(feature_columns)
+    return {key: _placeholder(feature, f"Placeholder_{key}") for key, feature in spec.items()}
+
+
+def _placeholder(feature: Any, name: str) -> Any:
+    if isinstance(feature, VarLenFeature):
+        return array.sparse_placeholder(feature.dtype, name=name)
+    return array.placeholder(feature.dtype, (None, feature.shape[0]), name)
 
 
 def parse_feature_columns_from_examples(

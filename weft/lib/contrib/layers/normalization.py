@@ -207,19 +207,19 @@ def _sizes(inputs: Tensor) -> list[Any]:
 
 
 def _checked_channels(inputs: Tensor, axis: int, reduced: list[int], groups: int) -> int:
-    dims = inputs.shape.as_list()
+    dims, name = inputs.shape.as_list(), inputs.name
     channels = dims[axis]
     if channels is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {axis}.")
-    for a in reduced:
-        if a >= len(dims):
+        raise ValueError(f"Inputs {name} has undefined channel dimension: {axis}.")
+    out = next((a for a in reduced if a >= len(dims) or dims[a] is None or a == axis), None)
+    if out is not None:
+        if out >= len(dims):
             raise ValueError("Axis is out of bounds.")
-        if dims[a] is None:
-            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
-        if a == axis:
-            raise ValueError("reduction_axis must be mutually exclusive with channels_axis")
+        if dims[out] is None:
+            raise ValueError(f"Inputs {name} has undefined dimensions {out}.")
+        raise ValueError("reduction_axis must be mutually exclusive with channels_axis")
     if groups > channels:
         raise ValueError(f"Invalid groups {groups} for {channels} channels.")
-    if channels % groups != 0:
+    if channels % groups:
         raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
     return channels

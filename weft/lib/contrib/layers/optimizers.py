@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -35,18 +36,12 @@ OPTIMIZER_CLS_NAMES: dict[str, Callable[..., Optimizer]] = {
     "Adagrad": AdagradOptimizer,
     "Adam": AdamOptimizer,
     "Ftrl": FtrlOptimizer,
-    "Momentum": lambda learning_rate: MomentumOptimizer(learning_rate, momentum=0.9),
+    "Momentum": functools.partial(MomentumOptimizer, momentum=0.9),
     "RMSProp": RMSPropOptimizer,
     "SGD": GradientDescentOptimizer,
 }
 
-OPTIMIZER_SUMMARIES = [
-    "learning_rate",
-    "loss",
-    "gradients",
-    "gradient_norm",
-    "global_gradient_norm",
-]
+OPTIMIZER_SUMMARIES = "learning_rate loss gradients gradient_norm global_gradient_norm".split()
 
 
 def optimize_loss(
@@ -68,23 +63,13 @@ def optimize_loss(
     """The loss, computed after a step of `optimizer`: its name, class, instance or function."""
     loss = convert_to_tensor(loss)
     check.assert_scalar(loss)
-    if global_step is None:
-        global_step = training_util.get_global_step()
-    else:
-        training_util.assert_global_step(global_step)
+    global_step = _step(global_step)
     with vs.variable_scope(name, "OptimizeLoss", [loss, global_step]):
-        if update_ops is None:
-            update_ops = get_collection(GraphKeys.UPDATE_OPS)
-        if update_ops:
-            loss = control.with_dependencies(list(dict.fromkeys(update_ops)), loss)
+        loss = _after_updates(loss, update_ops)
         rate = _learning_rate(learning_rate)
         wanted = _checked_summaries(summaries)
         if rate is not None and learning_rate_decay_fn is not None:
-            if global_step is None:
-                raise ValueError("global_step is required for learning_rate_decay_fn.")
-            rate = learning_rate_decay_fn(rate, global_step)
-            if "learning_rate" in wanted:
-                summary.scalar("learning_rate", rate)
+            rate = _decayed(rate, learning_rate_decay_fn, global_step, wanted)
         made = _optimizer(optimizer, rate)
         pairs = made.compute_gradients(
             loss,
@@ -99,6 +84,28 @@ def optimize_loss(
         return control.with_dependencies([train], loss)
 
 
+def _step(given: Any) -> Any:
+    if given is None:
+        return training_util.get_global_step()
+    training_util.assert_global_step(given)
+    return given
+
+
+def _after_updates(loss: Tensor, updates: Any) -> Tensor:
+    """The loss, once the updates are done: those given, or those of the graph."""
+    wanted = get_collection(GraphKeys.UPDATE_OPS) if updates is None else updates
+    return control.with_dependencies(list(dict.fromkeys(wanted)), loss) if wanted else loss
+
+
+def _decayed(rate: Any, decay: Any, step: Any, wanted: Any) -> Any:
+    if step is None:
+        raise ValueError("global_step is required for learning_rate_decay_fn.")
+    rate = decay(rate, step)
+    if "learning_rate" in wanted:
+        summary.scalar("learning_rate", rate)
+    return rate
+
+
 def _learning_rate(given: Any) -> Any:
     if given is None or (isinstance(given, Tensor) and given.shape.ndims == 0):
         return given
@@ -108,9 +115,8 @@ def _learning_rate(given: Any) -> Any:
         )
     if given < 0.0:
         raise ValueError("Invalid learning_rate %s.", given)
-    return vs.get_variable(
-        "learning_rate", [], trainable=False, initializer=constant_initializer(given)
-    )
+    initial = constant_initializer(given)
+    return vs.get_variable("learning_rate", [], initializer=initial, trainable=False)
 
 
 def _checked_summaries(summaries: Any) -> Any:
@@ -193,35 +199,39 @@ def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Any) -> Pair
     return changed
 
 
+_NORMS = {"global_gradient_norm", "gradient_norm"}
+
+
 def _clipped(pairs: Pairs, clipping: Any, wanted: Any) -> Pairs:
-    if "global_gradient_norm" in wanted or "gradient_norm" in wanted:
-        norm = clip.global_norm([grad for grad, _ in pairs])
-        summary.scalar("global_norm/gradient_norm", norm)
+    grads, variables = [grad for grad, _ in pairs], [var for _, var in pairs]
+    if not _NORMS.isdisjoint(wanted):
+        summary.scalar("global_norm/gradient_norm", clip.global_norm(grads))
     if clipping is None:
         return pairs
     if isinstance(clipping, float):
-        grads, _ = clip.clip_by_global_norm([grad for grad, _ in pairs], clipping)
-        return [(grad, var) for grad, (_, var) in zip(grads, pairs, strict=True)]
-    if callable(clipping):
-        return clipping(pairs)
-    raise ValueError(f"Unknown type {type(clipping)} for clip_gradients")
+        return list(zip(clip.clip_by_global_norm(grads, clipping)[0], variables, strict=True))
+    if not callable(clipping):
+        raise ValueError(f"Unknown type {type(clipping)} for clip_gradients")
+    return clipping(pairs)
 
 
 def _summarize(loss: Tensor, pairs: Pairs, wanted: Any, clipped: bool) -> None:
     if "loss" in wanted:
         summary.scalar("loss", loss)
     for grad, var in pairs:
-        values = grad.values if isinstance(grad, IndexedSlices) else grad
-        if values is None:
-            continue
-        name = var.name.replace(":", "_")
-        if "gradients" in wanted:
-            summary.histogram(f"gradients/{name}", values)
-        if "gradient_norm" in wanted:
-            summary.scalar(f"gradient_norm/{name}", clip.global_norm([values]))
-    if clipped and ("global_gradient_norm" in wanted or "gradient_norm" in wanted):
+        if grad is not None:
+            values = grad.values if isinstance(grad, IndexedSlices) else grad
+            _summarize_gradient(values, var.name.replace(":", "_"), wanted)
+    if clipped and not _NORMS.isdisjoint(wanted):
         norm = clip.global_norm([grad for grad, _ in pairs])
         summary.scalar("global_norm/clipped_gradient_norm", norm)
+
+
+def _summarize_gradient(values: Tensor, name: str, wanted: Any) -> None:
+    if "gradients" in wanted:
+        summary.histogram(f"gradients/{name}", values)
+    if "gradient_norm" in wanted:
+        summary.scalar(f"gradient_norm/{name}", clip.global_norm([values]))
 
 
 def adaptive_clipping_fn(
@@ -240,7 +250,8 @@ def adaptive_clipping_fn(
         limit, log_mean = _usual_norm(norm, std_factor, decay, global_step, epsilon, name)
         if report_summary:
             summary.scalar("global_norm/adaptive_max_gradient_norm", limit)
-        factor = select.where(norm < limit, array.ones_like(norm), math.exp(log_mean) / norm)
+        usual, kept = norm < limit, array.ones_like(norm)
+        factor = select.where(usual, kept, math.exp(log_mean) / norm)
         if static_max_norm is not None:
             factor = math.minimum(static_max_norm / norm, factor)
         return [(scaled_gradient(grad, factor), var) for grad, var in grads_and_vars]
@@ -254,21 +265,21 @@ def _usual_norm(
     """The largest norm to expect, and the mean of its logarithm."""
     with vs.variable_scope(name, "AdaptiveMaxNorm", [norm]):
         log_norm = math.log(norm + epsilon)
-        if step is not None:
-            n = math.cast(step, dtypes.float32)
-            decay = math.minimum(decay, n / (n + 1.0))
+        decay = decay if step is None else _at_first(decay, step)
+        mean = _moving("mean", log_norm, decay)
+        variance = _moving("sq_mean", math.square(log_norm), decay) - math.square(mean)
+        above = std_factor * math.sqrt(math.maximum(epsilon, variance))
+        return math.exp(mean + above), mean
 
-        def average(name: str, value: Tensor) -> Any:
-            kept = vs.get_variable(
-                name,
-                shape=value.shape,
-                dtype=value.dtype,
-                initializer=zeros_initializer(),
-                trainable=False,
-            )
-            return assign_moving_average(kept, value, decay, zero_debias=False)
 
-        mean = average("mean", log_norm)
-        variance = average("sq_mean", math.square(log_norm)) - math.square(mean)
-        std = math.sqrt(math.maximum(epsilon, variance))
-        return math.exp(mean + std_factor * std), mean
+def _at_first(decay: Any, step: Any) -> Tensor:
+    """A decay that is smaller in the first steps, when there is little to average."""
+    n = math.cast(step, dtypes.float32)
+    return math.minimum(decay, n / (n + 1.0))
+
+
+def _moving(name: str, value: Tensor, decay: Any) -> Any:
+    """The average of a value that is kept in a variable, moved on."""
+    initial = zeros_initializer()
+    kept = vs.get_variable(name, value.shape, value.dtype, initial, trainable=False)
+    return assign_moving_average(kept, value, decay, zero_debias=False)

@@ -62,18 +62,13 @@ def pool(
     with name_scope(scope, f"{pooling_type.lower()}_pool", [inputs]) as opened:
         inputs = convert_to_tensor(inputs)
         rank = inputs.shape.ndims
-        if rank is None:
-            raise ValueError("Rank of inputs must be known")
-        if rank < 3:
-            raise ValueError("Rank of inputs must be >= 3")
+        if rank is None or rank < 3:
+            raise ValueError(f"Rank of inputs must be {'known' if rank is None else '>= 3'}")
+        window, rates, strides = (
+            utils.n_positive_integers(rank - 2, each)
+            for each in (kernel_size, dilation_rate, stride)
+        )
         outputs = nn_pool.pool(
-            inputs,
-            utils.n_positive_integers(rank - 2, kernel_size),
-            pooling_type,
-            padding,
-            dilation_rate=utils.n_positive_integers(rank - 2, dilation_rate),
-            strides=utils.n_positive_integers(rank - 2, stride),
-            name=opened,
-            data_format=data_format,
+            inputs, window, pooling_type, padding, rates, strides, opened, data_format
         )
         return utils.collect_named_outputs(outputs_collections, opened, outputs)

@@ -33,64 +33,61 @@ def _scaled(
 ) -> Regularizer:
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
-    if isinstance(scale, numbers.Real):
-        if scale < 0.0:
-            raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale:g}{ending}")
-        if scale == 0.0:
-            tf_logging.info("Scale of 0 disables regularizer.")
-            return lambda _: None
+    known = scale if isinstance(scale, numbers.Real) else 1.0
+    if known < 0.0:
+        raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale:g}{ending}")
+    if known == 0.0:
+        tf_logging.info("Scale of 0 disables regularizer.")
+        return lambda _: None
 
-    def regularizer(weights: Any) -> Tensor:
+    def scaled_cost(weights: Any) -> Tensor:
+        kind = weights.dtype.base_dtype
         with name_scope(scope, default, [weights]) as name:
-            factor = convert_to_tensor(scale, dtype=weights.dtype.base_dtype, name="scale")
-            return math.multiply(factor, cost(weights), name=name)
+            return math.multiply(convert_to_tensor(scale, kind, "scale"), cost(weights), name=name)
 
-    return regularizer
+    return scaled_cost
 
 
 def l1_l2_regularizer(
     scale_l1: Any = 1.0, scale_l2: Any = 1.0, scope: str | None = None
 ) -> Regularizer | None:
-    """Both costs together."""
-    for what, scale in (("scale_l1", scale_l1), ("scale_l2", scale_l2)):
+    """Both costs together, or the one whose scale is not 0."""
+    scales = {"scale_l1": scale_l1, "scale_l2": scale_l2}
+    for what, scale in scales.items():
         if isinstance(scale, numbers.Integral):
             raise ValueError(f"{what} cannot be an integer: {scale}")
     scope = scope or "l1_l2_regularizer"
-    if scale_l1 == 0.0:
-        return l2_regularizer(scale_l2, scope)
-    if scale_l2 == 0.0:
-        return l1_regularizer(scale_l1, scope)
-    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope=scope)
+    if 0.0 not in scales.values():
+        both = [l1_regularizer(scale_l1), l2_regularizer(scale_l2)]
+        return sum_regularizer(both, scope=scope)
+    return l2_regularizer(scale_l2, scope) if scale_l1 == 0.0 else l1_regularizer(scale_l1, scope)
 
 
 def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Regularizer | None:
     """The sum of several costs."""
-    parts = [regularizer for regularizer in regularizer_list if regularizer is not None]
-    if not parts:
-        return None
+    parts = [part for part in regularizer_list if part is not None]
 
-    def regularizer(weights: Any) -> Tensor | None:
+    def total(weights: Any) -> Tensor | None:
         with name_scope(scope, "sum_regularizer", [weights]) as name:
             costs = [cost for part in parts if (cost := part(weights)) is not None]
             return math.add_n(costs, name=name) if costs else None
 
-    return regularizer
+    return total if parts else None
 
 
 def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
     """The total cost of `weights_list`, also added to the regularization losses."""
-    weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)
-    if not weights_list:
+    regularized = weights_list or get_collection(GraphKeys.WEIGHTS)
+    if not regularized:
         raise ValueError("No weights to regularize.")
-    with name_scope("get_regularization_penalty", values=weights_list) as scope:
-        costs = [regularizer(w) for w in weights_list]
+    with name_scope("get_regularization_penalty", values=regularized) as scope:
+        costs = [regularizer(weights) for weights in regularized]
         costs = [constant(0.0) if cost is None else cost for cost in costs]
-        for cost in costs:
-            if cost.shape.ndims != 0:
-                raise ValueError(
-                    "regularizer must return a scalar Tensor instead of a Tensor with rank "
-                    f"{cost.shape.ndims}."
-                )
+        wrong = next((cost.shape.ndims for cost in costs if cost.shape.ndims != 0), 0)
+        if wrong != 0:
+            raise ValueError(
+                f"regularizer must return a scalar Tensor instead of a Tensor with rank {wrong}."
+            )
         total = math.add_n(costs, name=scope)
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
-        return total
+    add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
+    return total

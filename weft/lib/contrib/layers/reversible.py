@@ -165,11 +165,8 @@ def _owned(variables: list[Any], layer: int, kind: str) -> list[Any]:
 
 def _summed(lists: list[list[Any]]) -> list[Any]:
     """Gradients of the same things, of several layers."""
-    result = []
-    for each in zip(*lists, strict=True):
-        there = [grad for grad in each if grad is not None]
-        result.append(math.add_n(there) if there else None)
-    return result
+    there = [[grad for grad in each if grad is not None] for each in zip(*lists, strict=True)]
+    return [math.add_n(grads) if grads else None for grads in there]
 
 
 def rev_block(

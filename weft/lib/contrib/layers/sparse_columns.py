@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any, NamedTuple
 
-from weft.core import dtypes, nest
+from weft.core import dtypes
 from weft.graph.slices import SparseTensor
 from weft.lib.contrib import lookup
 from weft.lib.contrib.layers.column_base import (
@@ -13,7 +13,9 @@ from weft.lib.contrib.layers.column_base import (
     WideArguments,
     feature_config,
     is_string_or_integer,
+    refuse,
     with_rank,
+    with_values,
     zero_weights,
 )
 from weft.lib.feature_column.base import CategoricalColumn
@@ -134,28 +136,27 @@ class _SparseColumn(
 def _check_sparse(
     column_name: str, is_integerized: bool, bucket_size: Any, lookup_config: Any, dtype: Any
 ) -> None:
-    whose = f"column_name: {column_name}"
-    if is_integerized and bucket_size is None:
-        raise ValueError(f"bucket_size must be set if is_integerized is True. {whose}")
-    if is_integerized and not dtype.is_integer:
-        raise ValueError(
-            f"dtype must be an integer if is_integerized is True. dtype: {dtype}, {whose}."
-        )
-    if not is_string_or_integer(dtype):
-        raise ValueError(f"dtype must be string or integer. dtype: {dtype}, {whose}")
-    if bucket_size is None and lookup_config is None:
-        raise ValueError(f"one of bucket_size or lookup_config must be set. {whose}")
-    if bucket_size is not None and lookup_config:
-        raise ValueError(f"one and only one of bucket_size or lookup_config must be set. {whose}")
-    if bucket_size is not None and bucket_size < 1:
-        raise ValueError(f"bucket_size must be at least 1. bucket_size: {bucket_size}, {whose}")
-    if lookup_config and not isinstance(lookup_config, _SparseIdLookupConfig):
+    whose, kind = f"column_name: {column_name}", f"dtype: {dtype}"
+    hashed, config = bucket_size is not None, lookup_config
+    is_config = isinstance(config, _SparseIdLookupConfig)
+    of_file = is_config and bool(config.vocabulary_file)
+    rules = (
+        (is_integerized and not hashed, "bucket_size must be set if is_integerized is True.", ""),
+        (is_integerized and not dtype.is_integer,
+         "dtype must be an integer if is_integerized is True.", f"{kind}, {whose}."),
+        (not is_string_or_integer(dtype), "dtype must be string or integer.", f"{kind}, {whose}"),
+        (not hashed and config is None, "one of bucket_size or lookup_config must be set.", ""),
+        (hashed and config, "one and only one of bucket_size or lookup_config must be set.", ""),
+        (hashed and bucket_size < 1, "bucket_size must be at least 1.",
+         f"bucket_size: {bucket_size}, {whose}"),
+        (of_file and config.vocab_size is None, "vocab_size must be defined.", ""),
+    )  # fmt: skip
+    refuse(*((wrong, ValueError, f"{rule} {found or whose}") for wrong, rule, found in rules))
+    if config and not is_config:
         raise TypeError(
             "lookup_config must be an instance of _SparseIdLookupConfig. "
-            f"Given one is in type {type(lookup_config)} for column_name {column_name}"
+            f"Given one is in type {type(config)} for column_name {column_name}"
         )
-    if lookup_config and lookup_config.vocabulary_file and lookup_config.vocab_size is None:
-        raise ValueError(f"vocab_size must be defined. {whose}")
 
 
 class _SparseColumnIntegerized(_SparseColumn):
@@ -163,7 +164,7 @@ class _SparseColumnIntegerized(_SparseColumn):
 
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         ids = math.mod(input_tensor.values, self.bucket_size, name="mod")
-        return SparseTensor(input_tensor.indices, ids, input_tensor.dense_shape)
+        return with_values(input_tensor, ids)
 
 
 def sparse_column_with_integerized_feature(
@@ -185,27 +186,26 @@ class _SparseColumnHashed(_SparseColumn):
         return made
 
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
-        values = input_tensor.values
+        values, size = input_tensor.values, self.bucket_size
         if self.dtype.is_integer:
             values = string_numbers.as_string(values)
         if not self.hash_keys:
-            ids = string_hash.string_to_hash_bucket_fast(values, self.bucket_size, name="lookup")
-            return SparseTensor(input_tensor.indices, ids, input_tensor.dense_shape)
-        hashed = []
-        for key in self.hash_keys:
-            ids = string_hash.string_to_hash_bucket_strong(values, self.bucket_size, key)
-            hashed.append(SparseTensor(input_tensor.indices, ids, input_tensor.dense_shape))
+            ids = string_hash.string_to_hash_bucket_fast(values, size, name="lookup")
+            return with_values(input_tensor, ids)
+        strong = string_hash.string_to_hash_bucket_strong
+        hashed = [with_values(input_tensor, strong(values, size, key)) for key in self.hash_keys]
         return sparse_select.sparse_concat(axis=1, sp_inputs=hashed, name="lookup")
 
 
 def _check_hash_keys(hash_keys: Any) -> None:
     if hash_keys is None:
         return
-    if not isinstance(hash_keys, list) or not hash_keys:
+    if not hash_keys or not isinstance(hash_keys, list):
         raise ValueError("hash_keys must be a non-empty list.")
-    pairs = all(isinstance(pair, list) and len(pair) == 2 for pair in hash_keys)
-    if not pairs or not all(isinstance(key, int) for key in nest.flatten(hash_keys)):
-        raise ValueError("Each element of hash_keys must be a pair of integers.")
+    for pair in hash_keys:
+        whole = isinstance(pair, list) and len(pair) == 2
+        if not whole or not all(isinstance(key, int) for key in pair):
+            raise ValueError("Each element of hash_keys must be a pair of integers.")
 
 
 def sparse_column_with_hash_bucket(
@@ -229,12 +229,9 @@ class _SparseColumnKeys(_SparseColumn):
     """See `sparse_column_with_keys`."""
 
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
-        table = lookup.index_table_from_tensor(
-            mapping=tuple(self.lookup_config.keys),
-            default_value=self.lookup_config.default_value,
-            dtype=self.dtype,
-            name="lookup",
-        )
+        config = self.lookup_config
+        known = tuple(config.keys), 0, config.default_value
+        table = lookup.index_table_from_tensor(*known, dtype=self.dtype, name="lookup")
         return table.lookup(input_tensor)
 
 
@@ -256,16 +253,10 @@ class _SparseColumnVocabulary(_SparseColumn):
 
     def _do_transform(self, input_tensor: SparseTensor) -> SparseTensor:
         if self.dtype.is_integer:
-            texts = string_numbers.as_string(input_tensor.values)
-            input_tensor = SparseTensor(input_tensor.indices, texts, input_tensor.dense_shape)
-        config = self.lookup_config
-        table = lookup.index_table_from_file(
-            vocabulary_file=config.vocabulary_file,
-            num_oov_buckets=config.num_oov_buckets,
-            vocab_size=config.vocab_size,
-            default_value=config.default_value,
-            name=self.name + "_lookup",
-        )
+            input_tensor = with_values(input_tensor, string_numbers.as_string(input_tensor.values))
+        file, _, oov, size, default = self.lookup_config
+        name = f"{self.name}_lookup"
+        table = lookup.index_table_from_file(file, oov, size, default, name=name)
         return table.lookup(input_tensor)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from weft.autodiff.custom_gradient import custom_gradient
@@ -18,26 +18,27 @@ def _name_of(layer: Any, default: str) -> str:
 
 def repeat(inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kw: Any) -> Any:
     """Applies `layer` `repetitions` times, in scopes conv_1, conv_2, ... for scope="conv"."""
-    scope = kw.pop("scope", None)
-    with vs.variable_scope(scope, "Repeat", [inputs]):
-        outputs: Any = convert_to_tensor(inputs)
-        base = _name_of(layer, "repeat") if scope is None else scope
-        for i in range(repetitions):
-            outputs = layer(outputs, *args, **{**kw, "scope": f"{base}_{i + 1}"})
-        return outputs
+    return _in_turn(inputs, layer, [args] * repetitions, "Repeat", kw)
 
 
 def stack(inputs: Any, layer: Callable[..., Any], stack_args: Any, **kwargs: Any) -> Any:
     """Applies `layer` once for each entry of `stack_args`, its arguments."""
-    scope = kwargs.pop("scope", None)
-    if not isinstance(stack_args, (list, tuple)):
+    if not isinstance(stack_args, list | tuple):
         raise ValueError("stack_args need to be a list or tuple")
-    with vs.variable_scope(scope, "Stack", [inputs]):
+    each = [given if isinstance(given, list | tuple) else [given] for given in stack_args]
+    return _in_turn(inputs, layer, each, "Stack", kwargs)
+
+
+def _in_turn(
+    inputs: Any, layer: Callable[..., Any], each: Iterable[Any], kind: str, settings: dict[str, Any]
+) -> Any:
+    """A layer applied once for each list of arguments, in numbered scopes."""
+    scope = settings.pop("scope", None)
+    with vs.variable_scope(scope, kind, [inputs]):
         outputs: Any = convert_to_tensor(inputs)
-        base = _name_of(layer, "stack") if scope is None else scope
-        for i, given in enumerate(stack_args):
-            own = given if isinstance(given, (list, tuple)) else [given]
-            outputs = layer(outputs, *own, **{**kwargs, "scope": f"{base}_{i + 1}"})
+        base = _name_of(layer, kind.lower()) if scope is None else scope
+        for number, given in enumerate(each, 1):
+            outputs = layer(outputs, *given, **{**settings, "scope": f"{base}_{number}"})
         return outputs
 
 

@@ -17,6 +17,7 @@ from weft.graph.graph import (
     add_to_collections,
     get_collection,
     get_default_graph,
+    name_scope,
 )
 from weft.lib.contrib.framework.variables import model_variable
 from weft.ops.control.cond import cond
@@ -36,6 +37,16 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
         append_tensor_alias(outputs, alias)
         add_to_collections(collections, outputs)
     return outputs
+
+
+def collected(
+    make: Callable[[Tensor], Any], scope: Any, default_name: str, values: list[Any],
+    collections: Any, opening: Callable[..., Any] = name_scope,
+) -> Any:  # fmt: skip
+    """The output that `make` gives for the first of `values`, in a scope that also names it."""
+    with opening(scope, default_name, values) as opened:
+        outputs = make(convert_to_tensor(values[0]))
+        return collect_named_outputs(collections, getattr(opened, "name", opened), outputs)
 
 
 def append_tensor_alias(tensor: Any, alias: str) -> Any:
@@ -162,10 +173,9 @@ def finished(
     normalizer_params: Any = None,
 ) -> Any:
     """`outputs` normalized, activated and collected."""
-    if normalizer_fn is not None:
-        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-    if activation_fn is not None:
-        outputs = activation_fn(outputs)
+    steps: Any = (normalizer_fn, normalizer_params or {}), (activation_fn, {})
+    for function, settings in steps:
+        outputs = outputs if function is None else function(outputs, **settings)
     return collect_named_outputs(outputs_collections, name, outputs)
 
 
@@ -244,17 +254,17 @@ def _dimension(shape: Any, axis: int, min_rank: int) -> int:
     return size
 
 
-def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
+def two_element_tuple(int_or_tuple: Any) -> Any:
     """A number for both axes, or one for each."""
-    if isinstance(int_or_tuple, (list, tuple)):
-        if len(int_or_tuple) != 2:
-            raise ValueError(f"Must be a list with 2 elements: {int_or_tuple}")
-        return int(int_or_tuple[0]), int(int_or_tuple[1])
-    if isinstance(int_or_tuple, int):
-        return int_or_tuple, int_or_tuple
-    if isinstance(int_or_tuple, TensorShape) and len(int_or_tuple) == 2:
-        return int_or_tuple[0], int_or_tuple[1]
-    raise ValueError("Must be an int, a list with 2 elements or a TensorShape of length 2")
+    given = int_or_tuple
+    if isinstance(given, int):
+        return given, given
+    if isinstance(given, list | tuple) and len(given) != 2:
+        raise ValueError(f"Must be a list with 2 elements: {given}")
+    if not isinstance(given, list | tuple | TensorShape) or len(given) != 2:
+        raise ValueError("Must be an int, a list with 2 elements or a TensorShape of length 2")
+    first, second = given
+    return (first, second) if isinstance(given, TensorShape) else (int(first), int(second))
 
 
 def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:

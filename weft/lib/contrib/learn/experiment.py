@@ -56,6 +56,12 @@ def make_export_strategy(
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
 
+def _wait(seconds: float | None, what: str) -> None:
+    if seconds:
+        logging.info(f"Waiting %d secs before starting {what}.", seconds)
+        time.sleep(seconds)
+
+
 class Experiment:
     """Trains, evaluates, or both; `learn_runner.run` picks what the task is to do."""
 
@@ -128,17 +134,13 @@ class Experiment:
             hooks.append(GlobalStepWaiterHook(int(8000.0 * math.log(task + 1))))
         elif delay_secs is None:
             delay_secs = min(60, task * 5)
-        if delay_secs:
-            logging.info("Waiting %d secs before starting training.", delay_secs)
-            time.sleep(delay_secs)
+        _wait(delay_secs, "training")
         return self._train(hooks, max_steps=self.train_steps)
 
     def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> Any:
         """Evaluates once."""
         delay = self._eval_delay if delay_secs is None else delay_secs
-        if delay:
-            logging.info("Waiting %d secs before starting eval.", delay)
-            time.sleep(delay)
+        _wait(delay, "eval")
         return self._evaluate(self._inputs[1], name or "one_pass")
 
     def train_and_evaluate(self) -> tuple[Any, list[Any]]:
@@ -254,7 +256,7 @@ class Experiment:
 
     def _start_server(self) -> Any:
         config = self.estimator.config
-        if not config.cluster_spec or not config.task_type or not config.master:
+        if not all((config.cluster_spec, config.task_type, config.master)):
             raise ValueError(
                 "Could not start server; be sure to specify cluster_spec, task_type, master, and "
                 "task in RunConfig or set the TF_CONFIG environment variable."

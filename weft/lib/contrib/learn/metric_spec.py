@@ -82,20 +82,20 @@ class MetricSpec:
 
 
 def _picked(name: str, tensors: Any, key: Any) -> Any:
-    if key:
-        if not isinstance(tensors, dict):
-            raise ValueError(
-                f"MetricSpec with {name}_key specified requires {name}s dict, got {tensors}.\n"
-                f"You must not provide a {name}_key if you only have a single Tensor as {name}s."
-            )
-        if key not in tensors:
-            raise KeyError(f"Key '{key}' missing from {tensors.keys()}.")
-        return tensors[key]
-    if not isinstance(tensors, dict):
+    """The tensor of a key; without one, the only tensor there is."""
+    by_key = isinstance(tensors, dict)
+    if key and not by_key:
+        raise ValueError(
+            f"MetricSpec with {name}_key specified requires {name}s dict, got {tensors}.\n"
+            f"You must not provide a {name}_key if you only have a single Tensor as {name}s."
+        )
+    if not by_key:
         return tensors
-    if len(tensors) != 1:
+    if key and key not in tensors:
+        raise KeyError(f"Key '{key}' missing from {tensors.keys()}.")
+    if not key and len(tensors) != 1:
         raise ValueError(
             f"MetricSpec without specified {name}_key requires {name}s tensor or single element "
             f"dict, got {tensors}"
         )
-    return next(iter(tensors.values()))
+    return tensors[key or next(iter(tensors))]

@@ -75,17 +75,10 @@ class ModelFnOps(_ModelFnOps):
 
     def estimator_spec(self, default_serving_output_alternative_key: Any = None) -> EstimatorSpec:
         """The same, as `tf.estimator` has it."""
+        fields = self._asdict()
+        del fields["output_alternatives"]
         metrics = {key: value for key, value in self.eval_metric_ops.items() if key != "loss"}
-        return EstimatorSpec(
-            mode=self.mode,
-            predictions=self.predictions,
-            loss=self.loss,
-            train_op=self.train_op,
-            eval_metric_ops=metrics,
-            training_chief_hooks=self.training_chief_hooks,
-            training_hooks=self.training_hooks,
-            scaffold=self.scaffold,
-        )
+        return EstimatorSpec(**{**fields, "eval_metric_ops": metrics})
 
 
 def _as_tensors(predictions: Any) -> Any:

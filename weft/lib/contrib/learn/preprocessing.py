@@ -7,6 +7,7 @@ import pickle
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,14 @@ class CategoricalVocabulary:
         return self._reverse_mapping[class_id]
 
 
+def _settle(vocabularies: Iterable[Any], min_frequency: int) -> None:
+    """Nothing new is learned from here on, and nothing rare is kept."""
+    for vocabulary in vocabularies:
+        if min_frequency > 0:
+            vocabulary.trim(min_frequency)
+        vocabulary.freeze()
+
+
 class VocabularyProcessor:
     """Documents as rows of word numbers, all of the same length."""
 
@@ -91,19 +100,15 @@ class VocabularyProcessor:
         vocabulary: Any = None,
         tokenizer_fn: Callable[[Any], Iterable[Any]] | None = None,
     ) -> None:
-        self.max_document_length = max_document_length
-        self.min_frequency = min_frequency
+        self.max_document_length, self.min_frequency = max_document_length, min_frequency
         self.vocabulary_ = vocabulary or CategoricalVocabulary()
         self._tokenizer = tokenizer_fn or tokenizer
 
     def fit(self, raw_documents: Any, unused_y: Any = None) -> VocabularyProcessor:
         """Learns the words of the documents, and no others later."""
-        for tokens in self._tokenizer(raw_documents):
-            for token in tokens:
-                self.vocabulary_.add(token)
-        if self.min_frequency > 0:
-            self.vocabulary_.trim(self.min_frequency)
-        self.vocabulary_.freeze()
+        for token in chain.from_iterable(self._tokenizer(raw_documents)):
+            self.vocabulary_.add(token)
+        _settle([self.vocabulary_], self.min_frequency)
         return self
 
     def fit_transform(self, raw_documents: Any, unused_y: Any = None) -> Iterator[np.ndarray]:
@@ -146,10 +151,13 @@ class ByteProcessor:
         return self.transform(x)
 
     def transform(self, x: Any) -> Iterator[np.ndarray]:
+        """Rows of bytes, cut or filled up with zeros."""
         for document in x:
-            raw = document.encode("utf-8") if isinstance(document, str) else document
-            row = np.frombuffer(raw[: self.max_document_length], np.uint8)
-            yield np.pad(row, (0, self.max_document_length - len(row)), "constant")
+            raw = document.encode() if isinstance(document, str) else document
+            row = np.zeros(self.max_document_length, np.uint8)
+            start = np.frombuffer(raw[: len(row)], np.uint8)
+            row[: len(start)] = start
+            yield row
 
     def reverse(self, x: Any) -> Iterator[str]:
         """The text of rows of bytes; empty where it is not UTF-8."""
@@ -180,10 +188,7 @@ class CategoricalProcessor:
             for vocabulary, value in zip(self.vocabularies_, row, strict=False):
                 if not _is_nan(value):
                     vocabulary.add(value)
-        if self.min_frequency > 0:
-            for vocabulary in self.vocabularies_:
-                vocabulary.trim(self.min_frequency)
-        self.freeze()
+        _settle(self.vocabularies_, self.min_frequency)
         return self
 
     def fit_transform(self, x: Any, unused_y: Any = None) -> Iterator[np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from weft.graph.graph import Tensor, colocate_with, control_dependencies, get_default_graph
@@ -129,11 +130,10 @@ class AdaMaxOptimizer(_RowAdam):
         return self._get_non_slot_variable("beta1_power", graph=get_default_graph())
 
     def _create_slots(self, var_list: list[Any]) -> None:
-        first = min(var_list, key=lambda v: v.name)
-        self._create_non_slot_variable(self._beta1, name="beta1_power", colocate_with=first)
-        for var in var_list:
-            self._zeros_slot(var, "m", self._name)
-            self._zeros_slot(var, "v", self._name)
+        beside = min(var_list, key=lambda v: v.name)
+        self._create_non_slot_variable(self._beta1, "beta1_power", beside)
+        for var, slot in product(var_list, ("m", "v")):
+            self._zeros_slot(var, slot, self._name)
 
     def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
         scalars = {

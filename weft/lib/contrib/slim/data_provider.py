@@ -15,12 +15,12 @@ class DataProvider(abc.ABC):  # noqa: B024 - as in TensorFlow, a base class with
 
     def get(self, items: Any) -> list[Any]:
         """The tensors of `items`, a list of names; ValueError for a name that is not there."""
-        if not isinstance(items, (list, tuple)):
+        if not isinstance(items, list | tuple):
             raise ValueError("items must be a list or tuple")
         valid = self.list_items()
-        for item in items:
-            if item not in valid:
-                raise ValueError(f"Item [{item}] is invalid. Valid entries include: {valid}")
+        unknown = [item for item in items if item not in valid]
+        if unknown:
+            raise ValueError(f"Item [{unknown[0]}] is invalid. Valid entries include: {valid}")
         return [self._items_to_tensors[item] for item in items]
 
     def list_items(self) -> Collection[str]:

@@ -188,20 +188,15 @@ def train(
         if is_chief and logdir:
             supervisor.start_standard_services(sess)
         elif not is_chief and startup_delay_steps > 0:
-            _wait_for_step(
-                sess, global_step, min(startup_delay_steps, number_of_steps or sys.maxsize)
-            )
+            most = number_of_steps or sys.maxsize
+            _wait_for_step(sess, global_step, min(startup_delay_steps, most))
         threads = supervisor.start_queue_runners(sess)
         if tokens:
             supervisor.start_queue_runners(sess, runners)
             sess.run(tokens)
         loss = _loop(supervisor, sess, train_step_fn, train_op, global_step, train_step_kwargs)
         if logdir and supervisor.is_chief:
-            tf_logging.info("Finished training! Saving model to disk.")
-            supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
-            supervisor.stop(
-                threads, close_summary_writer=False, ignore_live_threads=ignore_live_threads
-            )
+            _save_and_stop(supervisor, sess, threads, ignore_live_threads)
         return loss
 
     while True:
@@ -218,18 +213,25 @@ def train(
 def _loop(
     supervisor: Any, sess: Any, step_fn: Any, train_op: Any, global_step: Any, given: dict[str, Any]
 ) -> Any:
-    loss = None
+    """The last loss, once a step says so, the supervisor does, or the input has come to its end."""
+    loss, over = None, False
     try:
-        while not supervisor.should_stop():
-            loss, should_stop = step_fn(sess, train_op, global_step, given)
-            if should_stop:
-                tf_logging.info("Stopping Training.")
-                supervisor.request_stop()
-                break
+        while not over and not supervisor.should_stop():
+            loss, over = step_fn(sess, train_op, global_step, given)
     except errors.OutOfRangeError as error:
-        # The input has come to its end.
         tf_logging.info(f"Caught OutOfRangeError. Stopping Training. {error}")
+        return loss
+    if over:
+        tf_logging.info("Stopping Training.")
+        supervisor.request_stop()
     return loss
+
+
+def _save_and_stop(supervisor: Any, sess: Any, threads: Any, ignore_live_threads: bool) -> None:
+    tf_logging.info("Finished training! Saving model to disk.")
+    path, step = supervisor.save_path, supervisor.global_step
+    supervisor.saver.save(sess, path, global_step=step)
+    supervisor.stop(threads, False, ignore_live_threads)
 
 
 def _wait_for_step(sess: Any, global_step: Any, step: int) -> None:
@@ -240,14 +242,14 @@ def _wait_for_step(sess: Any, global_step: Any, step: int) -> None:
 def _check(train_op: Any, logdir: Any, summary_op: Any, saver: Any, trace: Any) -> None:
     if train_op is None:
         raise ValueError("train_op cannot be None.")
-    if logdir is not None:
-        return
-    if summary_op is not _USE_DEFAULT:
-        raise ValueError("Cannot provide summary_op because logdir=None")
-    if saver is not None:
-        raise ValueError("Cannot provide saver because logdir=None")
-    if trace is not None:
-        raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
+    unused = {
+        "summary_op": summary_op is _USE_DEFAULT,
+        "saver": saver is None,
+        "trace_every_n_steps": trace is None,
+    }
+    for name, left_out in unused.items():
+        if logdir is None and not left_out:
+            raise ValueError(f"Cannot provide {name} because logdir=None")
 
 
 def _synced(given: Any, startup_delay_steps: int) -> list[Any]:
@@ -301,9 +303,8 @@ def _step_kwargs(
         made: dict[str, Any] = {"should_stop": constant(False)}
         if number_of_steps:
             made["should_stop"] = math.greater_equal(global_step, number_of_steps)
-        if log_every > 0:
-            made["should_log"] = math.equal(math.mod(global_step, log_every), 0)
-        if trace is not None:
-            made["should_trace"] = math.equal(math.mod(global_step, trace), 0)
-            made["logdir"] = logdir
-        return made
+        periods = {"should_log": log_every if log_every > 0 else None, "should_trace": trace}
+        for what, period in periods.items():
+            if period is not None:
+                made[what] = math.equal(math.mod(global_step, period), 0)
+        return made if trace is None else {**made, "logdir": logdir}

@@ -101,10 +101,10 @@ def single_pass_read(
     """The (key, value) of every record once, in order."""
     files = get_data_files(data_sources)
     with name_scope(scope, "single_pass_read"):
-        names = string_input_producer(
-            files, num_epochs=1, shuffle=False, capacity=1, name="filenames"
-        )
-        return reader_class(**(reader_kwargs or {})).read(names)
+        once: dict[str, Any] = {"num_epochs": 1, "shuffle": False, "capacity": 1}
+        names = string_input_producer(files, name="filenames", **once)
+        reader = reader_class(**(reader_kwargs or {}))
+        return reader.read(names)
 
 
 def get_data_files(data_sources: Any) -> list[str]:

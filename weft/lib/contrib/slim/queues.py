@@ -18,24 +18,31 @@ class NestedQueueRunnerError(Exception):
 _running = threading.Lock()
 
 
+def _started(session: Any) -> tuple[Coordinator, list[Any]]:
+    coordinator = Coordinator()
+    runners = get_default_graph().get_collection(GraphKeys.QUEUE_RUNNERS)
+    made = [runner.create_threads(session, coordinator, True, True) for runner in runners]
+    return coordinator, [thread for threads in made for thread in threads]
+
+
+def _stop(session: Any, coordinator: Coordinator, threads: list[Any]) -> None:
+    coordinator.request_stop()
+    try:
+        coordinator.join(threads, stop_grace_period_secs=120)
+    except RuntimeError:
+        session.close()
+
+
 @contextmanager
 def QueueRunners(session: Any) -> Iterator[None]:
     """Starts all queue runners of the graph, and stops them at the end."""
     if not _running.acquire(blocking=False):
         raise NestedQueueRunnerError("You cannot nest QueueRunners() blocks")
     try:
-        runners = get_default_graph().get_collection(GraphKeys.QUEUE_RUNNERS)
-        coordinator = Coordinator()
-        threads = []
-        for runner in runners:
-            threads += runner.create_threads(session, coord=coordinator, daemon=True, start=True)
+        started = _started(session)
         try:
             yield
         finally:
-            coordinator.request_stop()
-            try:
-                coordinator.join(threads, stop_grace_period_secs=120)
-            except RuntimeError:
-                session.close()
+            _stop(session, *started)
     finally:
         _running.release()

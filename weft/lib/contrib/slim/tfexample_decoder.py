@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from weft.core import dtypes
@@ -125,8 +126,9 @@ class BackupHandler(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors: dict[str, Any]) -> Any:
         item = self._handler.tensors_to_item(keys_to_tensors)
-        is_empty = math.equal(math.reduce_prod(array.shape(item)), 0)
-        return cond(is_empty, lambda: self._backup.tensors_to_item(keys_to_tensors), lambda: item)
+        count = math.reduce_prod(array.shape(item))
+        instead = partial(self._backup.tensors_to_item, keys_to_tensors)
+        return cond(math.equal(count, 0), instead, lambda: item)
 
 
 class SparseTensor(ItemHandler):
@@ -177,9 +179,8 @@ class Image(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors: dict[str, Any]) -> Any:
         encoded, kind = (keys_to_tensors[key] for key in self._keys)
-        if self._repeated:
-            return map_fn(lambda each: self._decode(each, kind), encoded, dtype=self._dtype)
-        return self._decode(encoded, kind)
+        decode = partial(self._decode, kind=kind)
+        return map_fn(decode, encoded, dtype=self._dtype) if self._repeated else decode(encoded)
 
     def _decode(self, encoded: Any, kind: Any) -> Any:
         is_raw = math.logical_or(math.equal(kind, "raw"), math.equal(kind, "RAW"))

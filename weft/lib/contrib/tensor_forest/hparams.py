@@ -43,18 +43,20 @@ class ForestHParams:
         """Sets what follows from the rest."""
         given: Any = self
         self._check()
-        self.bagged_num_features = int(given.feature_bagging_fraction * self.num_features)
+        features, share = self.num_features, given.feature_bagging_fraction
+        self.bagged_num_features = int(share * features)
         self.bagged_features: list[list[int]] | None = None
-        if given.feature_bagging_fraction < 1.0:
+        if share < 1.0:
             self.bagged_features = [
-                random.sample(range(self.num_features), self.bagged_num_features)
+                random.sample(range(features), self.bagged_num_features)
                 for _ in range(given.num_trees)
             ]
         self.regression = getattr(self, "regression", False)
         self.num_outputs = self.num_classes if self.regression else 1
         self.num_output_columns = self.num_classes + 1
-        usual = min(max(10, math.floor(math.sqrt(self.num_features))), 1000)
-        self.num_splits_to_consider = given.num_splits_to_consider or usual
+        if not given.num_splits_to_consider:
+            root = math.floor(math.sqrt(features))
+            self.num_splits_to_consider = min(max(10, root), 1000)
         self.base_random_seed = getattr(self, "base_random_seed", 0)
         return self
 

@@ -90,10 +90,10 @@ def bucket(
 
 
 def _batch_sizes(batch_size: Any, count: int) -> tuple[list[Tensor], bool]:
-    several = isinstance(batch_size, (list, tuple))
-    if several and len(batch_size) != count:
-        raise ValueError("If batch_size is a list it must have num_buckets elements")
+    several = isinstance(batch_size, list | tuple)
     sizes = batch_size if several else [batch_size] * count
+    if len(sizes) != count:
+        raise ValueError("If batch_size is a list it must have num_buckets elements")
     return [convert_to_tensor(s, dtype=dtypes.int32, name="batch_size") for s in sizes], several
 
 
@@ -110,11 +110,9 @@ def _connect(
     """Runners that fill the buckets, and that move full batches to the top."""
 
     def into_bucket() -> Any:
-        ops = [
-            cond(math.equal(which, i), partial(q.enqueue, flat), control.no_op)
-            for i, q in enumerate(queues)
-        ]
-        return control.group(*ops, name="group_enqueues")
+        fills = [partial(queue.enqueue, flat) for queue in queues]
+        chosen = (cond(math.equal(which, i), f, control.no_op) for i, f in enumerate(fills))
+        return control.group(*chosen, name="group_enqueues")
 
     def read(q: Any, size: Tensor, i: int) -> list[Any]:
         got = (q.dequeue_up_to if smaller else q.dequeue_many)(size, name=f"read_bucket_{i}")
@@ -147,10 +145,13 @@ def _connect(
 
 
 def _report(queues: list[Any], top: Any, capacity: int) -> None:
-    for q in queues:
-        summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
-    full = math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
-    summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", full)
+    def length() -> Tensor:
+        return math.cast(top.size(), dtypes.float32)
+
+    for queue in queues:
+        summary.scalar(f"bucket/{queue.name}/size", length())
+    share = length() * (1.0 / capacity)
+    summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", share)
 
 
 def bucket_by_sequence_length(
@@ -201,10 +202,10 @@ def _check_boundaries(boundaries: Any) -> None:
         raise TypeError(f"bucket_boundaries must be a list or tuple, but received: {boundaries}")
     if not boundaries:
         raise ValueError("bucket_boundaries must not be empty")
-    for start, end in pairwise(boundaries):
-        if not isinstance(start, int) or not isinstance(end, int):
+    for pair in pairwise(boundaries):
+        start, end = pair
+        if not all(isinstance(boundary, int) for boundary in pair):
             raise TypeError(f"bucket boundaries must be integers, but saw: {start} and {end}")
         if start >= end:
-            raise ValueError(
-                f"Buckets must contain sequential increasing lengths, but saw: {start} before {end}"
-            )
+            increasing = "Buckets must contain sequential increasing lengths"
+            raise ValueError(f"{increasing}, but saw: {start} before {end}")

@@ -112,25 +112,25 @@ class HParams:
 
     def add_hparam(self, name: str, value: Any) -> None:
         """Adds a hyperparameter; a list must not be empty."""
+        many = isinstance(value, list | tuple)
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
-        many = isinstance(value, (list, tuple))
         if many and not value:
             raise ValueError(f"Multi-valued hyperparameters cannot be empty: {name}")
-        self._hparam_types[name] = (type(value[0] if many else value), many)
+        kinds = [type(each) for each in (value if many else [value])]
+        self._hparam_types[name] = kinds[0], many
         setattr(self, name, value)
 
     def set_hparam(self, name: str, value: Any) -> None:
         """Gives a hyperparameter a new value of its type."""
         kind, many = self._hparam_types[name]
-        if isinstance(value, list):
-            if not many:
-                raise ValueError(f"Must not pass a list for single-valued parameter: {name}")
-            setattr(self, name, [_as_type(name, kind, v) for v in value])
-        else:
-            if many:
-                raise ValueError(f"Must pass a list for multi-valued parameter: {name}.")
-            setattr(self, name, _as_type(name, kind, value))
+        listed = isinstance(value, list)
+        if listed and not many:
+            raise ValueError(f"Must not pass a list for single-valued parameter: {name}")
+        if many and not listed:
+            raise ValueError(f"Must pass a list for multi-valued parameter: {name}.")
+        values = [_as_type(name, kind, each) for each in (value if many else [value])]
+        setattr(self, name, values if many else values[0])
 
     def del_hparam(self, name: str) -> None:
         if hasattr(self, name):

@@ -39,9 +39,8 @@ def byte_size_load_fn(op: Any) -> int:
     """How many bytes the output of `op` takes."""
     if len(op.outputs) != 1:
         raise ValueError(f"Op {op} must have a single output")
-    output = op.outputs[0]
-    shape = output.shape
-    if not shape.is_fully_defined():
-        shape = TensorShape(op.get_attr("shape"))
+    (output,) = op.outputs
+    known = output.shape.is_fully_defined()
+    shape = output.shape if known else TensorShape(op.get_attr("shape"))
     shape.assert_is_fully_defined()
-    return shape.num_elements() * output.dtype.size
+    return output.dtype.size * shape.num_elements()

@@ -58,22 +58,23 @@ def clip_gradient_norms_fn(max_norm: Any) -> Callable[[Pairs], Pairs]:
 
 def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: dict[Any, Any]) -> Pairs:
     """Gradients times what is given for their variable or its name."""
-    if not isinstance(grads_and_vars, list):
-        raise ValueError("`grads_and_vars` must be a list.")
-    if not gradient_multipliers:
-        raise ValueError("`gradient_multipliers` is empty.")
-    if not isinstance(gradient_multipliers, dict):
-        raise ValueError("`gradient_multipliers` must be a dict.")
-    changed = []
-    for grad, var in grads_and_vars:
-        keys = [k for k in gradient_multipliers if k is var or k == var.op.name]
-        if keys:
-            if grad is None:
-                raise ValueError("Requested multiple of `None` gradient.")
-            factor = convert_to_tensor(gradient_multipliers[keys[0]], dtype=grad.dtype)
-            grad = scaled_gradient(grad, factor)
-        changed.append((grad, var))
-    return changed
+    for fine, rule in (
+        (isinstance(grads_and_vars, list), "`grads_and_vars` must be a list."),
+        (gradient_multipliers, "`gradient_multipliers` is empty."),
+        (isinstance(gradient_multipliers, dict), "`gradient_multipliers` must be a dict."),
+    ):
+        if not fine:
+            raise ValueError(rule)
+    return [(_multiplied(grad, var, gradient_multipliers), var) for grad, var in grads_and_vars]
+
+
+def _multiplied(grad: Any, var: Any, multipliers: dict[Any, Any]) -> Any:
+    factors = [factor for key, factor in multipliers.items() if key is var or key == var.op.name]
+    if not factors:
+        return grad
+    if grad is None:
+        raise ValueError("Requested multiple of `None` gradient.")
+    return scaled_gradient(grad, convert_to_tensor(factors[0], dtype=grad.dtype))
 
 
 def create_train_op(
@@ -154,24 +155,26 @@ def train(
     """Runs `train_op` in a monitored session until a hook stops it; the last loss."""
     from weft.lib.train.sessions.monitored_session import MonitoredTrainingSession
 
-    if logdir is None and is_chief:
-        if save_summaries_steps:
-            raise ValueError("logdir cannot be None when save_summaries_steps is not None")
-        if save_checkpoint_secs:
-            raise ValueError("logdir cannot be None when save_checkpoint_secs is not None")
-    loss = None
-    with MonitoredTrainingSession(
+    saved = {
+        "save_summaries_steps": save_summaries_steps,
+        "save_checkpoint_secs": save_checkpoint_secs,
+    }
+    for name, how_often in saved.items():
+        if how_often and is_chief and logdir is None:
+            raise ValueError(f"logdir cannot be None when {name} is not None")
+    session = MonitoredTrainingSession(
         master=master,
         is_chief=is_chief,
         checkpoint_dir=logdir,
         scaffold=scaffold,
         hooks=hooks,
         chief_only_hooks=chief_only_hooks,
-        save_checkpoint_secs=save_checkpoint_secs,
-        save_summaries_steps=save_summaries_steps,
         config=config,
         max_wait_secs=max_wait_secs,
-    ) as session:
+        **saved,
+    )
+    loss = None
+    with session:
         while not session.should_stop():
             loss = session.run(train_op, run_metadata=run_metadata)
     return loss

@@ -22,6 +22,8 @@ from weft.core.shapes import TensorShape
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
+from weft.lib.distributions.base import first_of
+from weft.lib.distributions.described import checked_parents
 from weft.ops.array import array
 from weft.ops.control.check import assert_greater_equal
 from weft.ops.control.check_shapes import assert_rank
@@ -66,10 +68,7 @@ class Bijector:
     ) -> None:
         ranks = _minimal_ranks(forward_min_event_ndims, inverse_min_event_ndims)
         self._forward_min_event_ndims, self._inverse_min_event_ndims = ranks
-        self._graph_parents = list(graph_parents or ())
-        for i, parent in enumerate(self._graph_parents):
-            if parent is None or not is_tensor_like(parent):
-                raise ValueError(f"Graph parent item {i} is not a Tensor; {parent}.")
+        self._graph_parents = checked_parents(graph_parents)
         self._is_constant_jacobian = is_constant_jacobian
         self._validate_args = validate_args
         self._dtype = dtype
@@ -199,7 +198,8 @@ class Bijector:
         if known.y is not None:
             self._from_y[id(known.y), key] = known
 
-    def _call_forward(self, x: Any, name: str, **kwargs: Any) -> Any:
+    def _call_forward(self, x: Any, name: str = "forward", **kwargs: Any) -> Any:
+        """y, for x under a condition."""
         with self._name_scope(name, [x]):
             x = self._as_tensor(x, "x")
             if not self._is_injective:
@@ -210,7 +210,8 @@ class Bijector:
                 self._remember(known, kwargs)
             return known.y
 
-    def _call_inverse(self, y: Any, name: str, **kwargs: Any) -> Any:
+    def _call_inverse(self, y: Any, name: str = "inverse", **kwargs: Any) -> Any:
+        """x, for y under a condition."""
         with self._name_scope(name, [y]):
             y = self._as_tensor(y, "y")
             if not self._is_injective:
@@ -231,31 +232,33 @@ class Bijector:
 
     # ---- how volumes change ----------------------------------------------------------------------
 
-    def _log_det_from_y(self, y: Any, known: _Known, event_ndims: Any, **kwargs: Any) -> Any:
-        try:
-            found = self._inverse_log_det_jacobian(y, **kwargs)
-            return self._summed(y, found, self.inverse_min_event_ndims, event_ndims)
-        except NotImplementedError as problem:
-            try:
-                if known.x is None:
-                    known.x = self._inverse(y, **kwargs)
-                found = self._forward_log_det_jacobian(known.x, **kwargs)
-                return -self._summed(known.x, found, self.forward_min_event_ndims, event_ndims)
-            except NotImplementedError:
-                raise problem from None
+    def _by_inverse(self, known: _Known, event_ndims: Any, kwargs: dict[str, Any]) -> Any:
+        """log |det dx/dy| at y, which is computed if it must be."""
+        if known.y is None:
+            known.y = self._forward(known.x, **kwargs)
+        found = self._inverse_log_det_jacobian(known.y, **kwargs)
+        return self._summed(known.y, found, self.inverse_min_event_ndims, event_ndims)
 
-    def _log_det_from_x(self, x: Any, known: _Known, event_ndims: Any, **kwargs: Any) -> Any:
-        try:
-            found = self._forward_log_det_jacobian(x, **kwargs)
-            return -self._summed(x, found, self.forward_min_event_ndims, event_ndims)
-        except NotImplementedError as problem:
-            try:
-                if known.y is None:
-                    known.y = self._forward(x, **kwargs)
-                found = self._inverse_log_det_jacobian(known.y, **kwargs)
-                return self._summed(known.y, found, self.inverse_min_event_ndims, event_ndims)
-            except NotImplementedError:
-                raise problem from None
+    def _by_forward(self, known: _Known, event_ndims: Any, kwargs: dict[str, Any]) -> Any:
+        """The same, as minus log |det dy/dx| at x."""
+        if known.x is None:
+            known.x = self._inverse(known.y, **kwargs)
+        found = self._forward_log_det_jacobian(known.x, **kwargs)
+        return -self._summed(known.x, found, self.forward_min_event_ndims, event_ndims)
+
+    def _known_log_det(
+        self, known: _Known, key: Any, event_ndims: Any, kwargs: dict[str, Any], forward: bool
+    ) -> Any:
+        """log |det dx/dy|, by the way that was asked for, or else by the other."""
+        if key not in known.inverse_log_det:
+            ways = [self._by_forward, self._by_inverse]
+            first, second = ways if forward else reversed(ways)
+            found = first_of(
+                lambda: first(known, event_ndims, kwargs),
+                lambda: second(known, event_ndims, kwargs),
+            )
+            self._keep_log_det(known, key, found, kwargs)
+        return known.inverse_log_det[key]
 
     def _branches(self, y: Any, event_ndims: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The log-determinant of each branch of an inverse that has several."""
@@ -272,8 +275,9 @@ class Bijector:
         )
 
     def _call_inverse_log_det_jacobian(
-        self, y: Any, event_ndims: Any, name: str, **kwargs: Any
+        self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian", **kwargs: Any
     ) -> Any:
+        """log |det dx/dy| under a condition."""
         with self._name_scope(name, [y]):
             key = _rank_key(event_ndims)
             if key in self._constant_log_det:
@@ -284,14 +288,12 @@ class Bijector:
                 if not self._is_injective:
                     return self._branches(y, event_ndims, **kwargs)
                 known = self._known(None, y, kwargs)
-                if key not in known.inverse_log_det:
-                    found = self._log_det_from_y(y, known, event_ndims, **kwargs)
-                    self._keep_log_det(known, key, found, kwargs)
-                return known.inverse_log_det[key]
+                return self._known_log_det(known, key, event_ndims, kwargs, forward=False)
 
     def _call_forward_log_det_jacobian(
-        self, x: Any, event_ndims: Any, name: str, **kwargs: Any
+        self, x: Any, event_ndims: Any, name: str = "forward_log_det_jacobian", **kwargs: Any
     ) -> Any:
+        """log |det dy/dx| under a condition."""
         if not self._is_injective:
             raise NotImplementedError(
                 "forward_log_det_jacobian cannot be implemented for non-injective transforms."
@@ -304,10 +306,7 @@ class Bijector:
                     return -1.0 * self._constant_log_det[key]
                 x = self._as_tensor(x, "x")
                 known = self._known(x, None, kwargs)
-                if key not in known.inverse_log_det:
-                    found = self._log_det_from_x(x, known, event_ndims, **kwargs)
-                    self._keep_log_det(known, key, found, kwargs)
-                return -known.inverse_log_det[key]
+                return -self._known_log_det(known, key, event_ndims, kwargs, forward=True)
 
     def _keep_log_det(self, known: _Known, key: Any, value: Any, kwargs: dict[str, Any]) -> None:
         known.inverse_log_det[key] = value
@@ -360,6 +359,16 @@ class Bijector:
         if self.validate_args and rank.shape.ndims is None:
             checks.append(assert_rank(rank, 0, message="Expected scalar."))
         return checks
+
+
+class OfNumbers(Bijector):
+    """A transform of single numbers, each without regard to the others of an event."""
+
+    def __init__(self, validate_args: bool, name: str, is_constant_jacobian: bool = False) -> None:
+        super().__init__(
+            forward_min_event_ndims=0, is_constant_jacobian=is_constant_jacobian,
+            validate_args=validate_args, name=name,
+        )  # fmt: skip
 
 
 def _minimal_ranks(forward: Any, inverse: Any) -> tuple[int, int]:

@@ -42,11 +42,12 @@ class BatchNormalization(Bijector):
 
     def _built(self, x: Tensor) -> list[int]:
         """Builds the layer for `x`; the axes that moments are taken over."""
-        if not x.shape.is_fully_defined():
+        layer, shape = self.batchnorm, x.shape
+        if not shape.is_fully_defined():
             raise ValueError("Input must have shape known at graph construction.")
-        if not self.batchnorm.built:
-            self.batchnorm.build(x.shape)
-        return [i for i in range(len(x.shape)) if i not in self.batchnorm.axis]
+        if not layer.built:
+            layer.build(shape)
+        return sorted(set(range(len(shape))) - set(layer.axis))
 
     def _forward(self, x: Any) -> Tensor:
         axes, layer, rank = self._built(x), self.batchnorm, len(x.shape)

@@ -118,6 +118,15 @@ def _rank_after(bijector: Bijector, way: str, point: Tensor, rank: Any) -> Any:
     return size if known is None else known
 
 
+def _of_the_other(method: str) -> Any:
+    """A method that is another one of the transform that is inverted."""
+
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.bijector, method)(*args, **kwargs)
+
+    return ask
+
+
 class Invert(Bijector):
     """A transform the other way round."""
 
@@ -135,29 +144,14 @@ class Invert(Bijector):
             dtype=bijector.dtype, name=name or f"invert_{bijector.name}",
         )  # fmt: skip
 
-    def _forward_event_shape(self, input_shape: Any) -> Any:
-        return self.bijector._inverse_event_shape(input_shape)
-
-    def _forward_event_shape_tensor(self, input_shape: Any) -> Any:
-        return self.bijector._inverse_event_shape_tensor(input_shape)
-
-    def _inverse_event_shape(self, output_shape: Any) -> Any:
-        return self.bijector._forward_event_shape(output_shape)
-
-    def _inverse_event_shape_tensor(self, output_shape: Any) -> Any:
-        return self.bijector._forward_event_shape_tensor(output_shape)
-
-    def _forward(self, x: Any, **kwargs: Any) -> Any:
-        return self.bijector._inverse(x, **kwargs)
-
-    def _inverse(self, y: Any, **kwargs: Any) -> Any:
-        return self.bijector._forward(y, **kwargs)
-
-    def _inverse_log_det_jacobian(self, y: Any, **kwargs: Any) -> Any:
-        return self.bijector._forward_log_det_jacobian(y, **kwargs)
-
-    def _forward_log_det_jacobian(self, x: Any, **kwargs: Any) -> Any:
-        return self.bijector._inverse_log_det_jacobian(x, **kwargs)
+    _forward = _of_the_other("_inverse")
+    _inverse = _of_the_other("_forward")
+    _forward_log_det_jacobian = _of_the_other("_inverse_log_det_jacobian")
+    _inverse_log_det_jacobian = _of_the_other("_forward_log_det_jacobian")
+    _forward_event_shape = _of_the_other("_inverse_event_shape")
+    _inverse_event_shape = _of_the_other("_forward_event_shape")
+    _forward_event_shape_tensor = _of_the_other("_inverse_event_shape_tensor")
+    _inverse_event_shape_tensor = _of_the_other("_forward_event_shape_tensor")
 
 
 class Inline(Bijector):
@@ -226,24 +220,7 @@ def _or_same(function: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
 class ConditionalBijector(Bijector):
     """A transform whose methods take further arguments, which it hands to its own."""
 
-    def forward(self, x: Any, name: str = "forward", **condition_kwargs: Any) -> Any:
-        """y, for x under a condition."""
-        return self._call_forward(x, name, **condition_kwargs)
-
-    def inverse(self, y: Any, name: str = "inverse", **condition_kwargs: Any) -> Any:
-        """x, for y under a condition."""
-        return self._call_inverse(y, name, **condition_kwargs)
-
-    def inverse_log_det_jacobian(
-        self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian",
-        **condition_kwargs: Any,
-    ) -> Any:  # fmt: skip
-        """log |det dx/dy| under a condition."""
-        return self._call_inverse_log_det_jacobian(y, event_ndims, name, **condition_kwargs)
-
-    def forward_log_det_jacobian(
-        self, x: Any, event_ndims: Any, name: str = "forward_log_det_jacobian",
-        **condition_kwargs: Any,
-    ) -> Any:  # fmt: skip
-        """log |det dy/dx| under a condition."""
-        return self._call_forward_log_det_jacobian(x, event_ndims, name, **condition_kwargs)
+    forward = Bijector._call_forward
+    inverse = Bijector._call_inverse
+    inverse_log_det_jacobian = Bijector._call_inverse_log_det_jacobian
+    forward_log_det_jacobian = Bijector._call_forward_log_det_jacobian

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor
-from weft.lib.contrib.distributions.bijectors.base import Bijector
+from weft.lib.contrib.distributions.bijectors.base import OfNumbers
 from weft.lib.distributions.checks import checked
 from weft.ops.control.check import assert_less_equal, assert_non_negative, assert_positive
 from weft.ops.control.check_types import assert_same_float_dtype
@@ -18,11 +18,8 @@ from weft.ops.math import math
 _INVERSE = "Inverse transformation input must be "
 
 
-class _OfNumbers(Bijector):
+class _ToProbabilities(OfNumbers):
     """A transform of numbers to probabilities, with positive parameters."""
-
-    def __init__(self, validate_args: bool, name: str) -> None:
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     def _positive(self, value: Any, name: str, message: str) -> Tensor:
         given = convert_to_tensor(value, name=name)
@@ -41,7 +38,7 @@ class _OfNumbers(Bijector):
         )  # fmt: skip
 
 
-class Gumbel(_OfNumbers):
+class Gumbel(_ToProbabilities):
     """y = exp(-exp(-(x - loc) / scale))"""
 
     def __init__(
@@ -64,11 +61,12 @@ class Gumbel(_OfNumbers):
         return math.log(self.scale / (-math.log(y) * y))
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
-        z = (x - self.loc) / self.scale
-        return -z - math.exp(-z) - math.log(self.scale)
+        loc, scale = self.loc, self.scale
+        z = (x - loc) / scale
+        return -z - math.exp(-z) - math.log(scale)
 
 
-class Weibull(_OfNumbers):
+class Weibull(_ToProbabilities):
     """y = 1 - exp(-(x / scale)^concentration)"""
 
     def __init__(
@@ -104,7 +102,7 @@ class Weibull(_OfNumbers):
         return checked(self.validate_args, x, lambda: [assert_non_negative(x, message=message)])
 
 
-class Kumaraswamy(_OfNumbers):
+class Kumaraswamy(_ToProbabilities):
     """y = (1 - (1 - x)^(1 / concentration0))^(1 / concentration1)"""
 
     def __init__(

@@ -10,7 +10,7 @@ import numpy as np
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
-from weft.lib.contrib.distributions.bijectors.base import Bijector
+from weft.lib.contrib.distributions.bijectors.base import OfNumbers
 from weft.lib.distributions.checks import checked
 from weft.lib.distributions.special import softplus_inverse
 from weft.ops.array import array
@@ -27,14 +27,11 @@ from weft.ops.math import math
 from weft.ops.nn.activations import softplus
 
 
-class Identity(Bijector):
+class Identity(OfNumbers):
     """y = x"""
 
     def __init__(self, validate_args: bool = False, name: str = "identity") -> None:
-        super().__init__(
-            forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args,
-            name=name,
-        )  # fmt: skip
+        super().__init__(validate_args, name, is_constant_jacobian=True)
 
     def _forward(self, x: Any) -> Any:
         return x
@@ -49,17 +46,14 @@ class Identity(Bijector):
         return constant(0.0, x.dtype)
 
 
-class AffineScalar(Bijector):
+class AffineScalar(OfNumbers):
     """y = scale x + shift, number by number."""
 
     def __init__(
         self, shift: Any = None, scale: Any = None, validate_args: bool = False,
         name: str = "affine_scalar",
     ) -> None:  # fmt: skip
-        super().__init__(
-            forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args,
-            name=name,
-        )  # fmt: skip
+        super().__init__(validate_args, name, is_constant_jacobian=True)
         with self._name_scope("init", values=[scale, shift]):
             self.shift = None if shift is None else convert_to_tensor(shift, name="shift")
             self.scale = None if scale is None else self._nonzero(scale)
@@ -87,18 +81,17 @@ class AffineScalar(Bijector):
         return math.log(math.abs(self.scale))
 
 
-class PowerTransform(Bijector):
+class PowerTransform(OfNumbers):
     """y = (1 + power x)^(1 / power), or exp(x) if the power is 0."""
 
     def __init__(
         self, power: Any = 0.0, validate_args: bool = False, name: str = "power_transform"
     ) -> None:
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        super().__init__(validate_args, name)
         with self._name_scope("init", values=[power]):
-            known = constant_value(convert_to_tensor(power, name="power"))
-        if known is None or known < 0:
+            self.power: Any = constant_value(convert_to_tensor(power, name="power"))
+        if self.power is None or self.power < 0:
             raise ValueError("`power` must be a non-negative TF constant.")
-        self.power = known
 
     def _forward(self, x: Any) -> Tensor:
         x = self._checked_x(x)
@@ -137,17 +130,16 @@ class Exp(PowerTransform):
     """y = exp(x)"""
 
     def __init__(self, validate_args: bool = False, name: str = "exp") -> None:
-        super().__init__(validate_args=validate_args, name=name)
+        super().__init__(0.0, validate_args, name)
 
 
-class Sigmoid(Bijector):
+class Sigmoid(OfNumbers):
     """y = 1 / (1 + exp(-x))"""
 
     def __init__(self, validate_args: bool = False, name: str = "sigmoid") -> None:
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        super().__init__(validate_args, name)
 
-    def _forward(self, x: Any) -> Tensor:
-        return math.sigmoid(x)
+    _forward = staticmethod(math.sigmoid)  # type: ignore[assignment]
 
     def _inverse(self, y: Any) -> Tensor:
         return math.log(y) - math.log1p(-y)
@@ -159,7 +151,7 @@ class Sigmoid(Bijector):
         return -softplus(-x) - softplus(x)
 
 
-class Softplus(Bijector):
+class Softplus(OfNumbers):
     """y = c log(1 + exp(x / c)), c being `hinge_softness` (1 if not given)."""
 
     def __init__(
@@ -175,7 +167,7 @@ class Softplus(Bijector):
                     validate_args, given,
                     lambda: [assert_none_equal(zero, given, message=message)],
                 )  # fmt: skip
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        super().__init__(validate_args, name)
 
     @property
     def hinge_softness(self) -> Any:
@@ -204,11 +196,11 @@ class Softplus(Bijector):
         return -softplus(-x / self._soft(x))
 
 
-class Softsign(Bijector):
+class Softsign(OfNumbers):
     """y = x / (1 + |x|)"""
 
     def __init__(self, validate_args: bool = False, name: str = "softsign") -> None:
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        super().__init__(validate_args, name)
 
     def _forward(self, x: Any) -> Tensor:
         return x / (1.0 + math.abs(x))
@@ -235,11 +227,11 @@ class Softsign(Bijector):
         )  # fmt: skip
 
 
-class Square(Bijector):
+class Square(OfNumbers):
     """y = x^2, of numbers that are not negative."""
 
     def __init__(self, validate_args: bool = False, name: str = "square") -> None:
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        super().__init__(validate_args, name)
 
     def _forward(self, x: Any) -> Tensor:
         return math.square(self._checked(x))
@@ -255,14 +247,11 @@ class Square(Bijector):
         return checked(self.validate_args, x, lambda: [assert_non_negative(x, message=message)])
 
 
-class AbsoluteValue(Bijector):
+class AbsoluteValue(OfNumbers):
     """y = |x|, which has two inverses."""
 
     def __init__(self, validate_args: bool = False, name: str = "absolute_value") -> None:
-        super().__init__(
-            forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args,
-            name=name,
-        )  # fmt: skip
+        super().__init__(validate_args, name, is_constant_jacobian=True)
 
     @property
     def _is_injective(self) -> bool:
@@ -286,14 +275,14 @@ class AbsoluteValue(Bijector):
         )
 
 
-class SinhArcsinh(Bijector):
+class SinhArcsinh(OfNumbers):
     """y = sinh((arcsinh(x) + skewness) tailweight)"""
 
     def __init__(
         self, skewness: Any = None, tailweight: Any = None, validate_args: bool = False,
         name: str = "SinhArcsinh",
     ) -> None:  # fmt: skip
-        super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
+        super().__init__(validate_args, name)
         with self._name_scope("init", values=[skewness, tailweight]):
             self.skewness = convert_to_tensor(
                 0.0 if skewness is None else skewness, name="skewness"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,28 @@ def _scaled(x: Any, shift: Any, log_scale: Any) -> Any:
 def _unscaled(y: Any, shift: Any, log_scale: Any) -> Any:
     y = y if shift is None else y - shift
     return y if log_scale is None else y * math.exp(-log_scale)
+
+
+def _log_volume(at: Tensor, log_scale: Any, forward: bool) -> Tensor:
+    """The log-determinant of a scale of every number, or of none."""
+    if log_scale is None:
+        return constant(0.0, at.dtype, name="fldj" if forward else "ildj")
+    total = math.reduce_sum(log_scale, axis=-1)
+    return total if forward else -total
+
+
+def _widths(hidden: Sequence[int], activation: Any, last: int) -> list[tuple[int, Any]]:
+    """(units, activation) of every layer of a network."""
+    return [*((units, activation) for units in hidden), (last, None)]
+
+
+@contextlib.contextmanager
+def _cached_where_used() -> Iterator[None]:
+    """A scope whose variables are read on the devices that use them, once in a loop."""
+    with variable_scope(get_variable_scope()) as scope:
+        if scope.caching_device is None:
+            scope.set_caching_device(lambda op: op.device)
+        yield
 
 
 def _known_depth(x: Tensor) -> int:
@@ -73,16 +96,10 @@ class RealNVP(Bijector):
         return array.concat([kept, _unscaled(others, shift, log_scale)], axis=-1)
 
     def _inverse_log_det_jacobian(self, y: Any) -> Tensor:
-        log_scale = self._parts(y)[3]
-        if log_scale is None:
-            return constant(0.0, y.dtype, name="ildj")
-        return -math.reduce_sum(log_scale, axis=-1)
+        return _log_volume(y, self._parts(y)[3], forward=False)
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
-        log_scale = self._parts(x)[3]
-        if log_scale is None:
-            return constant(0.0, x.dtype, name="fldj")
-        return math.reduce_sum(log_scale, axis=-1)
+        return _log_volume(x, self._parts(x)[3], forward=True)
 
 
 def real_nvp_default_template(
@@ -93,10 +110,9 @@ def real_nvp_default_template(
     with name_scope(name, "real_nvp_default_template"):
 
         def network(x: Any, output_units: int) -> tuple[Any, Any]:
-            for units in hidden_layers:
-                x = dense(*args, inputs=x, units=units, activation=activation, **kwargs)
-            units = (1 if shift_only else 2) * output_units
-            x = dense(*args, inputs=x, units=units, activation=None, **kwargs)
+            last = output_units if shift_only else 2 * output_units
+            for units, function in _widths(hidden_layers, activation, last):
+                x = dense(*args, inputs=x, units=units, activation=function, **kwargs)
             if shift_only:
                 return x, None
             shift, log_scale = array.split(x, 2, axis=-1)
@@ -142,24 +158,18 @@ class MaskedAutoregressiveFlow(Bijector):
         count = array.shape(x)[-1]
 
         def body(index: Any, y: Any) -> tuple[Any, Any]:
-            with variable_scope(get_variable_scope()) as scope:
-                if scope.caching_device is None:
-                    scope.set_caching_device(lambda op: op.device)
+            with _cached_where_used():
                 shift, log_scale = self._shift_and_log_scale_fn(y)
             return index + 1, _scaled(x, shift, log_scale)
 
-        return while_loop(
-            lambda index, _: index < count, body, (0, start), maximum_iterations=size
-        )[1]
+        state = 0, start
+        return while_loop(lambda i, _: i < count, body, state, maximum_iterations=size)[1]
 
     def _inverse(self, y: Any) -> Tensor:
         return _unscaled(y, *self._shift_and_log_scale_fn(y))
 
     def _inverse_log_det_jacobian(self, y: Any) -> Tensor:
-        log_scale = self._shift_and_log_scale_fn(y)[1]
-        if log_scale is None:
-            return constant(0.0, y.dtype, name="ildj")
-        return -math.reduce_sum(log_scale, axis=-1)
+        return _log_volume(y, self._shift_and_log_scale_fn(y)[1], forward=False)
 
 
 def block_mask(blocks: int, inputs: int, outputs: int, exclusive: bool) -> np.ndarray:
@@ -186,11 +196,10 @@ def masked_dense(
         return mask * initial(shape, dtype, partition_info)
 
     with name_scope(name, "masked_dense", [inputs, units, num_blocks]):
-        layer = Dense(  # type: ignore[misc]
-            units, *args, kernel_initializer=masked, kernel_constraint=lambda x: mask * x,
-            name=name, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse, **kwargs,
-        )  # fmt: skip
-        return layer.apply(inputs)
+        kernel = {"kernel_initializer": masked, "kernel_constraint": lambda x: mask * x}
+        placed = {"name": name, "_scope": name, "_reuse": reuse}
+        kind = inputs.dtype.base_dtype
+        return Dense(units, *args, dtype=kind, **kernel, **placed, **kwargs).apply(inputs)
 
 
 def masked_autoregressive_default_template(
@@ -205,23 +214,24 @@ def masked_autoregressive_default_template(
 
         def network(x: Tensor) -> tuple[Any, Any]:
             depth, shape = _known_depth(x), array.shape(x)
-            for i, units in enumerate(hidden_layers):
+            last = depth if shift_only else 2 * depth
+            for i, (units, function) in enumerate(_widths(hidden_layers, activation, last)):
                 x = masked_dense(  # type: ignore[misc]
                     *args, inputs=x, units=units, num_blocks=depth, exclusive=i == 0,
-                    activation=activation, **kwargs,
+                    activation=function, **kwargs,
                 )  # fmt: skip
-            units = (1 if shift_only else 2) * depth
-            x = masked_dense(  # type: ignore[misc]
-                *args, inputs=x, units=units, num_blocks=depth, exclusive=not hidden_layers,
-                activation=None, **kwargs,
-            )  # fmt: skip
             if shift_only:
                 return array.reshape(x, shape), None
-            pairs = array.reshape(x, array.concat([shape, [2]], axis=0))
-            shift, log_scale = array.unstack(pairs, num=2, axis=-1)
+            shift, log_scale = _halves(x, shape)
             return shift, clip(log_scale, log_scale_min_clip, log_scale_max_clip)
 
         return make_template(name, network)
+
+
+def _halves(x: Tensor, shape: Tensor) -> list[Tensor]:
+    """Two numbers for each of `shape`, apart."""
+    pairs = array.reshape(x, array.concat([shape, [2]], axis=0))
+    return array.unstack(pairs, num=2, axis=-1)
 
 
 def _clipped_with_gradient(x: Tensor, low: float, high: float) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import log
 from typing import Any
 
@@ -72,17 +73,18 @@ class FillTriangular(Bijector):
     def __init__(
         self, upper: bool = False, validate_args: bool = False, name: str = "fill_triangular"
     ) -> None:
-        self._upper = upper
+        self._fill = partial(fill_triangular, upper=upper)
+        self._unfill = partial(fill_triangular_inverse, upper=upper)
         super().__init__(
             forward_min_event_ndims=1, inverse_min_event_ndims=2, validate_args=validate_args,
             name=name,
         )  # fmt: skip
 
     def _forward(self, x: Any) -> Tensor:
-        return fill_triangular(x, upper=self._upper)
+        return self._fill(x)
 
     def _inverse(self, y: Any) -> Tensor:
-        return fill_triangular_inverse(y, upper=self._upper)
+        return self._unfill(y)
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
         return array.zeros_like(x[..., 0])
@@ -152,11 +154,9 @@ class ScaleTriL(Chain):
     ) -> None:  # fmt: skip
         diagonal: Bijector = diag_bijector or Softplus(validate_args=validate_args)
         if diag_shift is not None:
-            diagonal = Chain([AffineScalar(shift=diag_shift), diagonal])
-        super().__init__(
-            [TransformDiagonal(diag_bijector=diagonal), FillTriangular()],
-            validate_args=validate_args, name=name,
-        )  # fmt: skip
+            diagonal = Chain([AffineScalar(diag_shift), diagonal])
+        parts = TransformDiagonal(diagonal), FillTriangular()
+        super().__init__(list(parts), validate_args, name)
 
 
 class MatrixInverseTriL(Bijector):

@@ -23,7 +23,6 @@ from weft.ops.control.check import (
     assert_less_equal,
     assert_positive,
 )
-from weft.ops.control.control import with_dependencies
 from weft.ops.math import math
 from weft.ops.nn.activations import softmax, softplus, top_k
 
@@ -38,6 +37,27 @@ class _NoVolume(Bijector):
         return constant(0.0, x.dtype.base_dtype)
 
 
+def _permutation(given: Any, validate_args: bool) -> Tensor:
+    """A vector that has every number from 0 once; checked at once if it is known."""
+    order = convert_to_tensor(given, name="permutation")
+    if not order.dtype.is_integer:
+        raise TypeError(f"permutation.dtype ({order.dtype.name}) should be `int`-like.")
+    message = "Permutation over `d` must contain exactly one of each of `{0, 1, ..., d}`."
+    known = constant_value(order)
+    if known is None:
+        return checked(
+            validate_args, order,
+            lambda: [assert_equal(*_sorted_and_range(order), message=message)],
+        )  # fmt: skip
+    if sorted(known.tolist()) != list(range(known.size)):
+        raise ValueError(message)
+    return order
+
+
+def _sorted_and_range(order: Tensor) -> tuple[Tensor, Tensor]:
+    return -top_k(-order, array.shape(order)[-1])[0], math.range(array.size(order))
+
+
 class Permute(_NoVolume):
     """y[i] = x[permutation[i]], along the last axis."""
 
@@ -45,18 +65,7 @@ class Permute(_NoVolume):
         self, permutation: Any, validate_args: bool = False, name: str | None = None
     ) -> None:
         with name_scope(name, "permute", values=[permutation]):
-            order = convert_to_tensor(permutation, name="permutation")
-            if not order.dtype.is_integer:
-                raise TypeError(f"permutation.dtype ({order.dtype.name}) should be `int`-like.")
-            message = "Permutation over `d` must contain exactly one of each of `{0, 1, ..., d}`."
-            known = constant_value(order)
-            if known is not None and sorted(known.tolist()) != list(range(known.size)):
-                raise ValueError(message)
-            if known is None and validate_args:
-                largest = top_k(-order, k=array.shape(order)[-1], sorted=True)[0]
-                right = assert_equal(-largest, math.range(array.size(order)), message=message)
-                order = with_dependencies([right], order)
-            self.permutation = order
+            self.permutation = _permutation(permutation, validate_args)
             super().__init__(
                 forward_min_event_ndims=1, is_constant_jacobian=True, validate_args=validate_args,
                 name=name or "permute",
@@ -121,9 +130,10 @@ class SoftmaxCentered(_LastAxisGrows):
         return -math.reduce_sum(math.log(y), axis=-1)
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
-        whole = softplus(math.reduce_logsumexp(x, axis=-1, keepdims=True))
-        shares = math.reduce_sum(x - whole, axis=-1, keepdims=True)
-        return array.squeeze(shares - whole, axis=-1)
+        last: dict[str, Any] = {"axis": -1, "keepdims": True}
+        whole = softplus(math.reduce_logsumexp(x, **last))
+        log_shares = math.reduce_sum(x - whole, **last) - whole
+        return array.squeeze(log_shares, axis=-1)
 
 
 class Ordered(_LastAxisGrows):
@@ -134,18 +144,19 @@ class Ordered(_LastAxisGrows):
 
     def _forward(self, x: Any) -> Tensor:
         x = self._checked(x)
-        return array.concat([x[..., :1], math.log(x[..., 1:] - x[..., :-1])], axis=-1)
+        return array.concat([x[..., :1], self._log_steps(x)], axis=-1)
 
     def _inverse(self, y: Any) -> Tensor:
-        steps = array.concat([y[..., :1], math.exp(y[..., 1:])], axis=-1)
-        return math.cumsum(steps, axis=-1)
+        return math.cumsum(array.concat([y[..., :1], math.exp(y[..., 1:])], axis=-1), axis=-1)
 
     def _inverse_log_det_jacobian(self, y: Any) -> Tensor:
         return math.reduce_sum(y[..., 1:], axis=-1)
 
     def _forward_log_det_jacobian(self, x: Any) -> Tensor:
-        x = self._checked(x)
-        return -math.reduce_sum(math.log(x[..., 1:] - x[..., :-1]), axis=-1)
+        return -math.reduce_sum(self._log_steps(self._checked(x)), axis=-1)
+
+    def _log_steps(self, x: Any) -> Tensor:
+        return math.log(x[..., 1:] - x[..., :-1])
 
     def _checked(self, x: Any) -> Any:
         message = "Forward transformation input must be strictly increasing."

@@ -35,13 +35,12 @@ def load_csv_with_header(
     """Rows of numbers; the first says how many rows and features there are."""
     with GFile(filename) as file:
         reader = csv.reader(file)
-        rows, features = (int(cell) for cell in next(reader)[:2])
-        data = np.zeros((rows, features), dtype=features_dtype)
-        target = np.zeros((rows,), dtype=target_dtype)
+        shape = tuple(int(cell) for cell in next(reader)[:2])
+        found = Dataset(np.zeros(shape, features_dtype), np.zeros(shape[:1], target_dtype))
         for number, row in enumerate(reader):
-            target[number] = np.asarray(row.pop(target_column), dtype=target_dtype)
-            data[number] = np.asarray(row, dtype=features_dtype)
-    return Dataset(data, target)
+            found.target[number] = np.asarray(row.pop(target_column), dtype=target_dtype)
+            found.data[number] = np.asarray(row, dtype=features_dtype)
+    return found
 
 
 def load_csv_without_header(
@@ -58,11 +57,12 @@ def load_csv_without_header(
 
 def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
     """The path of a file that is fetched unless it is there already."""
+    path = os.path.join(work_directory, filename)
+    if file_io.exists(path):
+        return path
     if not file_io.exists(work_directory):
         file_io.makedirs(work_directory)
-    path = os.path.join(work_directory, filename)
-    if not file_io.exists(path):
-        fetched, _ = urllib.request.urlretrieve(source_url)
-        file_io.copy(fetched, path)
-        logging.info("Successfully downloaded %s %d bytes.", filename, os.path.getsize(fetched))
+    fetched = urllib.request.urlretrieve(source_url)[0]
+    file_io.copy(fetched, path)
+    logging.info("Successfully downloaded %s %d bytes.", filename, os.path.getsize(fetched))
     return path

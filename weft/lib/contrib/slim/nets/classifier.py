@@ -17,20 +17,29 @@ from weft.ops.state.initializers import (
 )
 
 Net = tuple[Any, dict[str, Any]]
+LAYERS = [convolutions.conv2d, dense.fully_connected, pooling.max_pool2d]
 
 
 @contextmanager
-def collecting(scope: Any, default_name: str, inputs: Any) -> Iterator[tuple[Any, str]]:
-    """A variable scope whose layers are collected: the scope, and the collection."""
-    with vs.variable_scope(scope, default_name, [inputs]) as opened:
-        collection = opened.original_name_scope + "_end_points"
-        collected = [convolutions.conv2d, dense.fully_connected, pooling.max_pool2d]
-        with arg_scope(collected, outputs_collections=collection):
+def collecting(
+    scope: Any, default_name: str, inputs: Any, layers: list[Any], reuse: Any = None
+) -> Iterator[tuple[Any, str]]:
+    """A variable scope in which what `layers` give is collected: the scope, and the collection."""
+    with vs.variable_scope(scope, default_name, [inputs], reuse=reuse) as opened:
+        collection = f"{opened.original_name_scope}_end_points"
+        with arg_scope(layers, outputs_collections=collection):
             yield opened, collection
 
 
-def _dropped(net: Any, keep_prob: float, is_training: Any, scope: str) -> Any:
-    return arrays.dropout(net, keep_prob, is_training=is_training, scope=scope)
+def convolved(
+    net: Any, layers: list[tuple[int, int, dict[str, Any]]], window: int, **pool: Any
+) -> Any:
+    """Convolutions of these (depth, window, settings), pooled after the first two and the last."""
+    for i, (depth, size, settings) in enumerate(layers, 1):
+        net = convolutions.conv2d(net, depth, [size, size], scope=f"conv{i}", **settings)
+        if i in (1, 2, len(layers)):
+            net = pooling.max_pool2d(net, [window, window], scope=f"pool{i}", **pool)
+    return net
 
 
 def classified(
@@ -43,13 +52,12 @@ def classified(
     **last: Any,
 ) -> Any:
     """fc6, fc7 and fc8 with dropout between them."""
-    net = convolutions.conv2d(net, width, [window, window], padding="VALID", scope="fc6")
-    net = _dropped(net, keep_prob, is_training, "dropout6")
-    net = convolutions.conv2d(net, 4096, [1, 1], scope="fc7")
-    net = _dropped(net, keep_prob, is_training, "dropout7")
-    return convolutions.conv2d(
-        net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="fc8", **last
-    )
+    hidden = {6: (width, window, {"padding": "VALID"}), 7: (4096, 1, {})}
+    for i, (units, size, settings) in hidden.items():
+        net = convolutions.conv2d(net, units, [size, size], scope=f"fc{i}", **settings)
+        net = arrays.dropout(net, keep_prob, is_training=is_training, scope=f"dropout{i}")
+    last = {"activation_fn": None, "normalizer_fn": None, **last}
+    return convolutions.conv2d(net, num_classes, [1, 1], scope="fc8", **last)
 
 
 def small_start(build: Callable[[], Any]) -> Any:

@@ -12,11 +12,12 @@ depth it is a pooling layer. The last layers of a branch may fork and be joined 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from weft.graph.graph import GraphKeys
-from weft.lib.contrib.framework.arg_scope import arg_scope
+from weft.lib.contrib.framework.arg_scope import arg_scope, scope_of
 from weft.lib.contrib.layers import arrays, batch_normalization, convolutions, dense, pooling
 from weft.lib.contrib.layers.initializers import variance_scaling_initializer
 from weft.lib.contrib.layers.regularizers import l2_regularizer
@@ -111,9 +112,8 @@ def fitting(net: Any, window: list[int]) -> list[int]:
 
 def scores(net: Any, num_classes: int, scope: str, squeeze: bool, **settings: Any) -> Any:
     """A score for each class, at each place or for each image."""
-    logits = convolutions.conv2d(
-        net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope=scope, **settings
-    )
+    bare = {"activation_fn": None, "normalizer_fn": None, "scope": scope, **settings}
+    logits = convolutions.conv2d(net, num_classes, [1, 1], **bare)
     return array.squeeze(logits, [1, 2], name="SpatialSqueeze") if squeeze else logits
 
 
@@ -154,21 +154,25 @@ def inception_arg_scope(
         },
         **settings,
     }
-    with (
-        arg_scope(
-            [convolutions.conv2d, dense.fully_connected],
-            weights_regularizer=l2_regularizer(weight_decay),
-        ),
-        arg_scope(
-            [convolutions.conv2d],
-            weights_initializer=variance_scaling_initializer(),
-            activation_fn=nn_impl.relu,
-            normalizer_fn=batch_normalization.batch_norm if batch_norm else None,
-            normalizer_params=parameters if batch_norm else {},
-        ) as scope,
-    ):
-        return scope
+    convolution = {
+        "weights_initializer": variance_scaling_initializer(),
+        "activation_fn": nn_impl.relu,
+        "normalizer_fn": batch_normalization.batch_norm if batch_norm else None,
+        "normalizer_params": parameters if batch_norm else {},
+    }
+    regularized = {"weights_regularizer": l2_regularizer(weight_decay)}
+    return scope_of(
+        ([convolutions.conv2d, dense.fully_connected], regularized),
+        ([convolutions.conv2d], convolution),
+    )
 
 
-def training(is_training: Any) -> Any:
-    return arg_scope([batch_normalization.batch_norm, arrays.dropout], is_training=is_training)
+@contextmanager
+def opened(
+    scope: Any, default_name: str, given: tuple[Any, ...], reuse: Any, is_training: Any
+) -> Iterator[Any]:
+    """The variable scope of a net that is trained, or is not."""
+    trained = [batch_normalization.batch_norm, arrays.dropout]
+    with vs.variable_scope(scope, default_name, list(given), reuse=reuse) as found:
+        with arg_scope(trained, is_training=is_training):
+            yield found

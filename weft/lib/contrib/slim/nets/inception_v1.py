@@ -77,18 +77,15 @@ def inception_v1(
     scope: Any = "InceptionV1",
 ) -> Net:
     """Logits of images of 224 by 224, and the end points."""
-    with (
-        vs.variable_scope(scope, "InceptionV1", [inputs, num_classes], reuse=reuse) as opened,
-        parts.training(is_training),
-    ):
+    given = inputs, num_classes
+    with parts.opened(scope, "InceptionV1", given, reuse, is_training) as opened:
         net, end_points = inception_v1_base(inputs, scope=opened)
         with vs.variable_scope("Logits"):
-            net = pooling.avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")
-            net = arrays.dropout(net, dropout_keep_prob, scope="Dropout_0b")
-            logits = parts.scores(net, num_classes, "Conv2d_0c_1x1", spatial_squeeze)
-            end_points["Logits"] = logits
-            end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
-    return logits, end_points
+            pooled = pooling.avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")
+            kept = arrays.dropout(pooled, dropout_keep_prob, scope="Dropout_0b")
+            logits = parts.scores(kept, num_classes, "Conv2d_0c_1x1", spatial_squeeze)
+            predictions = prediction_fn(logits, scope="Predictions")
+    return logits, {**end_points, "Logits": logits, "Predictions": predictions}
 
 
 inception_v1.default_image_size = 224  # type: ignore[attr-defined]

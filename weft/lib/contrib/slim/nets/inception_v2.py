@@ -95,10 +95,8 @@ def inception_v2(
 ) -> Net:
     """Logits of images of 224 by 224, and the end points."""
     parts.depths(min_depth, depth_multiplier)
-    with (
-        vs.variable_scope(scope, "InceptionV2", [inputs, num_classes], reuse=reuse) as opened,
-        parts.training(is_training),
-    ):
+    given = inputs, num_classes
+    with parts.opened(scope, "InceptionV2", given, reuse, is_training) as opened:
         net, end_points = inception_v2_base(
             inputs, scope=opened, min_depth=min_depth, depth_multiplier=depth_multiplier
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.lib.contrib.framework.arg_scope import arg_scope
-from weft.lib.contrib.layers import arrays, convolutions, pooling
+from weft.lib.contrib.layers import arrays
 from weft.lib.contrib.slim.nets import inception_parts as parts
 from weft.lib.contrib.slim.nets.inception_parts import LAYERS, Net
 from weft.ops.state import variable_scope as vs
@@ -97,18 +97,12 @@ def inception_v3_base(
 
 def _auxiliary(net: Any, num_classes: int, depth: Callable[[int], int], squeeze: bool) -> Any:
     """A second classifier, in the middle of the net, which helps to train it."""
+    layer, valid = parts.Table("", depth, {}).layer, {"padding": "VALID"}
     with arg_scope(LAYERS, stride=1, padding="SAME"), vs.variable_scope("AuxLogits"):
-        net = pooling.avg_pool2d(net, [5, 5], stride=3, padding="VALID", scope="AvgPool_1a_5x5")
-        net = convolutions.conv2d(net, depth(128), [1, 1], scope="Conv2d_1b_1x1")
-        size = parts.fitting(net, [5, 5])
-        net = convolutions.conv2d(
-            net,
-            depth(768),
-            size,
-            weights_initializer=parts.truncated(0.01),
-            padding="VALID",
-            scope=f"Conv2d_2a_{size[0]}x{size[1]}",
-        )
+        net = layer(net, "AvgPool_1a_5x5/3", valid)
+        net = layer(net, "128@Conv2d_1b_1x1", {})
+        height, width = parts.fitting(net, [5, 5])
+        net = layer(net, f"768@Conv2d_2a_{height}x{width}/1~0.01", valid)
         small = parts.truncated(0.001)
         return parts.scores(net, num_classes, "Conv2d_2b_1x1", squeeze, weights_initializer=small)
 
@@ -127,10 +121,8 @@ def inception_v3(
 ) -> Net:
     """Logits of images of 299 by 299, and the end points."""
     depth = parts.depths(min_depth, depth_multiplier)
-    with (
-        vs.variable_scope(scope, "InceptionV3", [inputs, num_classes], reuse=reuse) as opened,
-        parts.training(is_training),
-    ):
+    given = inputs, num_classes
+    with parts.opened(scope, "InceptionV3", given, reuse, is_training) as opened:
         net, end_points = inception_v3_base(
             inputs, scope=opened, min_depth=min_depth, depth_multiplier=depth_multiplier
         )

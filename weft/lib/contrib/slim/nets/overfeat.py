@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.lib.contrib.framework.arg_scope import arg_scope
-from weft.lib.contrib.layers import convolutions, pooling
+from weft.lib.contrib.framework.arg_scope import scope_of
+from weft.lib.contrib.layers import pooling
 from weft.lib.contrib.slim.nets.classifier import (
+    LAYERS,
     ZEROS,
     Net,
     classified,
     collecting,
+    convolved,
     finished,
     small_start,
 )
 from weft.lib.contrib.slim.nets.vgg import vgg_arg_scope
 
+# (depth, window, settings) of each convolution
+_LAYERS: list[tuple[int, int, dict[str, Any]]] = [
+    (64, 11, {"stride": 4, "padding": "VALID"}),
+    (256, 5, {"padding": "VALID"}),
+    *((depth, 3, {}) for depth in (512, 1024, 1024)),
+]
+
 
 def overfeat_arg_scope(weight_decay: float = 0.0005) -> Any:
-    with (
-        arg_scope(vgg_arg_scope(weight_decay)),
-        arg_scope([pooling.max_pool2d], padding="VALID") as scope,
-    ):
-        return scope
+    pooled = [pooling.max_pool2d], {"padding": "VALID"}
+    return scope_of((vgg_arg_scope(weight_decay), {}), pooled)
 
 
 def overfeat(
@@ -34,14 +40,8 @@ def overfeat(
     scope: Any = "overfeat",
 ) -> Net:
     """Five convolutions and three layers of classification, for images of 231 x 231."""
-    with collecting(scope, "overfeat", inputs) as (opened, collection):
-        net = convolutions.conv2d(inputs, 64, [11, 11], 4, padding="VALID", scope="conv1")
-        net = pooling.max_pool2d(net, [2, 2], scope="pool1")
-        net = convolutions.conv2d(net, 256, [5, 5], padding="VALID", scope="conv2")
-        net = pooling.max_pool2d(net, [2, 2], scope="pool2")
-        for i, width in enumerate((512, 1024, 1024), 3):
-            net = convolutions.conv2d(net, width, [3, 3], scope=f"conv{i}")
-        net = pooling.max_pool2d(net, [2, 2], scope="pool5")
+    with collecting(scope, "overfeat", inputs, LAYERS) as (opened, collection):
+        net = convolved(inputs, _LAYERS, 2)
         net = small_start(
             lambda: classified(
                 net, 6, 3072, num_classes, is_training, dropout_keep_prob, biases_initializer=ZEROS

@@ -6,14 +6,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from weft.graph.graph import GraphKeys, Tensor
-from weft.lib.contrib.framework.arg_scope import add_arg_scope, arg_scope
+from weft.lib.contrib.framework.arg_scope import add_arg_scope, arg_scope, scope_of
 from weft.lib.contrib.layers import arrays, batch_normalization, convolutions, pooling, utils
 from weft.lib.contrib.layers.initializers import variance_scaling_initializer
 from weft.lib.contrib.layers.regularizers import l2_regularizer
+from weft.lib.contrib.slim.nets.classifier import collecting
+from weft.lib.contrib.slim.nets.inception_parts import scores
 from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.nn import activations as nn_impl
 from weft.ops.state import variable_scope as vs
+
+BARE = {"activation_fn": None, "normalizer_fn": None}
 
 
 class Block(NamedTuple):
@@ -43,39 +47,48 @@ def conv2d_same(
     inputs: Any, num_outputs: int, kernel_size: int, stride: int, rate: int = 1, scope: Any = None
 ) -> Tensor:
     """A strided convolution padded alike on both sides, whatever the size of the input."""
-    if stride == 1:
-        return convolutions.conv2d(
-            inputs, num_outputs, kernel_size, stride=1, rate=rate, padding="SAME", scope=scope
-        )
-    extra = kernel_size + (kernel_size - 1) * (rate - 1) - 1
-    edges = [extra // 2, extra - extra // 2]
-    return convolutions.conv2d(
-        array.pad(inputs, [[0, 0], edges, edges, [0, 0]]),
-        num_outputs,
-        kernel_size,
-        stride=stride,
-        rate=rate,
-        padding="VALID",
-        scope=scope,
-    )
+    settings = {"stride": stride, "rate": rate, "padding": "SAME", "scope": scope}
+    if stride != 1:
+        extra = kernel_size + (kernel_size - 1) * (rate - 1) - 1
+        edges = [extra // 2, extra - extra // 2]
+        inputs = array.pad(inputs, [[0, 0], edges, edges, [0, 0]])
+        settings["padding"] = "VALID"
+    return convolutions.conv2d(inputs, num_outputs, kernel_size, **settings)
 
 
-def bottleneck_sum(
-    inputs: Any, preact: Any, depth: int, narrow: int, stride: int, rate: int, **last: Any
-) -> Any:
-    """1x1, 3x3 and 1x1 convolutions of `preact`, added to the inputs.
+def bottleneck(
+    name: str, before: Callable[[Any], Any], after: Callable[[Any], Any], **last: Any
+) -> Callable[..., Any]:
+    """The function that makes a unit, under the default name `name`.
 
-    `last` are the settings of a convolution whose result is added.
+    `before` comes before its convolutions, `after` follows their sum with the inputs, and `last`
+    are the settings of a convolution whose result is added.
     """
-    conv2d = convolutions.conv2d
-    if depth == utils.last_dimension(inputs.shape, min_rank=4):
-        shortcut = subsample(inputs, stride, "shortcut")
-    else:
-        shortcut = conv2d(preact, depth, [1, 1], stride=stride, scope="shortcut", **last)
-    residual = conv2d(preact, narrow, [1, 1], stride=1, scope="conv1")
-    residual = conv2d_same(residual, narrow, 3, stride, rate=rate, scope="conv2")
-    residual = conv2d(residual, depth, [1, 1], stride=1, scope="conv3", **last)
-    return shortcut + residual
+
+    @add_arg_scope
+    def bottleneck(
+        inputs: Any,
+        depth: int,
+        depth_bottleneck: int,
+        stride: int,
+        rate: int = 1,
+        outputs_collections: Any = None,
+        scope: Any = None,
+    ) -> Any:
+        """1x1, 3x3 and 1x1 convolutions, added to the inputs."""
+        conv2d, narrow = convolutions.conv2d, depth_bottleneck
+        with vs.variable_scope(scope, name, [inputs]) as opened:
+            net = before(inputs)
+            if depth == utils.last_dimension(inputs.shape, min_rank=4):
+                shortcut = subsample(inputs, stride, "shortcut")
+            else:
+                shortcut = conv2d(net, depth, [1, 1], stride=stride, scope="shortcut", **last)
+            net = conv2d(net, narrow, [1, 1], stride=1, scope="conv1")
+            net = conv2d_same(net, narrow, 3, stride, rate, "conv2")
+            total = shortcut + conv2d(net, depth, [1, 1], stride=1, scope="conv3", **last)
+            return utils.collect_named_outputs(outputs_collections, opened.name, after(total))
+
+    return bottleneck
 
 
 @add_arg_scope
@@ -83,24 +96,32 @@ def stack_blocks_dense(
     net: Any, blocks: Any, output_stride: Any = None, outputs_collections: Any = None
 ) -> Any:
     """All units one after another; past `output_stride`, dilation takes the place of strides."""
-    stride = rate = 1
-    unreachable = "The target output_stride cannot be reached."
-    for block in blocks:
+    for block, units in zip(blocks, _dilated(blocks, output_stride), strict=True):
         with vs.variable_scope(block.scope, "block", [net]) as opened:
-            for i, unit in enumerate(block.args):
-                if output_stride is not None and stride > output_stride:
-                    raise ValueError(unreachable)
-                with vs.variable_scope(f"unit_{i + 1}", values=[net]):
-                    if output_stride is not None and stride == output_stride:
-                        net = block.unit_fn(net, rate=rate, **{**unit, "stride": 1})
-                        rate *= unit.get("stride", 1)
-                    else:
-                        net = block.unit_fn(net, rate=1, **unit)
-                        stride *= unit.get("stride", 1)
+            for i, unit in enumerate(units, 1):
+                with vs.variable_scope(f"unit_{i}", values=[net]):
+                    net = block.unit_fn(net, **unit)
             net = utils.collect_named_outputs(outputs_collections, opened.name, net)
-    if output_stride is not None and stride != output_stride:
-        raise ValueError(unreachable)
     return net
+
+
+def _dilated(blocks: Any, output_stride: Any) -> list[list[dict[str, Any]]]:
+    """The arguments of all units of each block, with the rate at which they are dilated."""
+    reached = rate = 1
+    planned: list[list[dict[str, Any]]] = []
+    for block in blocks:
+        planned.append([])
+        for unit in block.args:
+            stride = unit.get("stride", 1)
+            if reached == output_stride:
+                planned[-1].append({**unit, "stride": 1, "rate": rate})
+                rate *= stride
+            else:
+                planned[-1].append({**unit, "rate": 1})
+                reached *= stride
+    if output_stride not in (None, reached):
+        raise ValueError("The target output_stride cannot be reached.")
+    return planned
 
 
 def resnet_arg_scope(
@@ -109,25 +130,24 @@ def resnet_arg_scope(
     batch_norm_epsilon: float = 1e-5,
     batch_norm_scale: bool = True,
 ) -> Any:
-    settings = {
+    normalization = {
         "decay": batch_norm_decay,
         "epsilon": batch_norm_epsilon,
         "scale": batch_norm_scale,
         "updates_collections": GraphKeys.UPDATE_OPS,
     }
-    with (
-        arg_scope(
-            [convolutions.conv2d],
-            weights_regularizer=l2_regularizer(weight_decay),
-            weights_initializer=variance_scaling_initializer(),
-            activation_fn=nn_impl.relu,
-            normalizer_fn=batch_normalization.batch_norm,
-            normalizer_params=settings,
-        ),
-        arg_scope([batch_normalization.batch_norm], **settings),
-        arg_scope([pooling.max_pool2d], padding="SAME") as scope,
-    ):
-        return scope
+    convolution = {
+        "weights_regularizer": l2_regularizer(weight_decay),
+        "weights_initializer": variance_scaling_initializer(),
+        "activation_fn": nn_impl.relu,
+        "normalizer_fn": batch_normalization.batch_norm,
+        "normalizer_params": normalization,
+    }
+    return scope_of(
+        ([convolutions.conv2d], convolution),
+        ([batch_normalization.batch_norm], normalization),
+        ([pooling.max_pool2d], {"padding": "SAME"}),
+    )
 
 
 def root_stride(output_stride: int | None) -> float | None:
@@ -159,21 +179,17 @@ def resnet(
         scope: Any = None,
     ) -> tuple[Any, dict[str, Any]]:
         """The net of these blocks, and its end points by name."""
-        with vs.variable_scope(scope, name, [inputs], reuse=reuse) as opened:
-            collection = opened.original_name_scope + "_end_points"
-            collected = [convolutions.conv2d, bottleneck, stack_blocks_dense]
-            with (
-                arg_scope(collected, outputs_collections=collection),
-                arg_scope([batch_normalization.batch_norm], is_training=is_training),
-            ):
-                net, stride = inputs, output_stride
-                if include_root_block:
-                    stride = root_stride(output_stride)  # type: ignore[assignment]
-                    with arg_scope([convolutions.conv2d], **root):
-                        net = conv2d_same(net, 64, 7, stride=2, scope="conv1")
-                    net = pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
-                net = end(stack_blocks_dense(net, blocks, stride))
-                return _ended(net, num_classes, global_pool, collection)
+        layers = [convolutions.conv2d, bottleneck, stack_blocks_dense]
+        trained = arg_scope([batch_normalization.batch_norm], is_training=is_training)
+        with collecting(scope, name, inputs, layers, reuse) as (_, collection), trained:
+            net, left = inputs, output_stride
+            if include_root_block:
+                left = root_stride(output_stride)  # type: ignore[assignment]
+                with arg_scope([convolutions.conv2d], **root):
+                    net = conv2d_same(net, 64, 7, 2, scope="conv1")
+                net = pooling.max_pool2d(net, [3, 3], stride=2, scope="pool1")
+            net = end(stack_blocks_dense(net, blocks, left))
+            return _ended(net, num_classes, global_pool, collection)
 
     net_of.__name__ = net_of.__qualname__ = name
     net_of.default_image_size = 224  # type: ignore[attr-defined]
@@ -185,14 +201,11 @@ def _ended(
 ) -> tuple[Any, dict[str, Any]]:
     if global_pool:
         net = math.reduce_mean(net, [1, 2], name="pool5", keepdims=True)
-    if num_classes is not None:
-        net = convolutions.conv2d(
-            net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits"
-        )
-    end_points = utils.convert_collection_to_dict(collection)
-    if num_classes is not None:
-        end_points["predictions"] = arrays.softmax(net, scope="predictions")
-    return net, end_points
+    if num_classes is None:
+        return net, utils.convert_collection_to_dict(collection)
+    logits = scores(net, num_classes, "logits", squeeze=False)
+    collected = utils.convert_collection_to_dict(collection)
+    return logits, collected | {"predictions": arrays.softmax(logits, scope="predictions")}
 
 
 def deep(
@@ -202,6 +215,8 @@ def deep(
     units: tuple[int, int, int, int],
 ) -> Callable[..., Any]:
     """The ResNet `name` with these numbers of units in its four blocks."""
+    shapes = zip((64, 128, 256, 512), units, (2, 2, 2, 1), strict=True)
+    blocks = [block_fn(f"block{i}", *shape) for i, shape in enumerate(shapes, 1)]
 
     def net_of(
         inputs: Any,
@@ -212,21 +227,9 @@ def deep(
         reuse: Any = None,
         scope: Any = name,
     ) -> Any:
-        strides, depths = (2, 2, 2, 1), (64, 128, 256, 512)
-        blocks = [
-            block_fn(f"block{i + 1}", base_depth=depths[i], num_units=units[i], stride=strides[i])
-            for i in range(4)
-        ]
+        rest = reuse, scope
         return net_fn(
-            inputs,
-            blocks,
-            num_classes,
-            is_training,
-            global_pool,
-            output_stride,
-            include_root_block=True,
-            reuse=reuse,
-            scope=scope,
+            inputs, blocks, num_classes, is_training, global_pool, output_stride, True, *rest
         )
 
     net_of.__name__ = net_of.__qualname__ = name

@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.lib.contrib.framework.arg_scope import arg_scope
+from weft.lib.contrib.framework.arg_scope import scope_of
 from weft.lib.contrib.layers import convolutions, dense, pooling, stacks
 from weft.lib.contrib.layers.regularizers import l2_regularizer
-from weft.lib.contrib.slim.nets.classifier import ZEROS, Net, classified, collecting, finished
+from weft.lib.contrib.slim.nets.classifier import (
+    LAYERS,
+    ZEROS,
+    Net,
+    classified,
+    collecting,
+    finished,
+)
 from weft.ops.nn import activations as nn_impl
 
 _WIDTHS = (64, 128, 256, 512, 512)
 
 
 def vgg_arg_scope(weight_decay: float = 0.0005) -> Any:
-    with (
-        arg_scope(
-            [convolutions.conv2d, dense.fully_connected],
-            activation_fn=nn_impl.relu,
-            weights_regularizer=l2_regularizer(weight_decay),
-            biases_initializer=ZEROS,
-        ),
-        arg_scope([convolutions.conv2d], padding="SAME") as scope,
-    ):
-        return scope
+    weighted = {
+        "activation_fn": nn_impl.relu,
+        "weights_regularizer": l2_regularizer(weight_decay),
+        "biases_initializer": ZEROS,
+    }
+    return scope_of(
+        ([convolutions.conv2d, dense.fully_connected], weighted),
+        ([convolutions.conv2d], {"padding": "SAME"}),
+    )
 
 
 def _vgg(name: str, repeats: tuple[int, ...]) -> Callable[..., Net]:
@@ -36,7 +42,7 @@ def _vgg(name: str, repeats: tuple[int, ...]) -> Callable[..., Net]:
         spatial_squeeze: bool = True,
         scope: Any = name,
     ) -> Net:
-        with collecting(scope, name, inputs) as (opened, collection):
+        with collecting(scope, name, inputs, LAYERS) as (opened, collection):
             net = inputs
             for i, (times, width) in enumerate(zip(repeats, _WIDTHS, strict=True), 1):
                 net = stacks.repeat(
