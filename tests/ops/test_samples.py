@@ -34,6 +34,7 @@ LESS_INFORMED: dict[str, str] = {}
 
 # Ops whose recorded gradient is not wanted of weft, and why.
 OTHER_GRADIENT = {
+    "RaggedRange": "TensorFlow 1.15 says nothing of it: no gradient is defined",
     "SegmentProd": "came after TensorFlow 1.15, where it has no gradient",
 }
 OTHER_SECOND_GRADIENT = {

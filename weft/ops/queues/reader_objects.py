@@ -66,6 +66,10 @@ class Reader:
         """The next record's key and value, or None at the end of the file."""
         raise NotImplementedError
 
+    def released(self) -> None:
+        """The session that it belongs to is over."""
+        self.close()
+
     def close(self) -> None:
         """Ends the file, if one is open."""
 

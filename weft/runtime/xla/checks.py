@@ -91,7 +91,8 @@ class Failed:
 
 
 def _are_integers(*values: Any) -> bool:
-    return all(getattr(x, "dtype", np.dtype(object)).kind in "iu" for x in values)
+    kinds = [getattr(getattr(x, "dtype", None), "kind", "O") for x in values]
+    return all(kind in "iu" for kind in kinds)
 
 
 def limit_of(dtype: Any, limit: int) -> np.ndarray | None:
