@@ -45,3 +45,13 @@ def test_the_code_of_a_page_is_a_program(page: str, tmp_path: Path) -> None:
         [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_the_tour() -> None:
+    """The story of a step is true: it ends with the losses that its stages gave."""
+    program = [sys.executable, str(ROOT / "docs" / "tour.py")]
+    told = subprocess.run(program, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    stages = re.findall(r"loss +([\d.]+), (\w+)", told)
+    assert [how for _, how in stages] == ["interpreted", "compiled", "one"]
+    losses = [float(loss) for loss, _ in stages]
+    assert [round(loss, 3) for loss in eval(told.splitlines()[-1])] == losses

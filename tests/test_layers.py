@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import weft.ops
-
 ROOT = Path(__file__).parent.parent
 WEFT = ROOT / "weft"
 
@@ -39,7 +37,11 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
 }
 FAMILIES = {
-    "ops": tuple(weft.ops.FAMILIES),
+    "ops": (
+        *("kit", "array", "math", "lists", "control", "linalg", "random", "state", "functions"),
+        *("nn", "scores", "queues", "strings", "files", "sparse", "parsing", "ragged", "lookup"),
+        *("image", "quantized", "trees", "devices", "dataset"),
+    ),
     # Keras's layers come with TensorFlow 1's; tests are written with everything but contrib.
     "lib": (
         *("platform", "summary", "train", "ragged", "data", "autograph", "distribute"),
@@ -92,9 +94,11 @@ def may_import(layer: str, reached: str) -> bool:
     if folder != above:
         return above in allowed(folder)
     order = FAMILIES.get(folder, ())
-    if not (family in order and other in order):
-        return not other or not family  # a folder's own `__init__`
-    return order.index(other) <= order.index(family)
+    if not family or not other or family == other:
+        return True  # inside of one family, or the folder's own `__init__`
+    if other not in order:
+        return False  # a family that has no place yet comes last
+    return family not in order or order.index(other) <= order.index(family)
 
 
 def statements(tree: ast.AST, depth: int = 0) -> Iterator[tuple[ast.AST, int]]:
@@ -142,8 +146,9 @@ def module_named(name: str) -> str:
 
 def test_every_folder_is_a_known_layer() -> None:
     layers = {layer_of(module_of(path)) for path in source_files()}
-    known = {*ABOVE, *(f"{folder}.{each}" for folder in FAMILIES for each in FAMILIES[folder])}
-    assert layers <= known
+    assert {layer.partition(".")[0] for layer in layers} <= set(ABOVE)
+    listed = {f"{folder}.{each}" for folder in FAMILIES for each in FAMILIES[folder]}
+    assert listed <= layers, "no such folder"
 
 
 def test_imports_only_point_up() -> None:

@@ -2,8 +2,9 @@
 
 The loop gets a counter if it has none in front, and a list (`TensorList`) for each value of its
 body that the gradient needs; the backward loop counts as far and pops. Its own counter and limit
-are in front, as in any loop (`ops/loop_functions.py`). Values that do not change from turn to turn
-need no list. All of it is made of operations that have gradients, so the backward loop has one.
+are in front, as in any loop (`ops/functions/loop_functions.py`). Values that do not change from
+turn to turn need no list. All of it is made of operations that have gradients, so the backward loop
+has one.
 """
 
 from __future__ import annotations

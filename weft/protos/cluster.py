@@ -2,7 +2,7 @@
 
 Fields whose messages the tensorboard package ships (GraphDef, ConfigProto, TensorProto, ...) are
 bytes here: on the wire a message inside of another is just that. Whoever needs one parses it, and
-tensors are taken out without being parsed at all (`cluster/wire.py`).
+tensors are taken out without being parsed at all (`cluster/transport/wire.py`).
 """
 
 from __future__ import annotations

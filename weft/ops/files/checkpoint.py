@@ -1,7 +1,7 @@
 """Saving tensors to checkpoint files and restoring them.
 
-The V2 operations write bundles (io/bundle.py) and read both formats; `Save`, `SaveSlices`,
-`Restore` and `RestoreSlice` are those of the older one (ops/slice_files.py).
+The V2 operations write bundles (storage/bundle.py) and read both formats; `Save`, `SaveSlices`,
+`Restore` and `RestoreSlice` are those of the older one (ops/files/slice_files.py).
 """
 
 from __future__ import annotations

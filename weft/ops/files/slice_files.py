@@ -1,7 +1,7 @@
 """V1 checkpoints: tables whose values are messages, each with one slice of a tensor.
 
 The first record lists all tensors with their slices. A sharded checkpoint is several such files,
-named by a pattern. `open_checkpoint` reads this format and the newer one (io/bundle.py) alike.
+named by a pattern. `open_checkpoint` reads this format and the newer one (storage/bundle.py) alike.
 """
 
 from __future__ import annotations

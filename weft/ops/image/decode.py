@@ -1,4 +1,4 @@
-"""Ops that decode image files. See `image_files.py` for the files themselves."""
+"""Ops that decode image files. See `files.py` for the files themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops that encode images as files. See `image_files.py` for the files themselves."""
+"""Ops that encode images as files. See `files.py` for the files themselves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """tf.TensorArray: an array of tensors that a graph writes and reads by index, one write per index.
 
-The array itself lives in the step (ops/tensor_array_ops.py). In the graph a TensorArray is a
-`handle`, the same for all uses, and a `flow`, a scalar that every write passes on: what takes the
+The array itself lives in the step (ops/lists/tensor_array_nodes.py). In the graph a TensorArray is
+a `handle`, the same for all uses, and a `flow`, a scalar that every write passes on: what takes the
 flow of a write comes after it. In loops and conds the flow is the variable.
 """
 

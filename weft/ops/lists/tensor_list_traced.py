@@ -1,7 +1,7 @@
 """Lists of tensors inside a compiled program: a buffer with room for elements, and how many it has.
 
 A list is a value there too. What is known of it besides (how long it can be, say) is not part of
-the program: `runtime/lists.py` carries it through loops and conditionals.
+the program: `runtime/xla/loop_lists.py` carries it through loops and conditionals.
 """
 
 from __future__ import annotations

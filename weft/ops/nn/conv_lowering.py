@@ -16,17 +16,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from weft.ops.kit.target import target_platform
 from weft.ops.nn import winograd
 from weft.ops.nn.windows import Ints, Window, fit, spread, taps
 
 Array = Any
-
-
-def platform() -> str:
-    """The type of device that programs are compiled for: cpu, gpu, ..."""
-    import jax
-
-    return jax.default_backend()
 
 
 # ---- the three passes -------------------------------------------------------------------------
@@ -35,7 +29,7 @@ def platform() -> str:
 def convolve(x: Array, w: Array, window: Window) -> Array:
     """y for x and w."""
     groups = _groups(x.shape[-1], w)
-    if platform() != "cpu":
+    if target_platform() != "cpu":
         return _xla(x, w, window)
     if groups == x.shape[-1] and groups > 1:
         return depthwise(x, _depth_filters(w, groups), window)
@@ -48,7 +42,7 @@ def convolve(x: Array, w: Array, window: Window) -> Array:
 def convolve_input(w: Array, g: Array, window: Window, channels: int) -> Array:
     """The gradient of `convolve` for its x of `channels` channels, given that of its result."""
     groups = _groups(channels, w)
-    if platform() != "cpu":
+    if target_platform() != "cpu":
         shape = (g.shape[0], *window.input, channels)
         return _transpose(lambda x: _xla(x, w, window), shape, g)
     if groups == channels and groups > 1:
@@ -63,7 +57,7 @@ def convolve_input(w: Array, g: Array, window: Window, channels: int) -> Array:
 def convolve_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
     """The gradient of `convolve` for its w of `shape`, given that of its result."""
     groups = x.shape[-1] // shape[-2]
-    if platform() != "cpu":
+    if target_platform() != "cpu":
         return _transpose(lambda w: _xla(x, w, window), shape, g)
     if groups == x.shape[-1] and groups > 1:
         deep = (*shape[:-2], groups, shape[-1] // groups)
@@ -321,7 +315,7 @@ def depthwise(x: Array, w: Array, window: Window) -> Array:
         pieces = zip(taps(x, window), window.taps, strict=True)
         return sum(_scaled(piece, w[tap]) for piece, tap in pieces)
 
-    if platform() != "cpu":
+    if target_platform() != "cpu":
         return by_xla(x, w)
     return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, w)
 
@@ -378,7 +372,7 @@ def depthwise_input(w: Array, g: Array, window: Window) -> Array:
 
         return spread(parts, window, term)
 
-    if platform() != "cpu":
+    if target_platform() != "cpu":
         return by_xla(w, g)
     return _in_single(by_xla if _few(window, g.shape[0], c * m) else by_taps, w, g)
 
@@ -402,6 +396,6 @@ def depthwise_filter(x: Array, g: Array, window: Window, shape: Ints) -> Array:
         ]
         return jnp.stack(sums).reshape(shape)
 
-    if platform() != "cpu":
+    if target_platform() != "cpu":
         return by_xla(x, g)
     return _in_single(by_xla if _few(window, x.shape[0], c * m) else by_taps, x, g)

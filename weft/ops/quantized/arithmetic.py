@@ -1,4 +1,4 @@
-"""Arithmetic of quantized tensors (quantized_levels.py says what their numbers stand for).
+"""Arithmetic of quantized tensors (levels.py says what their numbers stand for).
 
 Products are computed exactly in 32 bits, and their range follows from one level of each factor.
 """

@@ -2,7 +2,7 @@
 
 An element is a tuple with an array for each component, or a Python object for a scalar: those are
 cheaper to keep and to put into a batch. Every method returns at once, with the result or a
-`Deferred`; the kernels of ops/queue_ops.py only check types and call them.
+`Deferred`; the kernels of ops/queues/queue_nodes.py only check types and call them.
 """
 
 from __future__ import annotations

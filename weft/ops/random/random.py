@@ -1,4 +1,4 @@
-"""tf.random: values drawn from distributions. The ops that draw them are in random_ops.py."""
+"""tf.random: values drawn from distributions. The ops that draw them are in random_nodes.py."""
 
 from __future__ import annotations
 

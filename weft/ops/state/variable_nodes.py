@@ -2,8 +2,8 @@
 
 A reference (`ref(T)`) or resource input reaches a kernel as the variable's cell, which it reads and
 writes; ops with a reference output hand the cell on. Each kind of update is declared once, from a
-table, for reference and for resource variables. Updates of parts are in state_scatter.py, gathers
-in state_gather.py.
+table, for reference and for resource variables. Updates of parts are in scatter_nodes.py, gathers
+in gather_nodes.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 TensorFlow's loops and conditionals have a fixed form, and so have the gradients of them. Where a
 graph has that form it is folded into structured nodes, innermost first, which run faster and can be
-compiled whole. What does not fit, or has to wait in the middle, stays as it is (partly.py): then
+compiled whole. What does not fit, or has to wait in the middle, stays as it is (fold_each.py): then
 the executor runs its nodes.
 """
 

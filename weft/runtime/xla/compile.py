@@ -16,6 +16,7 @@ from weft.core import errors, flags
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
+from weft.ops.kit.target import tracing_for
 from weft.passes.client_graph import Edge
 from weft.passes.control_flow.structured_nodes import has_loops
 from weft.passes.devices import describe
@@ -108,7 +109,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     rngs = jax.ShapeDtypeStruct((count, 6), np.uint32, sharding=sharding) if count else None
     switch = _switch(jax, unit, device, sharding)
     jitted = jax.jit(trace.run, donate_argnums=(0,))
-    with warnings.catch_warnings(), _precision(jax):
+    platform = None if device is None else device.platform
+    with warnings.catch_warnings(), _precision(jax), tracing_for(platform):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
         lowered = jitted.lower(donated, kept, inputs, rngs, switch)
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
