@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core import device_name
 from weft.core.errors import InvalidArgumentError, NotFoundError
+from weft.core.walk import postorder
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
 from weft.graph.convert import convert_to_tensor
@@ -260,28 +261,15 @@ class _Importer:
 
     def _sorted(self) -> list[str]:
         """Inputs before their users, except the edges that close a loop."""
-        order: list[str] = []
-        state: dict[str, int] = {}
-        for root in self.order:
-            stack = [(root, False)]
-            while stack:
-                name, done = stack.pop()
-                if done:
-                    order.append(name)
-                    continue
-                if name in state:
-                    continue
-                state[name] = 1
-                stack.append((name, True))
-                node = self.nodes[name]
-                for text in reversed(node.input):
-                    source = _source(text)
-                    if source in self.nodes and source not in state:
-                        if self.nodes[source].op in ("NextIteration", "RefNextIteration"):
-                            if node.op in ("Merge", "RefMerge"):
-                                continue
-                        stack.append((source, False))
-        return order
+        return postorder(self.order, self._before)
+
+    def _before(self, name: str) -> list[str]:
+        node = self.nodes[name]
+        found = [source for source in map(_source, node.input) if source in self.nodes]
+        if node.op not in ("Merge", "RefMerge"):
+            return found
+        back = ("NextIteration", "RefNextIteration")
+        return [source for source in found if self.nodes[source].op not in back]
 
     def _add(self, node: Any) -> None:
         definition = find(self.graph._functions, node.op)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.core.dtypes import DType
-from weft.core.walk import reached
+from weft.core.walk import postorder, reached
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims
@@ -111,20 +111,11 @@ def topological(nodes: list[Node], after: dict[Node, list[Node]] | None = None) 
     The way back of a loop does not count.
     """
     inside = set(nodes)
-    order: list[Node] = []
-    seen: set[Node] = set()
-    for root in nodes:
-        stack = [(root, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                sources = _before(node) + (after.get(node, []) if after else [])
-                stack.extend((s, False) for s in reversed(sources) if s in inside and s not in seen)
-    return order
+
+    def before(node: Node) -> list[Node]:
+        return [s for s in _before(node) + (after or {}).get(node, []) if s in inside]
+
+    return postorder(nodes, before)
 
 
 def _before(node: Node) -> list[Node]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes, errors
+from weft.core.walk import as_ready
 from weft.graph.op_def import REGISTRY
 from weft.ops.devices.transfer import RECV, SEND
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
@@ -397,24 +398,16 @@ def by_readiness(nodes: list[Node]) -> list[Node]:
     """Topological order: what uses a node comes soon after it, as it would run. The way back of a
     loop does not count."""
     known = set(nodes)
-    waiting: dict[Node, int] = {}
-    users: dict[Node, list[Node]] = {}
-    for node in nodes:
-        before = [n for n, _ in node.inputs if n in known and not _back(n, node)]
-        before += [n for n in node.controls if n in known]
-        waiting[node] = len(before)
-        for source in before:
-            users.setdefault(source, []).append(node)
-    ready = [n for n in reversed(nodes) if not waiting[n]]
-    order: list[Node] = []
-    while ready:
-        node = ready.pop()
-        order.append(node)
-        for user in users.get(node, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
-                ready.append(user)
-    return order
+
+    def before(node: Node) -> list[Node]:
+        found = [n for n, _ in node.inputs if n in known and not _back(n, node)]
+        return found + [n for n in node.controls if n in known]
+
+    def rank(node: Node, n: int) -> tuple[int, int]:
+        """What became ready last comes first; those that wait for nothing, in their order."""
+        return (0, -n) if before(node) else (1, n)
+
+    return as_ready(nodes, before, rank)
 
 
 def _back(source: Node, user: Node) -> bool:

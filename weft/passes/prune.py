@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
 from weft.core.errors import InvalidArgumentError
+from weft.core.walk import postorder
 from weft.graph import shape_fn as s
 from weft.graph.input_types import mismatch
 from weft.graph.op_def import OpDef, op
@@ -103,28 +103,18 @@ def _feed_node(index: int, tensor: Tensor) -> Node:
 
 def _order(roots: list[Operation], args: dict[Tensor, Node]) -> list[Operation]:
     """Depth-first postorder over data and control inputs. A loop's back edges come after it."""
-    order: list[Operation] = []
-    seen: set[Operation] = set()
-    later = deque(roots)
-    while later:
-        stack = [(later.popleft(), False)]
-        while stack:
-            op_, done = stack.pop()
-            if done:
-                order.append(op_)
-                continue
-            if op_ in seen:
-                continue
-            seen.add(op_)
-            stack.append((op_, True))
-            before = [t.op for t in op_.inputs if t not in args]
-            before += [c for c in op_._control_inputs if not _all_fed(c, args)]
-            if op_.definition.control_flow == "merge":
-                back = [b for b in before if b.definition.control_flow == "next_iteration"]
-                later.extend(back)
-                before = [b for b in before if b not in back]
-            stack.extend((b, False) for b in reversed(before) if b not in seen)
-    return order
+    later = list(roots)
+
+    def before(op_: Operation) -> list[Operation]:
+        found = [t.op for t in op_.inputs if t not in args]
+        found += [c for c in op_._control_inputs if not _all_fed(c, args)]
+        if op_.definition.control_flow == "merge":
+            back = [b for b in found if b.definition.control_flow == "next_iteration"]
+            later.extend(back)
+            found = [b for b in found if b not in back]
+        return found
+
+    return postorder(later, before)
 
 
 def _all_fed(op_: Operation, args: dict[Tensor, Node]) -> bool:

@@ -7,10 +7,10 @@ consumer compiles, and is not, puts the consumer two levels up.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 from weft.core import dtypes
+from weft.core.walk import as_ready
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.regions.compilable import compiles
 from weft.passes.regions.static_values import can_be_known, known_nodes, static_edges
@@ -97,24 +97,7 @@ def _places(running: list[Node], on_device: set[Node]) -> dict[Node, Place]:
 
 def schedule(graph: ClientGraph) -> list[Node]:
     """A topological order in which what does not depend on a write comes before it."""
-    waiting = {n: len(n.inputs) + len(n.controls) for n in graph.nodes}
-    users: dict[Node, list[Node]] = {n: [] for n in graph.nodes}
-    for node in graph.nodes:
-        for source, _ in node.inputs:
-            users[source].append(node)
-        for control in node.controls:
-            users[control].append(node)
-    ready: deque[Node] = deque(n for n in graph.nodes if not waiting[n])
-    writers: deque[Node] = deque()
-    order: list[Node] = []
-    while ready or writers:
-        node = ready.popleft() if ready else writers.popleft()
-        order.append(node)
-        for user in users[node]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                (writers if writes(user) else ready).append(user)
-    return order
+    return as_ready(graph.nodes, lambda node: node.sources, lambda node, n: (writes(node), n))
 
 
 # ---- objects that must not be torn apart ---------------------------------------------------------
