@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from weft.lib.keras.utils.safe_mode import check_code, remember_own
+
 _custom_objects: dict[str, Any] = {}
 
 
@@ -135,7 +137,9 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 
 def func_dump(func: Any) -> tuple[str, Any, Any]:
     """(code as text, defaults, values it closes over) of a Python function."""
-    code = base64.encodebytes(marshal.dumps(func.__code__)).decode("ascii")
+    raw_code = marshal.dumps(func.__code__)
+    remember_own(raw_code)
+    code = base64.encodebytes(raw_code).decode("ascii")
     closure = tuple(c.cell_contents for c in func.__closure__) if func.__closure__ else None
     return code, func.__defaults__, closure
 
@@ -143,7 +147,7 @@ def func_dump(func: Any) -> tuple[str, Any, Any]:
 def func_load(
     code: Any, defaults: Any = None, closure: Any = None, globs: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """The function that `func_dump` was given."""
+    """The function that `func_dump` was given; ValueError for code of others in safe mode."""
     if isinstance(code, (tuple, list)):
         code, defaults, closure = code
         defaults = tuple(defaults) if isinstance(defaults, list) else defaults
@@ -153,6 +157,7 @@ def func_load(
         raw_code = base64.decodebytes(code.encode("ascii"))
     except (UnicodeEncodeError, binascii.Error):
         raw_code = code.encode("raw_unicode_escape")
+    check_code(raw_code)
     compiled = marshal.loads(raw_code)
     globs = globals() if globs is None else globs
     return types.FunctionType(compiled, globs, compiled.co_name, defaults, closure)
