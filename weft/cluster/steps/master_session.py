@@ -27,7 +27,7 @@ from weft.passes.pipeline import split
 from weft.passes.prune import prune
 from weft.runtime.debug import dump
 from weft.runtime.devices.device import Device, device_set
-from weft.runtime.limits import RunningSteps
+from weft.runtime.limits import RunningSteps, until
 from weft.runtime.session_placement import Placer
 from weft.runtime.step import options_from
 
@@ -140,7 +140,8 @@ class MasterSession:
     ) -> DistributedStep:  # fmt: skip
         if len(set(feeds)) != len(feeds):
             raise errors.InvalidArgumentError(None, None, "A tensor is fed twice")
-        graphs = self.partitions(feeds, fetches, targets)
+        with until(deadline):
+            graphs = self.partitions(feeds, fetches, targets)
         workers = [self.workers[graph.task] for graph in graphs]
         options = self.config.graph_options
         calls = [
