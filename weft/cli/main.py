@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.cli import credentials, launch, saved_model
 from weft.cli.numbers import count, positive
+from weft.cli.terminal import complain
 
 # As a shell reports a process that wrote to a pipe without a reader.
 _ENDED_BY_PIPE = 128 + 13
@@ -175,7 +176,7 @@ def _run(arguments: argparse.Namespace, args: list[str]) -> int:
     try:
         start(arguments.program, args)
     except run.CannotRun as error:
-        sys.stderr.write(f"weft run: {error}\n")
+        complain("run", error)
         return 2
     return 0
 

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from weft.cli.credentials import credentials_of
+from weft.cli.terminal import complain
 from weft.cluster.guard.limits import Limits
 from weft.cluster.server import Server
 from weft.core import errors
@@ -69,7 +70,7 @@ def run(arguments: Any) -> int:
             credentials=credentials_of(arguments), limits=_limits(arguments),
         )  # fmt: skip
     except (errors.OpError, ValueError, TypeError) as error:
-        sys.stderr.write(f"weft server: {error}\n")
+        complain("server", error)
         return 2
     sys.stdout.write(f"{server.task} at {server.target}\n")
     sys.stdout.flush()

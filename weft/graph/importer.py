@@ -418,7 +418,8 @@ def _check_tensor_types(definition: OpDef, node: Any) -> None:
             continue
         value, dtype = node.attr[key].tensor.dtype, node.attr["dtype"].type
         if value != dtype:
-            texts = [type_text(dtypes.as_dtype(each)) if each else "invalid" for each in (value, dtype)]
+            kinds = value, dtype
+            texts = [type_text(dtypes.as_dtype(each)) if each else "invalid" for each in kinds]
             raise InvalidArgumentError(
                 node, None, f"Type mismatch between value ({texts[0]}) and dtype ({texts[1]})"
                 f"\n\t [[{{{{node {node.name}}}}}]]",

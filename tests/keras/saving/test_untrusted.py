@@ -64,9 +64,9 @@ def in_saved_model(folder: Path) -> str:
     path = folder / "export"
     export_saved_model(Sequential([Lambda(lambda x: x, input_shape=(2,)), Dense(1)]), str(path))
     config = json.loads((path / "assets" / "saved_model.json").read_text())
-    config["config"]["layers"][0]["config"]["function"] = (
-        theirs()["config"]["layers"][0]["config"]["function"]
-    )
+    config["config"]["layers"][0]["config"]["function"] = theirs()["config"]["layers"][0]["config"][
+        "function"
+    ]
     (path / "assets" / "saved_model.json").write_text(json.dumps(config))
     return str(path)
 
@@ -87,7 +87,7 @@ def test_code_of_others_runs_only_where_it_may(form: str, tmp_path: Path) -> Non
     given = make(tmp_path)
     clear_session()
     RAN.clear()
-    with pytest.raises(ValueError, match="safe_mode=False.*WEFT_MODEL_CODE=1"):
+    with pytest.raises(ValueError, match=r"safe_mode=False.*WEFT_MODEL_CODE=1"):
         read(given)
     with safe_mode.safe_mode_scope(False), pytest.raises(ValueError, match="disallowed by default"):
         read(given, safe_mode=True)

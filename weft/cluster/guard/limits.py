@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from weft.core import errors, flags, machine
+from weft.core.printable import escaped
 from weft.runtime.debug import report
 
 _MEGABYTE = 1 << 20
@@ -129,7 +130,9 @@ class Complaints:
                 self._unsaid.clear()
             self._said[kind] = now
             more = self._unsaid.pop(kind, 0)
-        report.log(f"weft: refused: {text}" + (f" (and {more} more like it)" if more else ""))
+        report.log(
+            f"weft: refused: {escaped(text)}" + (f" (and {more} more like it)" if more else "")
+        )
 
 
 COMPLAINTS = Complaints()

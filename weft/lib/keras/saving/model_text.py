@@ -17,9 +17,7 @@ def not_too_deep(read: Callable[[], T]) -> T:
     try:
         return read()
     except RecursionError:
-        raise ValueError(
-            "The configuration of a model is nested too deeply to be read"
-        ) from None
+        raise ValueError("The configuration of a model is nested too deeply to be read") from None
 
 
 def parse_json(text: Any) -> Any:
