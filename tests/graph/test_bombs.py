@@ -64,12 +64,13 @@ def test_short_lists_repeat_their_last_element(values: list[int], size: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("dtype", "value"), [("DT_STRING", "DT_FLOAT"), ("DT_DOUBLE", "DT_FLOAT"), ("DT_QINT8", "DT_INT8")]
+    ("dtype", "value"), [("STRING", "FLOAT"), ("DOUBLE", "FLOAT"), ("QINT8", "INT8")]
 )
 def test_a_constant_is_of_its_type(dtype: str, value: str) -> None:
     node = (
-        'name: "c" op: "Const" attr { key: "dtype" value { type: %s } } attr { key: "value"'
-        " value { tensor { dtype: %s tensor_shape { dim { size: 2 } } } } }" % (dtype, value)
+        f'name: "c" op: "Const" attr {{ key: "dtype" value {{ type: DT_{dtype} }} }}'
+        f' attr {{ key: "value" value {{ tensor {{ dtype: DT_{value}'
+        " tensor_shape { dim { size: 2 } } } } }"
     )
     plain = text_format.Parse(f"node {{ {node} }}", GraphDef())
     with pytest.raises(InvalidArgumentError, match="Type mismatch between value"):

@@ -88,8 +88,9 @@ def test_one_part_twice_leaves_no_element_without_a_value(tmp_path: Path) -> Non
     entry = BundleEntryProto.FromString(items[b"t"])
     entry.slices[1].CopyFrom(entry.slices[0])
     rewrite(prefix, items | {b"t": entry.SerializeToString()})
-    with BundleReader(prefix) as reader, pytest.raises(
-        errors.InvalidArgumentError, match="sufficient slices"
+    with (
+        BundleReader(prefix) as reader,
+        pytest.raises(errors.InvalidArgumentError, match="sufficient slices"),
     ):
         reader.read(b"t")
 

@@ -144,6 +144,11 @@ class Server:
             )  # fmt: skip
         return host, bound
 
+    @property
+    def reach(self) -> str:
+        """Who can open sessions here, in words."""
+        return self._identity.reach(self._target.partition("//")[2])
+
     # ---- what users ask for ----
 
     @property

@@ -216,6 +216,15 @@ MAX_NODES = _int(
     "How many nodes a graph may have when the functions it calls are written out, and how many "
     "outputs a single node may have.",
 )
+MAX_PLAN = _int(
+    "WEFT_MAX_PLAN", 600, "For how many seconds a server may plan one step of a client."
+)
+MAX_ARRIVING = _int(
+    "WEFT_MAX_ARRIVING",
+    0,
+    "How many MB of messages a server receives at once, on all connections of weft's together; 0: "
+    "half of the memory.",
+)
 STALL = _int(
     "WEFT_STALL",
     60,

@@ -6,10 +6,12 @@ import contextlib
 import dataclasses
 import random
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.cluster.definitions import task_addresses, task_name
+from weft.cluster.guard.graphs import size_of
 from weft.cluster.guard.limits import Meters
 from weft.cluster.interfaces import NOTHING, Failed, GraphCall, GraphResult, Worker
 from weft.cluster.steps.registered import RegisteredGraph
@@ -17,10 +19,11 @@ from weft.cluster.steps.state import WorkerSession
 from weft.cluster.steps.worker_steps import WorkerStep, WorkerSteps
 from weft.cluster.transport import outcome
 from weft.cluster.transport.inprocess import Peers
-from weft.core import errors
+from weft.core import errors, flags
 from weft.core.deferred import Deferred, Ends
 from weft.runtime.continuation import Drive, StepEnds
 from weft.runtime.devices.device import Device, local_devices
+from weft.runtime.limits import until
 from weft.runtime.resources import ResourceStore
 from weft.runtime.step import options_from
 from weft.runtime.threads import Crew, Job, Turns
@@ -102,8 +105,11 @@ class LocalWorker(Worker):
 
         owner = self.session(session)
         passes = options_from(ConfigProto(graph_options=options))
-        size = graph_def.ByteSize()
-        graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
+        size = size_of(graph_def)
+        if size > self.meters.graphs.most:
+            raise self.meters.graphs.refusal(size)
+        with until(time.monotonic() + flags.MAX_PLAN.value):
+            graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
         self.meters.graphs.take_for(graph, size)
         return owner.add(graph)
 

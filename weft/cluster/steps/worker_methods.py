@@ -20,6 +20,7 @@ from weft.cluster.transport.methods import (
     prompt_methods_of,
 )
 from weft.core.deferred import Deferred
+from weft.ops.functions.py_tokens import sign_foreign
 from weft.protos.cluster import message
 from weft.runtime.frames import DEAD
 
@@ -79,6 +80,7 @@ class WorkerMethods:
         request = parse("RegisterGraph", data)
         options = GraphOptions.FromString(request.graph_options)
         graph_def = GraphDef.FromString(request.graph_def)
+        sign_foreign(graph_def)
         session = _session(request)
         handle = outcome.wait(self.worker.register_graph(session, graph_def, options))
         return pack("RegisterGraph", graph_handle=handle)
