@@ -36,11 +36,12 @@ def _tensors(graph_def: Any) -> Iterator[Any]:
 
 def _claimed(tensor: Any) -> int:
     """Bytes of a tensor that are not in its message."""
-    count = math.prod(max(dim.size, 0) for dim in tensor.tensor_shape.dim)
+    count: int = math.prod(max(dim.size, 0) for dim in tensor.tensor_shape.dim)
     if count < 1024:  # most of them
         return 0
     try:
         item = np.dtype(dtypes.as_dtype(tensor.dtype).np_storage).itemsize
     except TypeError:
         return 0  # which others report
-    return max(count * item - int(tensor.ByteSize()), 0)
+    missing: int = count * item - tensor.ByteSize()
+    return max(missing, 0)

@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -203,7 +203,7 @@ class Channel:
                 if at == counted:
                     arriving.take(min(_STEP, size - at))
                     counted += min(_STEP, size - at)
-                at += self._read_into(view[at:counted])
+                at += self._read_into(view[at:counted], self._input.readinto1)
                 if at < (time.monotonic() - start - flags.STALL.value) * _SLOWEST:
                     raise Closed("A message is too long in coming")
         except errors.ResourceExhaustedError as error:
@@ -264,10 +264,13 @@ class Channel:
             at += self._read_into(rest[at:])
         return data + rest if at else data
 
-    def _read_into(self, view: memoryview) -> int:
-        """Some bytes; they must not be long in coming."""
+    def _read_into(
+        self, view: memoryview, read: Callable[[memoryview], int | None] | None = None
+    ) -> int:
+        """Some bytes; they must not be long in coming. `read` may return with fewer than all."""
+        read = read or self._input.readinto
         until = time.monotonic() + flags.STALL.value
-        while (count := self._input.readinto(view)) is None:
+        while (count := read(view)) is None:
             if time.monotonic() >= until:
                 raise Closed("Nothing came for too long")
         if not count:

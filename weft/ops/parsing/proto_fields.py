@@ -141,7 +141,7 @@ def _pool(source: str | bytes) -> Any:
     prefix = b"bytes://"
     data = source.encode() if isinstance(source, str) else source
     if not data.startswith(prefix):
-        if not os.path.exists(permitted(source)):
+        if not os.path.exists(permitted(os.fsdecode(source))):
             raise invalid(
                 "Source does not represent serialized file descriptor set proto. This may be due to"
                 " a missing dependency on the file containing"
