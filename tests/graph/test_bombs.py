@@ -176,3 +176,15 @@ def test_text_that_is_deep(tmp_path: Any) -> None:
     path.write_text("graph_def { node { attr { value { func {" * 1 + "attr { value { func {" * 5000)
     with pytest.raises(OSError, match="nested too deeply"):
         read_meta_graph_file(str(path))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x01a", b"\xff"])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.string])
+def test_serialized_tensors(dtype: Any, content: bytes) -> None:
+    message = claiming(dtype, 10**5, 10**4)
+    if dtype == tf.string:
+        message.tensor_content = content
+    parsed = tf.io.parse_tensor(message.SerializeToString(), dtype)
+    wrong = (ResourceExhaustedError, InvalidArgumentError)
+    with tf.Session() as session, pytest.raises(wrong):
+        session.run(parsed)
