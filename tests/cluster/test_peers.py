@@ -127,6 +127,19 @@ def test_sessions_that_have_a_client_stay(serve: Serve) -> None:
         assert mine.run(c) == 1
 
 
+def test_abandoned_sessions_of_masters_lock_nobody_out(serve: Serve) -> None:
+    server = serve(sessions=5)
+    with tf.Graph().as_default(), tf.Session(server.target) as mine, channel_to(server) as channel:
+        assert mine.run(tf.constant(1)) == 1
+        create = channel.unary_unary(SERVICE.format("Worker", "CreateWorkerSession"))
+        for i in range(20):
+            request = message("CreateWorkerSessionRequest")(session_handle=f"s{i}")
+            create(request.SerializeToString(), timeout=30)
+        assert mine.run(tf.constant(2)) == 2
+        assert "s0" not in server.worker._sessions and "s19" in server.worker._sessions
+        assert len(server.worker._sessions) <= 6  # and the one that all share
+
+
 ONE, TWO, AWAY = "ipv4:10.0.0.1:1", "ipv4:10.0.0.2:2", "ipv4:10.0.0.3:3"
 
 

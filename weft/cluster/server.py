@@ -114,7 +114,10 @@ class Server:
         methods = {**owners[0].methods(), **owners[1].methods()}
         self._presences = {
             HOLD: Presence(self.master.clients.forget, self.master.close_session),
-            HOLD_WORKER: Presence(lambda session: None, self.worker.delete_worker_session),
+            HOLD_WORKER: Presence(
+                lambda session: self.worker.set_loose(session, False),
+                self.worker.delete_worker_session,
+            ),
         }
         self._service = Service(methods, self._presences, self._identity)
         self._server.add_generic_rpc_handlers((self._service,))

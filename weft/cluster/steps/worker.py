@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.cluster.definitions import task_addresses, task_name
 from weft.cluster.guard.graphs import size_of
-from weft.cluster.guard.limits import Meters
+from weft.cluster.guard.limits import COMPLAINTS, Meters
 from weft.cluster.interfaces import NOTHING, Failed, GraphCall, GraphResult, Worker
 from weft.cluster.steps.registered import RegisteredGraph
 from weft.cluster.steps.state import WorkerSession
@@ -63,6 +63,7 @@ class LocalWorker(Worker):
         return outcome.attempt(lambda: self._create_session(session, cluster, isolate))
 
     def _create_session(self, session: str, cluster: Any, isolate: bool) -> None:
+        self._make_room()
         peers = self.peers
         if cluster is not None and cluster.cluster.job:
             home = task_name(cluster.job_name, cluster.task_index)
@@ -75,6 +76,28 @@ class LocalWorker(Worker):
             made = WorkerSession(self.stores, isolate, peers)
             self.meters.worker_sessions.take_for(made)
             self._sessions[session] = made
+
+    def _make_room(self) -> None:
+        """Ends the session that was not used for longest, if all are taken and it seems forgotten.
+
+        Those of masters that say they are there, and those at work, stay.
+        """
+        budget = self.meters.worker_sessions
+        if budget.used < budget.most:
+            return
+        with self._lock:
+            loose = {h: s for h, s in self._sessions.items() if s.is_loose}
+        spare = [handle for handle in loose if not self.steps.are_under_way(handle)]
+        if spare:
+            oldest = min(spare, key=lambda handle: loose[handle].used)
+            COMPLAINTS.say("forgotten", f"session {oldest} is ended to make room for another")
+            self.delete_worker_session(oldest)
+
+    def set_loose(self, session: str, is_loose: bool) -> None:
+        """Whether the master of a session, elsewhere, does not say that it is there."""
+        found = self._sessions.get(session)
+        if found is not None and session:
+            found.is_loose = is_loose
 
     def delete_worker_session(self, session: str) -> Deferred:
         with self._lock:
@@ -93,6 +116,8 @@ class LocalWorker(Worker):
                 f'Session handle is not found: {handle}. Possibly this worker ("{self.task}") just'
                 " restarted.",
             )  # fmt: skip
+        if found.is_loose:
+            found.used = time.monotonic()
         return found
 
     # ---- graphs ----

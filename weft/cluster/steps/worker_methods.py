@@ -66,6 +66,7 @@ class WorkerMethods:
         handle, isolate = request.session_handle, request.isolate_session_state
         cluster = ServerDef.FromString(request.server_def) if request.server_def else None
         outcome.wait(self.worker.create_worker_session(handle, cluster, isolate))
+        self.worker.set_loose(handle, True)  # until it is held
         return b""
 
     def _DeleteWorkerSession(self, data: wire.Chunk, caller: Caller) -> bytes:
