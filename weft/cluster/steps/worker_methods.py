@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from weft.cluster.interfaces import Caller, GraphCall, Recording, Worker
+from weft.cluster.interfaces import Caller, GraphCall, Recording
 from weft.cluster.steps import parcels
+from weft.cluster.steps.worker import LocalWorker
 from weft.cluster.transport import outcome, wire
 from weft.cluster.transport.methods import (
     Handler,
@@ -37,7 +38,7 @@ class WorkerMethods:
 
     PROMPT = "Run PushTensors RecvTensor"
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: LocalWorker) -> None:
         self.worker = worker
         # Where the same methods can be called by frames.
         self.frame_port, self.frame_name = 0, ""
