@@ -191,7 +191,7 @@ class Identity:
             )
 
     def check_open_to(self, address: str, anyone: bool) -> None:
-        """InvalidArgumentError if other machines could use a server that asks nobody who they are.
+        """InvalidArgumentError if other machines could use a server without showing who they are.
 
         Whoever can open a session runs what they like with the rights of the server. `anyone`: that
         is wanted.

@@ -22,7 +22,7 @@ def sign_own(graph_def: Any) -> None:
 
 
 def sign_foreign(graph_def: Any) -> None:
-    """Marks those of a graph that has come, and does not say whose they are, as nobody's here."""
+    """Marks the functions of a graph that has come without saying whose they are."""
     _sign(graph_def, _UNKNOWN)
 
 
