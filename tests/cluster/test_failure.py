@@ -113,6 +113,7 @@ class Cluster:
 
     def _serve(self, task: int, spec: str) -> None:
         command = [*self.network.hosts[task].prefix, sys.executable, "-m", "weft", "server"]
+        command += ["--insecure"]
         command += ["--cluster", spec, "--job", "a", "--task", str(task)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, env=self.environment, cwd=ROOT)
         self.processes.append(process)

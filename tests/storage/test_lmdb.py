@@ -90,3 +90,22 @@ def test_other_files_are_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(tf.errors.DataLossError):
         list(lmdb.records(path))
+
+
+@pytest.mark.parametrize("children", [[2], [2, 2], [3, 3], [99]])
+def test_pages_that_are_no_tree(tmp_path, children):
+    """A page below itself, or twice: each level would double what is read."""
+    nodes = [branch_node(b"k", child) for child in children]
+    leaf = page(3, 2, [leaf_node(b"k", b"v")])
+    path = tmp_path / "data.mdb"
+    path.write_bytes(meta(0, 2, 1) + meta(1, 2, 2) + page(2, 1, nodes) + leaf)
+    with pytest.raises(tf.errors.DataLossError, match=r"part of a tree|is missing"):
+        list(lmdb.records(path))
+
+
+def test_pages_that_are_deep(tmp_path):
+    pages = [page(i, 1, [branch_node(b"k", i + 1)]) for i in range(2, 3000)]
+    path = tmp_path / "data.mdb"
+    path.write_bytes(meta(0, 2, 1) + meta(1, 2, 2) + b"".join(pages))
+    with pytest.raises(tf.errors.DataLossError, match="part of a tree"):
+        list(lmdb.records(path))

@@ -11,7 +11,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from weft.cli.terminal import complain
 from weft.core import errors
+from weft.core.printable import escaped, escaped_lines
 from weft.lib.train.checkpoint.management import checkpoint_exists, latest_checkpoint
 from weft.lib.train.checkpoint.reader import CheckpointReader
 
@@ -29,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print_list(reader, prefix)
     except errors.OpError as error:
-        sys.stderr.write(f"weft checkpoint: {error.message}\n")
+        complain("checkpoint", error.message)
         return 1
     return 0
 
@@ -58,16 +60,16 @@ def print_list(reader: CheckpointReader, prefix: str) -> None:
         count = reader.byte_count(name)
         total += count
         shape = " x ".join(map(str, shapes[name])) or "scalar"
-        table.add_row(name, types[name].name, shape, size_text(count))
+        table.add_row(escaped(name), types[name].name, shape, size_text(count))
     console = Console(markup=False, highlight=False)
     console.print(table)
-    console.print(f"{len(shapes)} tensors, {size_text(total)} in {prefix}", soft_wrap=True)
+    console.print(f"{len(shapes)} tensors, {size_text(total)} in {escaped(prefix)}", soft_wrap=True)
 
 
 def print_values(reader: CheckpointReader, name: str) -> None:
     value = reader.get_tensor(name)
     with np.printoptions(threshold=1000, edgeitems=5):
-        sys.stdout.write(f"{name} =\n{value}\n")
+        sys.stdout.write(f"{escaped(name)} =\n{escaped_lines(value)}\n")
 
 
 def size_text(count: int) -> str:

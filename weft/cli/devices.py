@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from weft.core.device_name import short_name
+from weft.core.printable import escaped
 from weft.runtime.devices.device import local_devices
 
 
@@ -16,5 +17,5 @@ def show() -> None:
         table.add_column(title, no_wrap=True)
     for device in local_devices():
         memory = f"{device.memory_limit / 2**30:.1f} GiB" if device.memory_limit else "unknown"
-        table.add_row(short_name(device.name), memory, device.description or "host")
+        table.add_row(short_name(device.name), memory, escaped(device.description or "host"))
     Console().print(table)

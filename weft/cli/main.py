@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.cli import credentials, launch, saved_model
 from weft.cli.numbers import count, positive
+from weft.cli.terminal import complain
 
 # As a shell reports a process that wrote to a pipe without a reader.
 _ENDED_BY_PIPE = 128 + 13
@@ -104,6 +105,15 @@ def _add_server(commands: Any) -> None:
     server.add_argument("--job", metavar="NAME", help="the job of this task")
     server.add_argument("--task", metavar="N", type=count, help="its number in the job (0)")
     credentials.add_arguments(server)
+    server.add_argument(
+        "--insecure", action="store_true",
+        help="listen to other machines without a token or TLS: anyone who reaches the port may run"
+        " anything",
+    )  # fmt: skip
+    files = server.add_argument_group("files that graphs may read and write (default: all)")
+    only = files.add_mutually_exclusive_group()
+    only.add_argument("--no-file-ops", action="store_true", help="none")
+    only.add_argument("--file-root", metavar="DIR", help="those below this folder")
     limits = server.add_argument_group("limits (default: what the WEFT_MAX_* switches say)")
     limits.add_argument("--max-sessions", metavar="N", type=positive, help="sessions at once")
     for name, what in (
@@ -175,7 +185,7 @@ def _run(arguments: argparse.Namespace, args: list[str]) -> int:
     try:
         start(arguments.program, args)
     except run.CannotRun as error:
-        sys.stderr.write(f"weft run: {error}\n")
+        complain("run", error)
         return 2
     return 0
 

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from weft.cli.terminal import complain
 from weft.core import errors
+from weft.core.printable import escaped
 
 _DEFAULT_TAGS, _DEFAULT_SIGNATURE = "serve", "serving_default"
 _SHOW_HELP = """\
@@ -55,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs `saved-model show` or `saved-model run`; returns the exit code."""
     try:
         if arguments.action == "show":
-            sys.stdout.writelines(f"{line}\n" for line in shown(arguments))
+            sys.stdout.writelines(f"{escaped(line)}\n" for line in shown(arguments))
         else:
             from weft.cli import saved_model_run
 
@@ -72,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _failed(message: str) -> int:
-    sys.stderr.write(f"weft saved-model: {message}\n")
+    complain("saved-model", message)
     return 1
 
 
@@ -116,9 +118,11 @@ def shown(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _everything(graph: Any, tag_set: list[str]) -> Iterator[str]:
     tags = ", ".join(tag_set)
-    yield f"\nMetaGraphDef with tag-set: '{tags}' contains the following SignatureDefs:"
+    yield ""
+    yield f"MetaGraphDef with tag-set: '{tags}' contains the following SignatureDefs:"
     for key in sorted(graph.signature_def):
-        yield f"\nsignature_def['{key}']:"
+        yield ""
+        yield f"signature_def['{key}']:"
         yield from _signature_lines(graph.signature_def[key], "  ")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.cli.saved_model import signature_of
+from weft.core.printable import escaped, escaped_lines
 
 _FILE = re.compile(r"([^=]+)=([^\[\]]+?)(?:\[([^\[\]]+)\])?$")
 
@@ -23,6 +24,8 @@ def run(arguments: argparse.Namespace, tags: str, key: str, graph_def: Any) -> N
     """Prints the outputs of the signature, and saves them if asked to."""
     signature = signature_of(graph_def, key)
     values = inputs_of(arguments)
+    for name in signature.outputs if arguments.outdir else ():
+        _file_name(name)  # before anything is computed
     for name in values:
         if name not in signature.inputs:
             known = '", "'.join(sorted(signature.inputs))
@@ -31,7 +34,8 @@ def run(arguments: argparse.Namespace, tags: str, key: str, graph_def: Any) -> N
                 "saved-model show`."
             )
     for name, value in sorted(_computed(arguments.folder, tags, signature, values).items()):
-        sys.stdout.write(f"Result for output key {name}:\n{value}\n")
+        shown = escaped_lines(value)
+        sys.stdout.write(f"Result for output key {escaped(name)}:\n{shown}\n")
         if arguments.outdir:
             _save(arguments.outdir, name, value, arguments.overwrite)
 
@@ -52,7 +56,7 @@ def _computed(folder: str, tags: str, signature: Any, values: dict[str, Any]) ->
 
 
 def _save(folder: str, name: str, value: Any, overwrite: bool) -> None:
-    path = os.path.join(folder, f"{name}.npy")
+    path = os.path.join(folder, f"{_file_name(name)}.npy")
     if os.path.exists(path) and not overwrite:
         raise RuntimeError(
             f'Output file {path} already exists. Add "--overwrite" to overwrite the existing '
@@ -63,7 +67,16 @@ def _save(folder: str, name: str, value: Any, overwrite: bool) -> None:
         value = value.astype("S")  # NumPy would write a pickle
     os.makedirs(folder, exist_ok=True)
     np.save(path, value, allow_pickle=False)
-    sys.stdout.write(f"Output {name} is saved to {path}\n")
+    sys.stdout.write(f"Output {escaped(name)} is saved to {escaped(path)}\n")
+
+
+def _file_name(name: str) -> str:
+    """The name of an output, which its model chose, if it can be that of a file in a folder."""
+    if name in ("", os.curdir, os.pardir) or any(c in name for c in "/\\\0"):
+        raise ValueError(
+            f'the output key "{name}" cannot be the name of a file in --outdir: it leads elsewhere'
+        )
+    return name
 
 
 # ---- inputs -------------------------------------------------------------------------------------

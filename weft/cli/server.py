@@ -8,9 +8,13 @@ import sys
 from typing import Any
 
 from weft.cli.credentials import credentials_of
+from weft.cli.terminal import complain
+from weft.cluster.definitions import make_server_def, task_addresses, task_name
 from weft.cluster.guard.limits import Limits
+from weft.cluster.guard.security import Identity
 from weft.cluster.server import Server
 from weft.core import errors
+from weft.storage.confinement import ANYWHERE, NOWHERE, confine
 
 _MEGABYTE = 1 << 20
 
@@ -60,18 +64,30 @@ def _limits(arguments: Any) -> Limits:
     return Limits(**said)
 
 
+def _check_address(
+    arguments: Any, cluster: dict[str, Any], job: str | None, index: int | None
+) -> None:
+    definition = make_server_def(cluster, job, index, None, None)
+    task = task_name(definition.job_name, definition.task_index)
+    address = task_addresses(definition.cluster)[task]
+    Identity(credentials_of(arguments)).check_open_to(address, arguments.insecure)
+
+
 def run(arguments: Any) -> int:
     """Serves until the process is told to stop."""
     try:
         cluster, job, index = _task(arguments)
+        _check_address(arguments, cluster, job, index)
+        confine(NOWHERE if arguments.no_file_ops else arguments.file_root or ANYWHERE)
         server = Server(
             cluster, job_name=job, task_index=index,
             credentials=credentials_of(arguments), limits=_limits(arguments),
         )  # fmt: skip
     except (errors.OpError, ValueError, TypeError) as error:
-        sys.stderr.write(f"weft server: {error}\n")
+        complain("server", error)
         return 2
     sys.stdout.write(f"{server.task} at {server.target}\n")
+    sys.stderr.write(f"weft server: {server.reach}\n")
     sys.stdout.flush()
     try:
         server.join()

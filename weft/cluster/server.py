@@ -114,7 +114,10 @@ class Server:
         methods = {**owners[0].methods(), **owners[1].methods()}
         self._presences = {
             HOLD: Presence(self.master.clients.forget, self.master.close_session),
-            HOLD_WORKER: Presence(lambda session: None, self.worker.delete_worker_session),
+            HOLD_WORKER: Presence(
+                lambda session: self.worker.set_loose(session, False),
+                self.worker.delete_worker_session,
+            ),
         }
         self._service = Service(methods, self._presences, self._identity)
         self._server.add_generic_rpc_handlers((self._service,))
@@ -143,6 +146,11 @@ class Server:
                 f" {problem or 'is another process using the port?'}", errors.UNKNOWN,
             )  # fmt: skip
         return host, bound
+
+    @property
+    def reach(self) -> str:
+        """Who can open sessions here, in words."""
+        return self._identity.reach(self._target.partition("//")[2])
 
     # ---- what users ask for ----
 

@@ -198,6 +198,33 @@ MAX_GRAPHS = _int(
     0,
     "How many MB of graphs a server holds, as they were sent; 0: a quarter of the memory.",
 )
+MODEL_CODE = _bool(
+    "WEFT_MODEL_CODE",
+    False,
+    "Run the Python code that model files hold (Lambda layers of Keras) when they are loaded. Only "
+    "for files whose authors may do anything that you may.",
+)
+MAX_EXPANDED = _int(
+    "WEFT_MAX_EXPANDED",
+    512,
+    "How many MB a little data may become when it is read: compressed records and blocks, tensors "
+    "that repeat one element, arrays that a file says it has and does not hold.",
+)
+MAX_NODES = _int(
+    "WEFT_MAX_NODES",
+    1_000_000,
+    "How many nodes a graph may have when the functions it calls are written out, and how many "
+    "outputs a single node may have.",
+)
+MAX_PLAN = _int(
+    "WEFT_MAX_PLAN", 600, "For how many seconds a server may plan one step of a client."
+)
+MAX_ARRIVING = _int(
+    "WEFT_MAX_ARRIVING",
+    0,
+    "How many MB of messages a server receives at once, on all connections of weft's together; 0: "
+    "half of the memory.",
+)
 STALL = _int(
     "WEFT_STALL",
     60,

@@ -209,7 +209,7 @@ def output_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
             types = list(attrs[arg.type_list_attr])
         else:
             dtype = arg.type if arg.type is not None else attrs[arg.type_attr or ""]
-            types = [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
+            types = [dtype] * _arg_length(arg, attrs)
         found += [t._as_ref if arg.is_ref else t for t in types]
     return found
 

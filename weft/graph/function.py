@@ -7,6 +7,7 @@ does is its body; `passes/inline.py` puts that in its place when a step is plann
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,20 @@ class LibraryFunction:
     def call(self) -> OpDef:
         """The definition of operations that have the function's name for a type."""
         return _call_def(self.message.signature)
+
+    @functools.cached_property
+    def calls(self) -> Counter[str]:
+        """How often its nodes name what may be a function: as their type, or in an attribute."""
+        found = Counter(node.op for node in self.message.node_def)
+        for node in self.message.node_def:
+            for value in node.attr.values():
+                found[value.func.name] += value.HasField("func")
+                found.update(function.name for function in value.list.func)
+        return found
+
+    @property
+    def node_count(self) -> int:
+        return len(self.message.node_def)
 
     def body(self, attrs: dict[str, Any], library: dict[str, Any]) -> Body:
         """What the function does with its own attributes set to `attrs`. Not to be changed."""

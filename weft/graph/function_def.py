@@ -15,6 +15,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.errors import InvalidArgumentError
+from weft.graph.counts import checked_count
 from weft.graph.graph import Graph
 from weft.graph.graph_def import attr_from_proto, attr_to_proto, fill_node, new_graph_def
 from weft.graph.kernel_call import list_length
@@ -327,7 +328,8 @@ class _Instance:
         if arg.type_list_attr:
             return list(self._attr(arg.type_list_attr))
         dtype = self._attr(arg.type_attr) if arg.type_attr else dtypes.as_dtype(arg.type)
-        return [dtype] * (self._attr(arg.number_attr) if arg.number_attr else 1)
+        number = arg.number_attr
+        return [dtype] * (checked_count(number, self._attr(number)) if number else 1)
 
     def _attr(self, name: str) -> Any:
         if self.attrs.get(name) is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from weft.core import device_name
+from weft.core import device_name, dtypes
 from weft.core.errors import InvalidArgumentError, NotFoundError
 from weft.core.walk import postorder
 from weft.graph import stacks
@@ -285,6 +285,7 @@ class _Importer:
         # Until the loop is closed its first input stands in for the back edge.
         for i, _ in later:
             inputs.insert(i, inputs[0])
+        _check_tensor_types(definition, node)
         defaults = self.defaults.get(node.op, {})
         attrs = {
             key: attr_from_proto(value)
@@ -397,6 +398,21 @@ def _names_and_scopes(graph: Graph) -> set[str]:
             found.add(scope)
             scope = scope.rpartition("/")[0]
     return found
+
+
+def _check_tensor_types(definition: OpDef, node: Any) -> None:
+    """A node whose tensor is of another type than it says would hand out what nothing expects."""
+    for key, attr in definition.attrs.items():
+        if attr.kind != "tensor" or not ("dtype" in node.attr and key in node.attr):
+            continue
+        value, dtype = node.attr[key].tensor.dtype, node.attr["dtype"].type
+        if value != dtype:
+            kinds = value, dtype
+            texts = [type_text(dtypes.as_dtype(each)) if each else "invalid" for each in kinds]
+            raise InvalidArgumentError(
+                node, None, f"Type mismatch between value ({texts[0]}) and dtype ({texts[1]})"
+                f"\n\t [[{{{{node {node.name}}}}}]]",
+            )  # fmt: skip
 
 
 def _text(value: str | bytes) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.graph.counts import checked_count
 from weft.graph.op_def import OpDef
 from weft.graph.tensor import Tensor
 
@@ -19,7 +20,8 @@ def input_types(definition: OpDef, attrs: dict[str, Any]) -> list[DType]:
             continue
         kind = arg.type if arg.type is not None else attrs.get(arg.type_attr or "")
         if kind is not None:
-            found += [kind] * (attrs.get(arg.number_attr, 0) if arg.number_attr else 1)
+            number = arg.number_attr
+            found += [kind] * (checked_count(number, attrs.get(number, 0)) if number else 1)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from weft.graph.counts import checked_count
 from weft.graph.op_def import ArgDef, OpDef
 
 Call = Callable[..., Sequence[Any]]
@@ -53,7 +54,7 @@ def _grouper(definition: OpDef, attrs: dict[str, Any]) -> Callable[[Sequence[Any
 def list_length(arg: ArgDef, attrs: dict[str, Any]) -> int:
     """How many tensors a list argument of a node has."""
     if arg.number_attr is not None:
-        return int(attrs[arg.number_attr])
+        return checked_count(arg.number_attr, attrs[arg.number_attr])
     return len(attrs[arg.type_list_attr or ""])
 
 

@@ -252,6 +252,8 @@ def read_meta_graph_file(filename: str) -> Any:
     from google.protobuf.message import DecodeError
     from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
 
+    from weft.protos.text import merge_text
+
     message = MetaGraphDef()
     content = _content(os.fspath(filename))
     try:
@@ -260,7 +262,7 @@ def read_meta_graph_file(filename: str) -> Any:
     except (DecodeError, RuntimeWarning):
         message.Clear()
     try:
-        text_format.Merge(content.decode("utf-8"), message)
+        merge_text(content.decode("utf-8"), message)
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise OSError(f"Cannot parse file {filename}: {error}.") from None
     return message

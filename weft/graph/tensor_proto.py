@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core import dtypes, errors, machine
 from weft.core.dtypes import DType
+from weft.core.expansion import check_expansion
 from weft.graph.constant import shaped, to_array
 
 # Which repeated field holds the elements of a type when they are not in tensor_content.
@@ -74,20 +75,37 @@ def proto_to_array(message: Any) -> np.ndarray:
     values = getattr(message, _FIELDS[dtype.name])
     flat = _from_field(list(values), dtype)
     if flat.size == 0:
-        filler = b"" if dtype is dtypes.string else 0
-        return np.full(shape, filler, dtype=dtype.np_storage)
+        # One element in memory, however many there are.
+        return np.broadcast_to(_filler(dtype), shape)
+    if flat.size > 1:
+        check_expansion(_byte_count(shape, dtype), flat.nbytes, _described(shape, dtype))
     return shaped(flat, shape)
+
+
+def _filler(dtype: DType) -> np.ndarray:
+    made = np.zeros((), dtype.np_storage)
+    if dtype is dtypes.string:
+        made[()] = b""
+    return made
+
+
+def _byte_count(shape: tuple[int, ...], dtype: DType) -> int:
+    return math.prod(shape) * int(np.dtype(dtype.np_storage).itemsize)
+
+
+def _described(shape: tuple[int, ...], dtype: DType) -> str:
+    return f"A tensor of shape {list(shape)} and type {dtype.name}"
 
 
 def _check_size(shape: tuple[int, ...], dtype: DType) -> None:
     """A few bytes may ask for any number of elements: no more than there could ever be."""
     if min(shape, default=0) < 0:
         raise ValueError(f"Shape {list(shape)} of a tensor has negative dimensions")
-    size = math.prod(shape) * np.dtype(dtype.np_storage).itemsize
+    size = _byte_count(shape, dtype)
     if size > machine.memory():
         raise errors.ResourceExhaustedError(
-            None, None, f"A tensor of shape {list(shape)} and type {dtype.name} takes {size} bytes,"
-            f" more than the {machine.memory()} bytes of memory that the machine has",
+            None, None, f"{_described(shape, dtype)} takes {size} bytes, more than the"
+            f" {machine.memory()} bytes of memory that the machine has",
         )  # fmt: skip
 
 
@@ -135,4 +153,8 @@ def make_ndarray(tensor: Any) -> np.ndarray:
     kind = dtypes.as_dtype(tensor.dtype)
     if kind.is_quantized:
         array = array.view(kind.as_numpy_dtype)
-    return array if array.flags.writeable else array.copy()
+    if array.flags.writeable:
+        return array
+    what = _described(array.shape, kind)
+    check_expansion(array.nbytes, tensor.ByteSize(), what)  # a repeated element is written out
+    return array.copy()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.core import dtypes
+from weft.core import dtypes, interrupts
 from weft.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from weft.graph.function import body_of, gradient_body
 from weft.graph.function_def import Body
@@ -28,6 +28,7 @@ from weft.passes.control_flow.functional import (
     truth,
     while_node,
 )
+from weft.passes.inlined_size import check_inlined_size
 from weft.passes.narrow import (
     is_lowered,
     live_variables,
@@ -43,13 +44,28 @@ from weft.passes.ref_reads import read_late
 def inline(
     graph: ClientGraph, library: dict[str, Any] | None = None, path: tuple[str, ...] = ()
 ) -> None:
-    """Replaces all calls in place. `path`: the functions whose bodies `graph` is inside of."""
+    """Replaces all calls in place. `path`: the functions whose bodies `graph` is inside of.
+
+    ResourceExhaustedError or InvalidArgumentError where they are too many, or too deep.
+    """
     call = next((node for node in graph.nodes if node.definition.calls), None)
     if call is None:
         return
     if library is None:
         assert call.op is not None
         library = call.op.graph._functions
+    check_inlined_size(graph, library)
+    try:
+        _replace_calls(graph, library, path)
+    except RecursionError:
+        raise InvalidArgumentError(
+            None, call.op, f"The functions that {call.name} calls are nested too deeply"
+        ) from None
+
+
+def _replace_calls(graph: ClientGraph, library: dict[str, Any], path: tuple[str, ...]) -> None:
+    if not any(node.definition.calls for node in graph.nodes):
+        return
     work = Inliner(library, path, any(node.definition.control_flow for node in graph.nodes))
     work.rewrite(graph)
 
@@ -125,7 +141,8 @@ class Inliner:
 
     def _prepared(self, node: Node, body: Body, label: str, prefix: str) -> ClientGraph:
         inner = prune(body.inputs, body.outputs, body.effects)
-        inline(inner, self.library, (*self.path, label))
+        interrupts.check()
+        _replace_calls(inner, self.library, (*self.path, label))
         # An effect inside of a branch may never happen, but the branching as a whole does.
         read_late(inner)
         structure(inner)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.core import dtypes
+from weft.core import dtypes, interrupts
 from weft.core.device_name import parse
 from weft.graph.function import body_of
 from weft.graph.function_def import Body
@@ -17,6 +17,7 @@ from weft.graph.op_def import FuncRef
 from weft.passes.client_graph import ClientGraph, Node
 from weft.passes.control_flow.unfold import Flat
 from weft.passes.inline import HANDLERS, Inliner, called_function, own_function, rename
+from weft.passes.inlined_size import check_inlined_size
 from weft.passes.prune import prune
 
 _FUNCTIONS: dict[str, Callable[[Node], list[FuncRef]]] = {
@@ -37,6 +38,8 @@ def spread(
     if library is None:
         assert call.op is not None
         library = call.op.graph._functions
+    if not path:
+        check_inlined_size(graph, library)
     work = _Spreader(library, path, any(node.definition.control_flow for node in graph.nodes))
     work.rewrite(graph)
 
@@ -81,6 +84,7 @@ class _Spreader(Inliner):
         )
 
     def _body_names_tasks(self, function: FuncRef, path: tuple[str, ...]) -> bool:
+        interrupts.check()
         body = body_of(self.library, function)
         inner = prune(body.inputs, body.outputs, body.effects)
         return any(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from weft.core import interrupts
 from weft.core.errors import DeadlineExceededError, OpError
 
 
@@ -50,6 +51,7 @@ class _Limits(threading.local):
 
 
 limits = _Limits()
+interrupts.add_check(limits.check)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from weft.runtime.debug.numerics import NumericCheck
 from weft.runtime.debug.trace import StepTrace
 from weft.runtime.devices.device import device_set, local_devices
 from weft.runtime.host.interpret import located
-from weft.runtime.limits import RunningSteps, until
+from weft.runtime.limits import RunningSteps, limits, until
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore, Variable
@@ -75,7 +75,9 @@ class StepRunner:
             options = self._count_step(options)
         plan = self._plans.get((key, feeds))
         if plan is None or self._mutations != self.graph._mutations:
-            plan = self._plan(fetches, targets, feeds, key)
+            # Planning may take as long as the step.
+            with until(self._deadline(options) or limits.deadline):
+                plan = self._plan(fetches, targets, feeds, key)
         deadline = None
         if options is not None or self.timeout_in_ms:
             deadline = self._deadline(options)

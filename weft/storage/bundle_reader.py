@@ -19,6 +19,7 @@ from weft.storage.table import read_varint, unmask
 from weft.storage.tensor_slice import (
     Shape,
     TensorSlice,
+    covers,
     from_proto,
     full_slice,
     is_full,
@@ -54,6 +55,7 @@ class BundleReader:
                 f"{VERSION} for TensorFlow, at {prefix}.  Please upgrade TensorFlow.",
             )
         self._files: dict[int, BinaryIO] = {}
+        self._sizes: dict[int, int] = {}
         self._swaps = (self.header.endianness == _BIG_ENDIAN) != (sys.byteorder == "big")
 
     def close(self) -> None:
@@ -138,40 +140,44 @@ class BundleReader:
             return value if is_full(slice_, shape) else value[_indices(slice_)].copy()
         stored = [from_proto(message) for message in entry.slices]
         if slice_ in stored:
-            part = slice_key(key, slice_)
-            return self._value(part, self.entry(part), key)
-        return self._assembled(key, shape, stored, slice_, wanted, entry)
-
-    def _assembled(
-        self,
-        key: bytes,
-        shape: Shape,
-        stored: list[TensorSlice],
-        slice_: TensorSlice,
-        wanted: Shape,
-        entry: Any,
-    ) -> np.ndarray:
-        result = np.empty(wanted, dtypes.as_dtype(entry.dtype).np_storage)
-        covered = 0
-        for each in stored:
-            common = overlap(shape, each, slice_)
-            if common is not None:
-                part = slice_key(key, each)
-                result[common[1]] = self._value(part, self.entry(part), key)[common[0]]
-                covered += result[common[1]].size
-        if covered != result.size:
+            return self._part(key, entry, slice_)
+        if not covers(shape, stored, slice_):
             raise errors.InvalidArgumentError(
                 None,
                 None,
                 f"Does not have sufficient slices for partitioned tensor {_text(key)} to restore "
                 f"in slice_spec: {slice_text(slice_)}",
             )
+        return self._assembled(key, stored, slice_, wanted, entry)
+
+    def _part(self, key: bytes, entry: Any, stored: TensorSlice) -> np.ndarray:
+        """One of the slices of a tensor, which must be what the tensor's entry says."""
+        part = slice_key(key, stored)
+        found = self.entry(part)
+        if found.dtype != entry.dtype or _shape(found) != sliced_shape(_shape(entry), stored):
+            raise self._broken(f"Slice {slice_text(stored)} is not a part of {_text(key)}")
+        return self._value(part, found, key)
+
+    def _assembled(
+        self,
+        key: bytes,
+        stored: list[TensorSlice],
+        slice_: TensorSlice,
+        wanted: Shape,
+        entry: Any,
+    ) -> np.ndarray:
+        result = np.empty(wanted, dtypes.as_dtype(entry.dtype).np_storage)
+        for each in stored:
+            common = overlap(_shape(entry), each, slice_)
+            if common is not None:
+                result[common[1]] = self._part(key, entry, each)[common[0]]
         return result
 
     def _value(self, key: bytes, entry: Any, name: bytes | None = None) -> np.ndarray:
         """The values of one entry; `name` is the tensor that a part belongs to."""
         dtype, shape = dtypes.as_dtype(entry.dtype), _shape(entry)
         label = _text(name or key)
+        self._check_length(entry, label)
         if dtype in (dtypes.string, dtypes.variant):
             return self._strings(entry, shape, label)
         expected = math.prod(shape) * dtype.np_storage.itemsize
@@ -188,6 +194,13 @@ class BundleReader:
             result = result.byteswap()
         return result
 
+    def _check_length(self, entry: Any, label: str) -> None:
+        """Before there is memory for what an entry says it has: whether its file can have it."""
+        _, path = self._file(entry.shard_id)
+        left = self._sizes[entry.shard_id] - entry.offset
+        if entry.size < 0 or entry.offset < 0 or entry.size > left:
+            raise self._too_short(entry, label, path, max(left, 0))
+
     def _fill(self, entry: Any, flat: np.ndarray, label: str, start: int = 0) -> None:
         """Reads bytes of an entry, from `start` on."""
         file, path = self._file(entry.shard_id)
@@ -203,6 +216,8 @@ class BundleReader:
 
     def _strings(self, entry: Any, shape: Shape, label: str) -> np.ndarray:
         """All lengths, a masked crc of them, all contents."""
+        if math.prod(shape) > entry.size:
+            raise self._broken(f"String lengths of {label} longer than expected")
         raw = np.empty(entry.size, np.uint8)
         self._fill(entry, raw, label)
         data = raw.tobytes()
@@ -223,6 +238,8 @@ class BundleReader:
         for i, length in enumerate(lengths):
             flat[i] = data[at : at + length]
             at += length
+        if at > len(data):
+            raise self._broken(f"Strings of {label} longer than expected")
         return result
 
     def _byte_order(self) -> Any:
@@ -243,6 +260,7 @@ class BundleReader:
         if file is None:
             system, where = system_of(path)
             file = system.open(where, "rb")
+            self._sizes[shard] = system.stat(where).length
             if isinstance(file, io.BufferedReader):
                 # What is read goes straight into arrays.
                 file = file.detach()  # type: ignore[assignment]

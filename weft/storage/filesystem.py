@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple
 
 from weft.core import errors
+from weft.storage.confinement import permitted
 
 _KINDS = {
     errno.ENOENT: errors.NotFoundError,
@@ -49,7 +50,8 @@ class FileStatistics(NamedTuple):
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Turns the operating system's errors into TensorFlow's."""
+    """Turns the operating system's errors into TensorFlow's, for a path that may be used."""
+    permitted(path)
     try:
         yield
     except OSError as error:
@@ -183,6 +185,7 @@ LOCAL = LocalFiles()
 
 def system_of(path: str) -> tuple[LocalFiles | RemoteFiles, str]:
     """The file system of a path, and the path as that system wants it."""
+    permitted(path)
     if "://" not in path:
         return LOCAL, path
     scheme, rest = path.split("://", 1)

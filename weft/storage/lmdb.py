@@ -18,6 +18,7 @@ _NODE = struct.Struct("<HHHH")  # size low, size high, flags, key length
 _NO_PAGE = 0xFFFFFFFFFFFFFFFF
 _BRANCH, _LEAF = 1, 2
 _BIG_DATA, _SUB_DATA = 1, 2
+_MOST_LEVELS = 32
 
 
 class _Meta(NamedTuple):
@@ -41,7 +42,10 @@ def records(path: Any) -> Iterator[tuple[bytes, bytes]]:
     # Two transactions keep their roots in turn; the later one counts.
     meta = max(first, _meta(data, first.page_size))
     if meta.root != _NO_PAGE:
-        yield from _walk(data, meta.page_size, meta.root)
+        try:
+            yield from _Pages(data, meta.page_size).walk(meta.root)
+        except struct.error:
+            raise _damaged("a page leads out of it") from None
 
 
 def _meta(data: bytes, start: int) -> _Meta:
@@ -58,22 +62,37 @@ def _meta(data: bytes, start: int) -> _Meta:
     return _Meta(transaction, page_size, root)
 
 
-def _walk(data: bytes, page_size: int, page: int) -> Iterator[tuple[bytes, bytes]]:
-    start = page * page_size
-    if start + page_size > len(data):
-        raise _damaged(f"page {page} is missing")
-    _, _, flags, lower, _ = _PAGE.unpack_from(data, start)
-    for position in range(_PAGE.size, lower, 2):
-        node = start + struct.unpack_from("<H", data, start + position)[0]
+class _Pages:
+    """The pages of a file. A tree of them has each page once, and few levels."""
+
+    def __init__(self, data: bytes, page_size: int) -> None:
+        self._data, self._page_size = data, page_size
+        self._seen: set[int] = set()
+
+    def walk(self, page: int, depth: int = 0) -> Iterator[tuple[bytes, bytes]]:
+        """The records of a page and of all below it."""
+        data, start = self._data, page * self._page_size
+        if start + self._page_size > len(data):
+            raise _damaged(f"page {page} is missing")
+        if page in self._seen or depth > _MOST_LEVELS:
+            raise _damaged(f"page {page} is not part of a tree")
+        self._seen.add(page)
+        _, _, flags, lower, _ = _PAGE.unpack_from(data, start)
+        for position in range(_PAGE.size, lower, 2):
+            node = start + struct.unpack_from("<H", data, start + position)[0]
+            if flags & _BRANCH:
+                low, high, node_flags, _ = _NODE.unpack_from(data, node)
+                yield from self.walk(low | high << 16 | node_flags << 32, depth + 1)
+            else:
+                yield self._record(node, flags)
+
+    def _record(self, node: int, flags: int) -> tuple[bytes, bytes]:
+        data = self._data
         low, high, node_flags, key_size = _NODE.unpack_from(data, node)
-        size = low | high << 16
-        if flags & _BRANCH:
-            yield from _walk(data, page_size, size | node_flags << 32)
-            continue
         if not flags & _LEAF or node_flags & _SUB_DATA:
             raise _damaged("several values for a key, or databases within it")
         key_start = node + _NODE.size
         at = value_start = key_start + key_size
         if node_flags & _BIG_DATA:  # the value has pages of its own
-            at = struct.unpack_from("<Q", data, value_start)[0] * page_size + _PAGE.size
-        yield data[key_start:value_start], data[at : at + size]
+            at = struct.unpack_from("<Q", data, value_start)[0] * self._page_size + _PAGE.size
+        return data[key_start:value_start], data[at : at + (low | high << 16)]

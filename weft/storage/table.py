@@ -10,11 +10,13 @@ from __future__ import annotations
 import bisect
 import struct
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import BinaryIO
 
 from google_crc32c import extend as crc32c_extend
 
 from weft.core import errors
+from weft.core.expansion import check_expansion
 
 _BLOCK_SIZE = 1 << 18
 _RESTART_INTERVAL = 16
@@ -22,6 +24,7 @@ _MAGIC = 0xDB4775248B80FB57
 _FOOTER_SIZE = 48
 _TRAILER_SIZE = 5
 _PLAIN, _SNAPPY = 0, 1
+_SNAPPY_GROWTH = 64  # more than any block of its format can grow by
 _MASK_DELTA = 0xA282EAD8
 
 
@@ -186,6 +189,8 @@ class Table:
             index = [(key, _read_handle(value, 0)[0]) for key, value in self._block(*where)]
         except IndexError:
             raise self._broken("bad block handle") from None
+        if any(a + b > c for (_, (a, b)), (_, (c, _)) in pairwise(index)):
+            raise self._broken("blocks overlap")
         self._keys = [key for key, _ in index]
         self._handles = [handle for _, handle in index]
         self._cached: tuple[tuple[int, int], dict[bytes, bytes]] = ((-1, -1), {})
@@ -226,13 +231,20 @@ class Table:
         elif kind != _PLAIN:
             raise self._broken("bad block type")
         try:
-            return list(_entries(content))
+            return list(_entries(content, self.name))
         except (IndexError, struct.error):
             raise self._broken("bad entry in block") from None
 
     def _uncompressed(self, content: bytes) -> bytes:
         import cramjam
 
+        try:
+            size = read_varint(content, 0)[0]
+        except IndexError:
+            raise self._broken("corrupted compressed block contents") from None
+        if size > _SNAPPY_GROWTH * len(content):
+            raise self._broken("corrupted compressed block contents")
+        check_expansion(size, len(content), f"A block of table file {self.name}")
         try:
             return bytes(cramjam.snappy.decompress_raw(content))
         except cramjam.DecompressionError:
@@ -245,15 +257,19 @@ def _read_handle(data: bytes, at: int) -> tuple[tuple[int, int], int]:
     return (offset, size), at
 
 
-def _entries(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _entries(content: bytes, name: str) -> Iterator[tuple[bytes, bytes]]:
     (restarts,) = struct.unpack("<I", content[-4:])
-    end = len(content) - 4 * (restarts + 1)
-    at, key = 0, b""
+    end, most = len(content) - 4 * (restarts + 1), 2 * len(content)
+    at, key, made = 0, b"", 0
     while at < end:
         shared, at = read_varint(content, at)
         own, at = read_varint(content, at)
         length, at = read_varint(content, at)
         key = key[:shared] + content[at : at + own]
         at += own
+        made += len(key)
+        if made > most:
+            # Each may share all but a byte with the one before.
+            check_expansion(made, len(content), f"The keys of a block of table file {name}")
         yield key, content[at : at + length]
         at += length

@@ -7,6 +7,7 @@ shape in front: "4 3 0,2:-".
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -97,6 +98,33 @@ def overlap(shape: Shape, a: TensorSlice, b: TensorSlice) -> tuple[tuple[slice, 
         in_a.append(slice(start - start_a, end - start_a))
         in_b.append(slice(start - start_b, end - start_b))
     return tuple(in_a), tuple(in_b)
+
+
+def covers(shape: Shape, stored: Iterable[TensorSlice], slice_: TensorSlice) -> bool:
+    """Whether every element of a slice is in one of the stored slices, and in one only."""
+    wanted = sliced_shape(shape, slice_)
+    common = [overlap(shape, slice_, each) for each in stored]
+    boxes = [each[0] for each in common if each is not None]
+    count = sum(math.prod(part.stop - part.start for part in box) for box in boxes)
+    return count == math.prod(wanted) and _are_disjoint(boxes)
+
+
+def _are_disjoint(boxes: list[tuple[slice, ...]]) -> bool:
+    """Whether no element is in two of the boxes. Those that are apart on one axis go quickly."""
+    if len(boxes) < 2 or not boxes[0]:
+        return len(boxes) < 2
+    axis = max(range(len(boxes[0])), key=lambda i: len({box[i].start for box in boxes}))
+    beside: list[tuple[slice, ...]] = []
+    for box in sorted(boxes, key=lambda box: box[axis].start):
+        beside = [each for each in beside if each[axis].stop > box[axis].start]
+        if any(_meet(box, each) for each in beside):
+            return False
+        beside.append(box)
+    return True
+
+
+def _meet(a: tuple[slice, ...], b: tuple[slice, ...]) -> bool:
+    return all(x.start < y.stop and y.start < x.stop for x, y in zip(a, b, strict=True))
 
 
 def to_proto(slice_: TensorSlice, message: Any) -> None:

@@ -15,12 +15,14 @@ from typing import Any, BinaryIO
 import google_crc32c
 
 from weft.core import compat, errors
+from weft.core.expansion import check_expansion
 from weft.storage.file_io import open_binary
 
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 _MASK = 0xA282EAD8
 _CHUNK = 1 << 18
+_LARGE = 1 << 24
 
 
 _crc32c = google_crc32c.value
@@ -121,11 +123,17 @@ class _Inflated(io.RawIOBase):
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
+        self.consumed = 0
         self._restart()
         self.data = b""
 
     def _restart(self) -> None:
         self.inflater = zlib.decompressobj(47)  # 15 bits, and either header
+
+    def _more(self) -> bytes:
+        read = self.file.read(_CHUNK)
+        self.consumed += len(read)
+        return read
 
     def readable(self) -> bool:
         return True
@@ -134,12 +142,12 @@ class _Inflated(io.RawIOBase):
         try:
             while not self.data:
                 if self.inflater.eof:
-                    left = self.inflater.unused_data or self.file.read(_CHUNK)
+                    left = self.inflater.unused_data or self._more()
                     if not left:
                         return 0
                     self._restart()
                 else:
-                    left = self.inflater.unconsumed_tail or self.file.read(_CHUNK)
+                    left = self.inflater.unconsumed_tail or self._more()
                     if not left:
                         return 0
                 self.data = self.inflater.decompress(left, _CHUNK)
@@ -162,6 +170,25 @@ def open_records(path: Any, compression: str = "") -> BinaryIO:
     if not compression:
         return file
     return io.BufferedReader(_Inflated(file), _CHUNK)  # type: ignore[return-value]
+
+
+def check_growth(file: BinaryIO, size: int, what: str) -> None:
+    """ResourceExhaustedError if so much is to be kept of a file that is hardly as large."""
+    raw = getattr(file, "raw", None)
+    if isinstance(raw, _Inflated):
+        check_expansion(size, raw.consumed, what)
+
+
+def read_up_to(file: BinaryIO, size: int, what: str) -> bytes:
+    """`size` bytes of a file, or as many as it has. Memory is taken for what there is."""
+    if size <= _LARGE:
+        return file.read(size)
+    pieces, left = [], size
+    while left and (piece := file.read(min(left, _LARGE))):
+        pieces.append(piece)
+        left -= len(piece)
+        check_growth(file, size - left, what)
+    return b"".join(pieces)
 
 
 class RecordReader:
@@ -207,7 +234,7 @@ class RecordReader:
     def _refill(self, size: int) -> bytes:
         """The block from here on, with `size` bytes if the file has them."""
         left = self._block[self._position :]
-        self._block = left + self.file.read(max(_CHUNK, size - len(left)))
+        self._block = left + read_up_to(self.file, max(_CHUNK, size - len(left)), "A record")
         self._position = 0
         return self._block
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -108,3 +109,30 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="URL fetch failure on file:"):
         get_file("mine.txt", origin, cache_dir=str(tmp_path))
     assert list((tmp_path / "datasets").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../mine.txt", "a/../../mine.txt", ".."])
+def test_names_stay_in_the_cache(name: str, served: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="leads out of the folder"):
+        get_file(name, (served / "data.txt").as_uri(), cache_dir=str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+@pytest.mark.parametrize("name", ["../out.txt", "/out.txt"])
+def test_archives_stay_in_the_folder(kind: str, name: str, tmp_path: Path) -> None:
+    archive, inside = tmp_path / "archive", tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    name = str(tmp_path / "out.txt") if name[0] == "/" else name
+    if kind == "zip":
+        with zipfile.ZipFile(archive, "w") as made:
+            made.writestr(name, "content")
+    else:
+        with tarfile.open(archive, "w") as made:
+            made.addfile(tarfile.TarInfo(name))
+            link = tarfile.TarInfo("link")
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+            made.addfile(link)
+    with contextlib.suppress(tarfile.TarError):
+        files.extract_archive(str(archive), str(inside), kind)
+    assert not (tmp_path / "out.txt").exists() and not (tmp_path / "a" / "out.txt").exists()
+    assert not (inside / "link").exists()

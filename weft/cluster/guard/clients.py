@@ -95,6 +95,27 @@ class Clients:
         with self._lock:
             self._clients.pop(session, None)
 
+    def spare(self, may_go: Callable[[str], bool]) -> str | None:
+        """The session to close where there are too many: one whose client has no connection.
+
+        Or else one of the client that has most: that which it has not used for longest. A client
+        with a single session keeps it.
+        """
+        with self._lock:
+            there = self._look()
+            away: list[str] = []
+            present: dict[Address | None, list[str]] = {}
+            for session, client in self._clients.items():
+                if may_go(session):
+                    is_away = there is not None and client.address not in there
+                    is_away = is_away and client.address is not None
+                    group = away if is_away else present.setdefault(client.address, [])
+                    group.append(session)
+            most = away or max(present.values(), key=len, default=[])
+            if not away and len(most) < 2:
+                return None
+            return min(most, key=lambda session: self._clients[session].called)
+
     def gone(self, now: float, abandoned: float, idle: float) -> list[str]:
         """The sessions whose clients have had no connection for `abandoned` seconds.
 

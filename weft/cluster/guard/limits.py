@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from weft.core import errors, flags, machine
+from weft.core.printable import escaped
 from weft.runtime.debug import report
 
 _MEGABYTE = 1 << 20
@@ -28,13 +29,17 @@ def message_limit() -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a server; messages, tensors and graphs in bytes."""
+    """The limits of a server; messages, tensors and graphs in bytes.
+
+    Of messages, `message` is for one and `arriving` for all that are under way.
+    """
 
     message: int = field(default_factory=message_limit)
     sessions: int = field(default_factory=lambda: flags.MAX_SESSIONS.value)
     calls: int = field(default_factory=lambda: flags.MAX_CALLS.value)
     held: int = field(default_factory=lambda: _bytes(flags.MAX_HELD, 2))
     graphs: int = field(default_factory=lambda: _bytes(flags.MAX_GRAPHS, 4))
+    arriving: int = field(default_factory=lambda: _bytes(flags.MAX_ARRIVING, 2))
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -96,6 +101,8 @@ class Meters:
         self.steps = Budget(most.calls, "open steps", flags.MAX_CALLS)
         self.held = Budget(most.held, "bytes of tensors that wait to be taken", flags.MAX_HELD)
         self.graphs = Budget(most.graphs, "bytes of graphs", flags.MAX_GRAPHS)
+        arriving = "bytes of messages that are being received"
+        self.arriving = Budget(most.arriving, arriving, flags.MAX_ARRIVING)
 
 
 def too_large(size: int, most: int) -> errors.OpError:
@@ -129,7 +136,9 @@ class Complaints:
                 self._unsaid.clear()
             self._said[kind] = now
             more = self._unsaid.pop(kind, 0)
-        report.log(f"weft: refused: {text}" + (f" (and {more} more like it)" if more else ""))
+        report.log(
+            f"weft: refused: {escaped(text)}" + (f" (and {more} more like it)" if more else "")
+        )
 
 
 COMPLAINTS = Complaints()

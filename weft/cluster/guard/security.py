@@ -10,6 +10,7 @@ import hmac
 import ipaddress
 import json
 import os
+import socket
 import ssl
 import stat
 from collections.abc import Iterable, Sequence
@@ -189,6 +190,31 @@ class Identity:
                 f" and the CA that signs theirs (--tls-ca, {flags.TLS_CA.name})"
             )
 
+    def check_open_to(self, address: str, anyone: bool) -> None:
+        """InvalidArgumentError if other machines could use a server without showing who they are.
+
+        Whoever can open a session runs what they like with the rights of the server. `anyone`: that
+        is wanted.
+        """
+        if anyone or self._tokens or self.uses_tls or is_of_this_machine(address):
+            return
+        raise _wrong(
+            f"Without a token or TLS, other machines could run what they like here: {address} is"
+            " not an address of this machine alone. Give the server a token (--token-file,"
+            f" {flags.TOKEN_FILE.name}) and TLS (--tls-cert, --tls-key), use localhost, or say"
+            " --insecure"
+        )
+
+    def reach(self, address: str) -> str:
+        """Who can use a server at `address`, in words."""
+        local = is_of_this_machine(address)
+        who = "processes of this machine only" if local else "whoever reaches its port"
+        if self._tokens:
+            return f"open to {who}, with a token"
+        if self._files.require_client_cert:
+            return f"open to {who}, with a certificate"
+        return f"open to {who}: there is no token"
+
     # ---- tokens ----
 
     @property
@@ -218,6 +244,17 @@ class Identity:
             )
         token = shown.removeprefix(_SCHEME) if isinstance(shown, str) else ""
         return "" if self.accepts(token.encode()) else "The token is none of the server's tokens"
+
+
+def is_of_this_machine(address: str) -> bool:
+    """Whether only processes of this machine can reach who listens at `address`, by its name."""
+    host = address.rpartition(":")[0].strip("[]") or "localhost"
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        return is_loopback(address)
+    hosts = [str(where[4][0]).partition("%")[0] for where in found]
+    return all(ipaddress.ip_address(host).is_loopback for host in hosts)
 
 
 def is_loopback(address: str) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 
 from weft.cluster.definitions import server_def, task_addresses
 from weft.cluster.guard.clients import Clients
-from weft.cluster.guard.limits import Meters
+from weft.cluster.guard.graphs import size_of
+from weft.cluster.guard.limits import COMPLAINTS, Meters
 from weft.cluster.interfaces import Master, StepCall, StepResult, Watch
 from weft.cluster.members import STATUS_SECONDS, devices_of, passes
 from weft.cluster.steps.master_session import MasterSession
@@ -46,8 +47,9 @@ class LocalMaster(Master):
         try:
             devices = devices_of(peers, merged.device_filters, deadline, not peers.is_servers_own)
             session = MasterSession(secrets.token_hex(8), peers, devices, merged)
+            self._make_room()
             self.meters.sessions.take_for(session)
-            self.meters.graphs.take_for(session, graph_def.ByteSize())
+            self.meters.graphs.take_for(session, size_of(graph_def))
             version = session.extend(graph_def)
             self._join(session, deadline)
         except errors.OpError:
@@ -60,6 +62,21 @@ class LocalMaster(Master):
                 self._watch = threading.Thread(target=self._look_after, daemon=True)
                 self._watch.start()
         return session.handle, version
+
+    def _make_room(self) -> None:
+        """Closes a session that seems to be forgotten, if there are as many as there may be."""
+        budget = self.meters.sessions
+        if budget.used < budget.most:
+            return
+        spare = self.clients.spare(lambda handle: not self._is_busy(handle))
+        if spare is not None:
+            COMPLAINTS.say("forgotten", f"session {spare} is closed to make room for another")
+            with contextlib.suppress(errors.OpError):
+                self.close_session(spare)
+
+    def _is_busy(self, handle: str) -> bool:
+        session = self._sessions.get(handle)
+        return session is not None and len(session.running) > 0
 
     def _peers(self, cluster: Any, target: str) -> Peers:
         """The cluster of a session: this server's, or one that the client tells it about."""
@@ -120,7 +137,7 @@ class LocalMaster(Master):
 
     def extend_session(self, session: str, graph_def: Any, version: int) -> int:
         found = self._session(session)
-        self.meters.graphs.take_for(found, graph_def.ByteSize())
+        self.meters.graphs.take_for(found, size_of(graph_def))
         return found.extend(graph_def, version)
 
     def list_devices(self, session: str) -> tuple[list[Device], list[Device]]:

@@ -9,6 +9,7 @@ from weft.cluster.interfaces import Caller, StepCall, StepResult
 from weft.cluster.steps.master import LocalMaster
 from weft.cluster.transport import wire
 from weft.cluster.transport.methods import Handler, Message, from_device, methods_of, pack, parse
+from weft.ops.functions.py_tokens import sign_foreign
 
 
 class MasterMethods:
@@ -37,6 +38,7 @@ class MasterMethods:
 
         request = parse("CreateSession", data)
         graph_def = GraphDef.FromString(request.graph_def)
+        sign_foreign(graph_def)
         config = ConfigProto.FromString(request.config)
         handle, version = self.master.create_session(graph_def, config, request.target)
         self.clients.called(handle, caller.peer, time.monotonic(), is_new=True)
@@ -54,6 +56,7 @@ class MasterMethods:
         request = parse("ExtendSession", data)
         self._heard(request.session_handle, caller)
         graph_def = GraphDef.FromString(request.graph_def)
+        sign_foreign(graph_def)
         version = self.master.extend_session(
             request.session_handle, graph_def, request.current_graph_version
         )

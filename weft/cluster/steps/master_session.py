@@ -17,7 +17,7 @@ from weft.cluster.steps.partial_steps import PartialSteps
 from weft.cluster.steps.partition_def import WorkerGraph, by_task
 from weft.cluster.transport import outcome
 from weft.cluster.transport.inprocess import Peers
-from weft.core import errors
+from weft.core import errors, flags
 from weft.graph.graph import Graph
 from weft.graph.importer import MALFORMED, extend
 from weft.graph.operation import Operation
@@ -27,7 +27,7 @@ from weft.passes.pipeline import split
 from weft.passes.prune import prune
 from weft.runtime.debug import dump
 from weft.runtime.devices.device import Device, device_set
-from weft.runtime.limits import RunningSteps
+from weft.runtime.limits import RunningSteps, until
 from weft.runtime.session_placement import Placer
 from weft.runtime.step import options_from
 
@@ -140,7 +140,9 @@ class MasterSession:
     ) -> DistributedStep:  # fmt: skip
         if len(set(feeds)) != len(feeds):
             raise errors.InvalidArgumentError(None, None, "A tensor is fed twice")
-        graphs = self.partitions(feeds, fetches, targets)
+        latest = time.monotonic() + flags.MAX_PLAN.value
+        with until(latest if deadline is None else min(deadline, latest)):
+            graphs = self.partitions(feeds, fetches, targets)
         workers = [self.workers[graph.task] for graph in graphs]
         options = self.config.graph_options
         calls = [

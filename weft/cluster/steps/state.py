@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -66,6 +67,8 @@ class WorkerSession:
             )
             for name, store in shared.items()
         }
+        # When it was last asked for, and whether nothing says that its master is there.
+        self.used, self.is_loose = time.monotonic(), False
         self._graphs: dict[str, Any] = {}
         self._count = 0
         self._lock = threading.Lock()

@@ -6,21 +6,24 @@ import contextlib
 import dataclasses
 import random
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.cluster.definitions import task_addresses, task_name
-from weft.cluster.guard.limits import Meters
+from weft.cluster.guard.graphs import size_of
+from weft.cluster.guard.limits import COMPLAINTS, Meters
 from weft.cluster.interfaces import NOTHING, Failed, GraphCall, GraphResult, Worker
 from weft.cluster.steps.registered import RegisteredGraph
 from weft.cluster.steps.state import WorkerSession
 from weft.cluster.steps.worker_steps import WorkerStep, WorkerSteps
 from weft.cluster.transport import outcome
 from weft.cluster.transport.inprocess import Peers
-from weft.core import errors
+from weft.core import errors, flags
 from weft.core.deferred import Deferred, Ends
 from weft.runtime.continuation import Drive, StepEnds
 from weft.runtime.devices.device import Device, local_devices
+from weft.runtime.limits import until
 from weft.runtime.resources import ResourceStore
 from weft.runtime.step import options_from
 from weft.runtime.threads import Crew, Job, Turns
@@ -60,6 +63,7 @@ class LocalWorker(Worker):
         return outcome.attempt(lambda: self._create_session(session, cluster, isolate))
 
     def _create_session(self, session: str, cluster: Any, isolate: bool) -> None:
+        self._make_room()
         peers = self.peers
         if cluster is not None and cluster.cluster.job:
             home = task_name(cluster.job_name, cluster.task_index)
@@ -72,6 +76,28 @@ class LocalWorker(Worker):
             made = WorkerSession(self.stores, isolate, peers)
             self.meters.worker_sessions.take_for(made)
             self._sessions[session] = made
+
+    def _make_room(self) -> None:
+        """Ends the session that was not used for longest, if all are taken and it seems forgotten.
+
+        Those of masters that say they are there, and those at work, stay.
+        """
+        budget = self.meters.worker_sessions
+        if budget.used < budget.most:
+            return
+        with self._lock:
+            loose = {h: s for h, s in self._sessions.items() if s.is_loose}
+        spare = [handle for handle in loose if not self.steps.are_under_way(handle)]
+        if spare:
+            oldest = min(spare, key=lambda handle: loose[handle].used)
+            COMPLAINTS.say("forgotten", f"session {oldest} is ended to make room for another")
+            self.delete_worker_session(oldest)
+
+    def set_loose(self, session: str, is_loose: bool) -> None:
+        """Whether the master of a session, elsewhere, does not say that it is there."""
+        found = self._sessions.get(session)
+        if found is not None and session:
+            found.is_loose = is_loose
 
     def delete_worker_session(self, session: str) -> Deferred:
         with self._lock:
@@ -90,6 +116,8 @@ class LocalWorker(Worker):
                 f'Session handle is not found: {handle}. Possibly this worker ("{self.task}") just'
                 " restarted.",
             )  # fmt: skip
+        if found.is_loose:
+            found.used = time.monotonic()
         return found
 
     # ---- graphs ----
@@ -102,8 +130,11 @@ class LocalWorker(Worker):
 
         owner = self.session(session)
         passes = options_from(ConfigProto(graph_options=options))
-        size = graph_def.ByteSize()
-        graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
+        size = size_of(graph_def)
+        if size > self.meters.graphs.most:
+            raise self.meters.graphs.refusal(size)
+        with until(time.monotonic() + flags.MAX_PLAN.value):
+            graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
         self.meters.graphs.take_for(graph, size)
         return owner.add(graph)
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from weft.cluster.interfaces import Caller, GraphCall, Recording, Worker
+from weft.cluster.interfaces import Caller, GraphCall, Recording
 from weft.cluster.steps import parcels
+from weft.cluster.steps.worker import LocalWorker
 from weft.cluster.transport import outcome, wire
 from weft.cluster.transport.methods import (
     Handler,
@@ -20,6 +21,7 @@ from weft.cluster.transport.methods import (
     prompt_methods_of,
 )
 from weft.core.deferred import Deferred
+from weft.ops.functions.py_tokens import sign_foreign
 from weft.protos.cluster import message
 from weft.runtime.frames import DEAD
 
@@ -36,7 +38,7 @@ class WorkerMethods:
 
     PROMPT = "Run PushTensors RecvTensor"
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: LocalWorker) -> None:
         self.worker = worker
         # Where the same methods can be called by frames.
         self.frame_port, self.frame_name = 0, ""
@@ -65,6 +67,7 @@ class WorkerMethods:
         handle, isolate = request.session_handle, request.isolate_session_state
         cluster = ServerDef.FromString(request.server_def) if request.server_def else None
         outcome.wait(self.worker.create_worker_session(handle, cluster, isolate))
+        self.worker.set_loose(handle, True)  # until it is held
         return b""
 
     def _DeleteWorkerSession(self, data: wire.Chunk, caller: Caller) -> bytes:
@@ -79,6 +82,7 @@ class WorkerMethods:
         request = parse("RegisterGraph", data)
         options = GraphOptions.FromString(request.graph_options)
         graph_def = GraphDef.FromString(request.graph_def)
+        sign_foreign(graph_def)
         session = _session(request)
         handle = outcome.wait(self.worker.register_graph(session, graph_def, options))
         return pack("RegisterGraph", graph_handle=handle)

@@ -148,6 +148,11 @@ class WorkerSteps:
             return wire.from_status(*how)
         return errors.AbortedError(None, None, f"Step {step_id} is over on {self._peers.home}")
 
+    def are_under_way(self, session: str) -> bool:
+        """Whether steps of a session are."""
+        with self._lock:
+            return any(step.session == session for step in self._steps.values())
+
     def end_all(self, session: str, error: errors.OpError) -> None:
         """Ends the steps of one session."""
         with self._lock:

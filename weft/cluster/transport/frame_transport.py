@@ -129,7 +129,8 @@ class FrameServer:
         """Serves whoever is one of us."""
         try:
             if self._identity.accepts(read_greeting(connection)):
-                self._serve(Channel(connection, self._meters.limits.message))
+                meters = self._meters
+                self._serve(Channel(connection, meters.limits.message, arriving=meters.arriving))
             else:
                 why = "the token is none of the server's tokens"
                 COMPLAINTS.say(why, f"a connection from {where} by frames: {why}")

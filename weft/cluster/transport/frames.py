@@ -13,13 +13,13 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
 
 from weft.cluster.guard.keepalive import keep_alive
-from weft.cluster.guard.limits import message_limit, too_large
+from weft.cluster.guard.limits import Budget, message_limit, too_large
 from weft.cluster.transport import shared_memory
 from weft.cluster.transport.wire import Chunk, length
 from weft.core import errors, flags
@@ -37,6 +37,8 @@ _CODE = struct.Struct("<I")
 _SMALL = 1 << 16
 _MOST_BUFFERS = 512
 _BUFFER_BYTES = 1 << 21
+_STEP = 1 << 22  # bytes of a large message that are counted at a time
+_SLOWEST = 1 << 16  # bytes a second, on average, that a message must come by
 
 
 class Frame(NamedTuple):
@@ -95,16 +97,19 @@ def _set_up(connection: socket.socket, pause: float) -> None:
 class Channel:
     """One end of a socket. Frames may be sent from any thread; one thread at a time receives.
 
-    A message of more than `most` bytes is not received; its frame says so. After `pause` seconds of
-    silence, `receive_soon` gives up.
+    A message of more than `most` bytes is not received; its frame says so. Nor is one that there is
+    no room for among those that are `arriving`, here and on other channels. After `pause` seconds
+    of silence, `receive_soon` gives up.
     """
 
     def __init__(
-        self, connection: socket.socket, most: int | None = None, pause: float | None = None
-    ) -> None:
+        self, connection: socket.socket, most: int | None = None, pause: float | None = None,
+        arriving: Budget | None = None,
+    ) -> None:  # fmt: skip
         _set_up(connection, flags.STALL.value if pause is None else pause)
         self._socket = connection
         self._most = most if most is not None else message_limit()
+        self._arriving = arriving
         self._input = cast(io.BufferedReader, connection.makefile("rb", _SMALL))
         self._lock = threading.Lock()
         self._offer: shared_memory.Offer | None = None
@@ -171,7 +176,9 @@ class Channel:
                 kind, label, call, size = _HEAD.unpack(self._whole(head, _HEAD.size))
                 name = bytes(self._read(label)).decode() if label else ""
                 if size > self._most:
-                    return self._refuse(kind, call, name, size)
+                    return self._refuse(kind, call, name, size, too_large(size, self._most))
+                if size > _SMALL and self._arriving is not None:
+                    return self._receive_large(kind, call, name, size, self._arriving)
                 data = self._read(size) if size else b""
                 if kind & _SHARED and self._views is not None:
                     return self._shared(kind - _SHARED, call, name, data)
@@ -184,14 +191,36 @@ class Channel:
             raise Malformed(str(error)) from None
         return None
 
-    def _refuse(self, kind: int, call: int, name: str, size: int) -> Frame:
+    def _receive_large(self, kind: int, call: int, name: str, size: int, arriving: Budget) -> Frame:
+        """A frame whose message counts while it is under way, as far as it has come."""
+        if kind > CANCEL:
+            raise Malformed(f"A frame of kind {kind} and {size} bytes")
+        view: memoryview = np.empty(size, np.uint8).data
+        at = counted = 0
+        start = time.monotonic()
+        try:
+            while at < size:
+                if at == counted:
+                    arriving.take(min(_STEP, size - at))
+                    counted += min(_STEP, size - at)
+                at += self._read_into(view[at:counted], self._input.readinto1)
+                if at < (time.monotonic() - start - flags.STALL.value) * _SLOWEST:
+                    raise Closed("A message is too long in coming")
+        except errors.ResourceExhaustedError as error:
+            del view
+            return self._refuse(kind, call, name, size - at, error)
+        finally:
+            arriving.give_back(counted)
+        return Frame(kind, call, name, view)
+
+    def _refuse(self, kind: int, call: int, name: str, size: int, why: errors.OpError) -> Frame:
         """A frame whose message is too large: it is skipped."""
         if kind > CANCEL:
             raise Malformed(f"A frame of kind {kind} and {size} bytes")
         scratch, left = memoryview(bytearray(_SMALL)), size
         while left:
             left -= self._read_into(scratch[: min(left, _SMALL)])
-        return Frame(kind, call, name, b"", too_large(size, self._most))
+        return Frame(kind, call, name, b"", why)
 
     def _shared(self, kind: int, call: int, name: str, data: Chunk) -> Frame:
         """A frame whose message is in memory of the other end."""
@@ -235,10 +264,13 @@ class Channel:
             at += self._read_into(rest[at:])
         return data + rest if at else data
 
-    def _read_into(self, view: memoryview) -> int:
-        """Some bytes; they must not be long in coming."""
+    def _read_into(
+        self, view: memoryview, read: Callable[[memoryview], int | None] | None = None
+    ) -> int:
+        """Some bytes; they must not be long in coming. `read` may return with fewer than all."""
+        read = read or self._input.readinto
         until = time.monotonic() + flags.STALL.value
-        while (count := self._input.readinto(view)) is None:
+        while (count := read(view)) is None:
             if time.monotonic() >= until:
                 raise Closed("Nothing came for too long")
         if not count:

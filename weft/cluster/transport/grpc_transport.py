@@ -24,6 +24,7 @@ from weft.cluster.transport.grpc_connection import Connection, Frames
 from weft.cluster.transport.methods import SERVICE, Message, to_device
 from weft.core import errors, flags
 from weft.core.deferred import Deferred
+from weft.ops.functions.py_tokens import sign_own
 from weft.protos.cluster import message
 from weft.runtime.devices.device import Device
 from weft.runtime.frames import DEAD
@@ -84,6 +85,7 @@ class GrpcWorker(Worker):
         return result
 
     def register_graph(self, session: str, graph_def: Any, options: Any) -> Deferred:
+        sign_own(graph_def)
         return self._start(
             "RegisterGraph",
             lambda data: message("RegisterGraphResponse").FromString(data).graph_handle,
@@ -198,6 +200,7 @@ class GrpcMaster(Master):
         return message(f"{name}Response").FromString(response)
 
     def create_session(self, graph_def: Any, config: Any, target: str = "") -> tuple[str, int]:
+        sign_own(graph_def)
         response = self._call(
             "CreateSession", graph_def=graph_def.SerializeToString(),
             config=config.SerializeToString(), target=target,
@@ -208,6 +211,7 @@ class GrpcMaster(Master):
         return response.session_handle, response.graph_version
 
     def extend_session(self, session: str, graph_def: Any, version: int) -> int:
+        sign_own(graph_def)
         response = self._call(
             "ExtendSession", session_handle=session, graph_def=graph_def.SerializeToString(),
             current_graph_version=version,

@@ -16,6 +16,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from weft.core import dtypes, errors
+from weft.core.expansion import check_expansion
 from weft.graph.tensor_proto import proto_to_array
 
 Chunk = bytes | memoryview
@@ -211,7 +212,9 @@ def _parsed(data: memoryview) -> np.ndarray:
         proto = TensorProto.FromString(bytes(data))
     except DecodeError as error:
         raise Malformed(None, None, f"Cannot parse a tensor: {error}") from None
-    return proto_to_array(proto)
+    array = proto_to_array(proto)
+    check_expansion(array.nbytes, len(data), f"A tensor of shape {list(array.shape)}")
+    return array
 
 
 # ---- tensors in messages ----------------------------------------------------------------------

@@ -14,7 +14,7 @@ from weft.graph.graph import add_to_collection
 from weft.graph.tensor import Tensor
 from weft.lib.platform import tf_logging as logging
 from weft.lib.saved_model import constants
-from weft.lib.saved_model.files import assets_dir, packed
+from weft.lib.saved_model.files import asset_path, assets_dir, packed
 from weft.storage import file_io
 
 
@@ -92,10 +92,9 @@ def get_asset_tensors(
     if not assets and constants.ASSETS_KEY in collections:
         values = collections[constants.ASSETS_KEY].any_list.value
         assets = [AssetFileDef.FromString(value.value) for value in values]
-    folder = assets_dir(export_dir)
     return {
-        prepend_name_scope(asset.tensor_info.name, import_scope): os.path.join(
-            folder, asset.filename
+        prepend_name_scope(asset.tensor_info.name, import_scope): asset_path(
+            export_dir, asset.filename
         )
         for asset in assets
     }

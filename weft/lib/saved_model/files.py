@@ -8,9 +8,10 @@ from typing import Any
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-from weft.core import compat
+from weft.core import compat, errors
 from weft.lib.saved_model import constants
 from weft.protos.saved_model import SavedModel
+from weft.protos.text import merge_text
 from weft.storage import file_io
 
 # Messages have TensorFlow's names on disk and the tensorboard package's in memory; only an `Any`
@@ -29,6 +30,16 @@ def variables_path(export_dir: Any) -> str:
 
 def assets_dir(export_dir: Any) -> str:
     return path_in(export_dir, constants.ASSETS_DIRECTORY)
+
+
+def asset_path(export_dir: Any, filename: str) -> str:
+    """The path of an asset. InvalidArgumentError for a name that leads out of the folder."""
+    if os.path.isabs(filename) or os.pardir in filename.split("/") or "\0" in filename:
+        raise errors.InvalidArgumentError(
+            None, None, f"The SavedModel at {compat.as_str_any(export_dir)} names the asset"
+            f" {filename!r}, which is not in its folder of assets",
+        )  # fmt: skip
+    return os.path.join(assets_dir(export_dir), filename)
 
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:
@@ -78,7 +89,7 @@ def _parsed(path: str, parse: Any) -> Any:
 
 def _from_text(content: bytes) -> Any:
     text = content.decode("utf-8").replace(f"[{_ON_DISK}", f"[{_IN_MEMORY}")
-    message = text_format.Merge(text, SavedModel())
+    message = merge_text(text, SavedModel())
     for meta_graph in message.meta_graphs:
         for collection in meta_graph.collection_def.values():
             for value in collection.any_list.value:

@@ -9,7 +9,6 @@ have them at once.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,7 +21,7 @@ from weft.graph.op_def import raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import make_ndarray
-from weft.lib.saved_model.files import assets_dir, parse_saved_model, variables_path
+from weft.lib.saved_model.files import asset_path, parse_saved_model, variables_path
 from weft.lib.saved_model.objects import (
     RestoredResource,
     SignatureMap,
@@ -129,7 +128,7 @@ class ObjectLoader:
 
     def _asset(self, number: int, message: Any) -> TrackableAsset:
         file = self._meta_graph.asset_file_def[message.asset_file_def_index].filename
-        return TrackableAsset(os.path.join(assets_dir(self._export_dir), file))
+        return TrackableAsset(asset_path(self._export_dir, file))
 
     def _function(self, number: int, message: Any) -> RestoredFunction:
         return RestoredFunction(message, [self._traces[n] for n in message.concrete_functions])

@@ -21,6 +21,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor_util import is_tensor
 from weft.ops.control.control import summarize as summary_of
+from weft.storage.confinement import permitted
 
 _lock = threading.Lock()
 
@@ -91,7 +92,7 @@ def print_v2_op(xp: Any, input: Any, *, output_stream: str, end: str) -> None:
     value = input.item() if isinstance(input, np.ndarray) else input
     text = value.decode("utf-8", "backslashreplace") + end
     if output_stream.startswith("file://"):
-        with open(output_stream[len("file://") :], "a") as file:
+        with open(permitted(output_stream[len("file://") :]), "a") as file:
             _write(file, text)
     elif output_stream in _LEVELS.values():
         now = datetime.datetime.now()

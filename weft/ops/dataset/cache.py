@@ -15,6 +15,7 @@ from weft.ops.dataset.declare import INPUT, dataset_op
 from weft.ops.dataset.objects import Dataset, Element, Iterator, Reopening, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import for_kernels, from_kernels
+from weft.storage.confinement import permitted
 from weft.storage.tf_record import TFRecordWriter, tf_record_iterator
 
 
@@ -93,6 +94,7 @@ class FileCache(Unary):
         self.name, self.lock = name, threading.Lock()
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        permitted(self.name)
         with self.lock:
             if os.path.exists(f"{self.name}.index"):
                 kept = read_elements(f"{self.name}.index")

@@ -17,6 +17,7 @@ from weft.ops.dataset.objects import Dataset, Iterator
 from weft.ops.dataset.scope import Scope
 from weft.ops.kit.shared import invalid
 from weft.storage import lmdb
+from weft.storage.confinement import is_confined, permitted
 
 
 def _text(value: Any, name: str) -> str:
@@ -63,7 +64,10 @@ class Found(Iterator):
         import sqlite3
 
         try:
-            self.connection = sqlite3.connect(self.dataset.path, check_same_thread=False)
+            path = permitted(self.dataset.path)
+            self.connection = sqlite3.connect(path, check_same_thread=False)
+            if is_confined():  # a query can open other files, and make them
+                self.connection.set_authorizer(_without_attachments)
             self.connection.text_factory = bytes
             self.cursor = self.connection.execute(self.dataset.query)
         except sqlite3.Error as error:
@@ -127,3 +131,10 @@ class Pairs:
 @dataset_op("LMDBDataset", "filenames: string", stateful=True, experimental=True)
 def lmdb_dataset(xp: Any, filenames: Any) -> Dataset:
     return Files(strings(filenames), Pairs)
+
+
+def _without_attachments(action: int, *names: object) -> int:
+    """What SQLite asks about each part of a query."""
+    import sqlite3
+
+    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK

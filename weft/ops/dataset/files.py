@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
@@ -14,7 +15,7 @@ from weft.ops.dataset.scope import Scope
 from weft.ops.kit.shared import invalid
 from weft.storage.file_io import open_binary
 from weft.storage.filesystem import system_of
-from weft.storage.tf_record import RecordReader, open_records
+from weft.storage.tf_record import RecordReader, check_growth, open_records, read_up_to
 
 _CHUNK = 1 << 18
 _FILES = "filenames: string"
@@ -130,6 +131,7 @@ class LineReader:
             return
         lines = (self._rest + chunk).split(b"\n")
         self._rest = lines.pop()
+        check_growth(self._file, len(self._rest), "A line")
         self._lines = lines[::-1]
 
     def close(self) -> None:
@@ -159,7 +161,7 @@ class PieceReader:
     def __init__(self, path: str, kind: str, header: int, size: int, footer: int) -> None:
         self._size = size
         with opened(path, kind) as file:
-            content = file.read()
+            content = read_up_to(file, sys.maxsize, f"The file {path}")
         body = len(content) - header - footer
         if body % size:
             raise invalid(

@@ -20,6 +20,7 @@ from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.sources import Words, chosen_seeds
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
+from weft.storage.confinement import permitted
 
 # ---- smaller batches -----------------------------------------------------------------------------
 
@@ -139,6 +140,7 @@ class Snapshot(Unary):
         self.path = os.path.join(folder, "elements.snapshot")
 
     def open(self, scope: Scope, raw: bool = False) -> Iterator:
+        permitted(self.path)
         kept = read_elements(self.path) if os.path.exists(self.path) else None
         return Keeping(lambda: self.input.open(scope), self._write, kept)
 

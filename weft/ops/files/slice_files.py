@@ -6,6 +6,7 @@ named by a pattern. `open_checkpoint` reads this format and the newer one (stora
 
 from __future__ import annotations
 
+import math
 import os
 import uuid
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from weft.storage.table import Table, write_table
 from weft.storage.tensor_slice import (
     Shape,
     TensorSlice,
+    covers,
     from_proto,
     full_slice,
     overlap,
@@ -134,15 +136,13 @@ class SliceFileReader:
         dtype, shape = self.dtype_and_shape(key)
         if slice_ is None:
             slice_ = full_slice(len(shape))
+        if not covers(shape, self._slices[key], slice_):
+            raise errors.InvalidArgumentError(None, None, "Error copying slice data")
         result = np.empty(sliced_shape(shape, slice_), dtype.np_storage)
-        covered = 0
         for stored, table in self._slices[key].items():
             common = overlap(shape, stored, slice_)
             if common is not None:
                 result[common[1]] = self._part(key, stored, table, dtype, shape)[common[0]]
-                covered += result[common[1]].size
-        if covered != result.size:
-            raise errors.InvalidArgumentError(None, None, "Error copying slice data")
         return result
 
     def _part(
@@ -163,7 +163,13 @@ class SliceFileReader:
             flat = np.frombuffer(tensor.tensor_content, dtype.np_storage)
         else:
             flat = _from_field(list(getattr(tensor, _FIELDS[dtype.name])), dtype)
-        return flat.reshape(sliced_shape(shape, slice_))
+        wanted = sliced_shape(shape, slice_)
+        if flat.size != math.prod(wanted):
+            raise errors.DataLossError(
+                None, None, f"{table.name} holds {flat.size} elements for a slice of tensor"
+                f" {key.decode()} of shape {list(wanted)}",
+            )  # fmt: skip
+        return flat.reshape(wanted)
 
 
 # ---- writing ------------------------------------------------------------------------------------

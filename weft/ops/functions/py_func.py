@@ -19,6 +19,7 @@ from weft.graph.constant import to_array
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, Tensor, get_default_graph
 from weft.graph.op_def import OpDef, op
+from weft.ops.functions.py_tokens import own_token
 from weft.ops.kit.eager import EagerGraph, constants, executing_eagerly
 from weft.ops.state.resource_variable import ResourceVariable
 
@@ -91,10 +92,12 @@ def _converted(value: Any, dtype: DType) -> Tensor:
 
 def function_of(token: str) -> PyFunction:
     """The function behind `token`."""
-    holder = _functions.get(token)
+    own = own_token(token)
+    holder = None if own is None else _functions.get(own)
     if holder is None:
+        name = token.partition("@")[0]
         raise errors.InvalidArgumentError(
-            None, None, f"ValueError: callback {token} is not found: the graph holds a Python"
+            None, None, f"ValueError: callback {name} is not found: the graph holds a Python"
             " function of another process",
         )  # fmt: skip
     return holder
@@ -104,7 +107,7 @@ def function_of(token: str) -> PyFunction:
 
 
 def _call_with_arrays(input: list[Any], token: str, types: list[DType]) -> list[np.ndarray]:
-    holder = function_of(token)
+    holder, token = function_of(token), token.partition("@")[0]
     try:
         result = holder.function(*[_for_python(v) for v in input])
     except Exception as error:
@@ -197,7 +200,7 @@ def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DT
     runs_on="host",
 )  # fmt: skip
 def eager_py_func_op(xp: Any, ctx: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
-    holder = function_of(token)
+    holder, token = function_of(token), token.partition("@")[0]
     try:
         call = holder.call(ctx, input, Tout)
     except Exception as error:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from weft.core.expansion import inflate
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # by the colour type of the file
 _COLOR_TYPES = {channels: color_type for color_type, channels in _CHANNELS.items()}
@@ -38,7 +40,7 @@ def read(data: bytes) -> tuple[np.ndarray, np.ndarray | None]:
     header = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     width, height, _, color_type, _, _, interlaced = header
     channels = _CHANNELS[color_type]
-    stream = zlib.decompress(chunks[b"IDAT"])
+    stream = inflate(chunks[b"IDAT"], zlib.MAX_WBITS, "A PNG image")
     pixels = np.zeros((height, width, channels), np.uint16)
     at = 0
     for left, top, across, down in _ADAM7 if interlaced else ((0, 0, 1, 1),):

@@ -31,6 +31,7 @@ from weft.ops.nn.candidate_distributions import (
     weighted,
 )
 from weft.ops.random.random_nodes import reserve
+from weft.storage.confinement import permitted
 
 # ---- ops -----------------------------------------------------------------------------------------
 
@@ -172,7 +173,7 @@ def _fixed_weights(attrs: dict[str, Any]) -> np.ndarray:
 def _vocabulary(path: str) -> list[float]:
     """The last field of every line of a comma-separated file."""
     weights = []
-    with open(path, encoding="utf-8") as file:
+    with open(permitted(path), encoding="utf-8") as file:
         for line in file:
             try:
                 weights.append(float(line.rstrip("\n").rpartition(",")[2]))

@@ -41,10 +41,12 @@ def _binary(data: bytes, source: str, message_type: str, is_text: bool) -> bytes
     from google.protobuf import message_factory, text_format
     from google.protobuf.message import DecodeError
 
+    from weft.protos.text import merge_text
+
     made = message_factory.GetMessageClass(message_descriptor(source, message_type))()
     try:
-        text_format.Parse(data, made) if is_text else made.ParseFromString(data)
-    except (text_format.ParseError, DecodeError):
+        merge_text(data.decode(), made) if is_text else made.ParseFromString(data)
+    except (text_format.ParseError, DecodeError, UnicodeDecodeError):
         form = "text" if is_text else "binary"
         raise DataLossError(None, None, f"Unable to parse {form} protobuf") from None
     written: bytes = made.SerializePartialToString()

@@ -14,6 +14,7 @@ from weft.core.dtypes import DType
 from weft.core.errors import DataLossError
 from weft.ops.kit.shared import invalid
 from weft.ops.strings.example_wire import read_varint, varint
+from weft.storage.confinement import permitted
 
 _DEEPEST = 100  # groups in groups
 VARINT, FIXED64, DELIMITED, START_GROUP, END_GROUP, FIXED32 = range(6)
@@ -140,7 +141,7 @@ def _pool(source: str | bytes) -> Any:
     prefix = b"bytes://"
     data = source.encode() if isinstance(source, str) else source
     if not data.startswith(prefix):
-        if not os.path.exists(source):
+        if not os.path.exists(permitted(os.fsdecode(source))):
             raise invalid(
                 "Source does not represent serialized file descriptor set proto. This may be due to"
                 " a missing dependency on the file containing"

@@ -18,7 +18,7 @@ from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_objects import Queue
 from weft.storage import lmdb
 from weft.storage.file_io import open_binary
-from weft.storage.tf_record import RecordReader, open_records
+from weft.storage.tf_record import RecordReader, open_records, read_up_to
 
 Record = tuple[bytes, bytes]
 
@@ -303,7 +303,7 @@ class FixedLengthRecordReaderObject(FileReader):
 
     def open(self, work: bytes) -> None:
         self.file = open_records(work, self.encoding)
-        self.file.read(self.header)
+        read_up_to(self.file, self.header, "The header of a file")
         self.number = 0
         self.ahead = b""  # the record before, and what was read of the footer
 
@@ -312,9 +312,10 @@ class FixedLengthRecordReaderObject(FileReader):
         if self.number:
             over = self.hop - len(self.ahead)
             self.ahead = self.ahead[self.hop :]
-            if over > 0 and len(self.file.read(over)) < over:
+            if over > 0 and len(read_up_to(self.file, over, "A record")) < over:
                 return None
-        self.ahead += self.file.read(self.record + self.footer - len(self.ahead))
+        wanted = self.record + self.footer - len(self.ahead)
+        self.ahead += read_up_to(self.file, wanted, "A record")
         if len(self.ahead) < self.record + self.footer:
             return None
         self.number += 1

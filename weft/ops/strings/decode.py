@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.core import errors
 from weft.core.dtypes import DType
+from weft.core.expansion import inflate
 from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
@@ -139,7 +140,7 @@ def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndar
 
     def decompress(data: builtins.bytes) -> builtins.bytes:
         try:
-            return zlib.decompress(data, bits)
+            return inflate(data, bits, "A compressed string")
         except zlib.error as error:
             raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.expansion import check_expansion
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
@@ -39,13 +41,20 @@ def as_content(array: Any, dtype: DType) -> Any:
 
 def from_content(message: Any) -> np.ndarray:
     """The array of a TensorProto, of strings as bytes too."""
-    if message.dtype != dtypes.string.as_datatype_enum or not message.tensor_content:
-        return proto_to_array(message)
     shape = tuple(dim.size for dim in message.tensor_shape.dim)
-    lengths, at = [], 0
-    for _ in range(int(np.prod(shape, dtype=np.int64))):
-        length, at = read_varint(message.tensor_content, at)
-        lengths.append(length)
+    if message.dtype != dtypes.string.as_datatype_enum or not message.tensor_content:
+        array = proto_to_array(message)
+        check_expansion(array.nbytes, message.ByteSize(), f"A tensor of shape {list(shape)}")
+        return array
+    count, lengths, at = math.prod(shape), [], 0
+    if min(shape, default=0) < 0 or count > len(message.tensor_content):
+        raise invalid(f"There are not {list(shape)} strings in a tensor")
+    try:
+        for _ in range(count):
+            length, at = read_varint(message.tensor_content, at)
+            lengths.append(length)
+    except IndexError:
+        raise invalid(f"There are not {list(shape)} strings in a tensor") from None
     ends = np.cumsum([at, *lengths]).tolist()
     return strings([message.tensor_content[a:b] for a, b in pairwise(ends)], shape)
 

@@ -16,7 +16,9 @@ from weft.lib.keras.saving.hdf5 import (
     save_variables,
     save_weights_to_hdf5_group,
 )
+from weft.lib.keras.saving.hdf5_checks import check_contained, open_to_read
 from weft.lib.keras.saving.model_config import model_from_config
+from weft.lib.keras.saving.model_text import parse_json
 from weft.lib.keras.saving.training_config import compile_arguments, is_tf_optimizer, model_metadata
 from weft.lib.keras.utils.io_utils import import_h5py, may_write
 from weft.lib.platform import tf_logging as logging
@@ -26,8 +28,10 @@ def opened(filepath: Any, purpose: str, to_write: bool = False) -> Any:
     """A file, opened and closed; one that is open already is left open."""
     h5py = import_h5py(purpose)
     if isinstance(filepath, h5py.Group):  # a File is one, too
+        if not to_write:
+            check_contained(filepath)
         return contextlib.nullcontext(filepath)
-    return new_file(filepath, purpose) if to_write else h5py.File(os.fspath(filepath), "r")
+    return new_file(filepath, purpose) if to_write else open_to_read(filepath, purpose)
 
 
 def save_model_to_hdf5(
@@ -54,7 +58,7 @@ def load_model_from_hdf5(filepath: Any, custom_objects: Any = None, compile: boo
         config = file.attrs.get("model_config")
         if config is None:
             raise ValueError("No model found in config file.")
-        model = model_from_config(json.loads(as_text(config)), custom_objects)
+        model = model_from_config(parse_json(as_text(config)), custom_objects)
         load_weights_from_hdf5_group(file["model_weights"], model.layers)
         if compile:
             _compile(model, file, custom_objects)
@@ -69,7 +73,7 @@ def _compile(model: Any, file: Any, custom_objects: Any) -> None:
             "it manually."
         )
         return
-    model.compile(**compile_arguments(json.loads(as_text(config)), custom_objects))
+    model.compile(**compile_arguments(parse_json(as_text(config)), custom_objects))
     if "optimizer_weights" not in file:
         return
     if not model._is_graph_network:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from weft.lib.keras.saving.model_text import not_too_deep, parse_json, parse_yaml
+from weft.lib.keras.utils.safe_mode import safe_mode_scope
 
 # What later versions of Keras call a model of layers.
 _RENAMED = {"Functional": "Model"}
@@ -30,8 +32,13 @@ def _as_of_this_version(config: Any) -> Any:
     return plain
 
 
-def model_from_config(config: Any, custom_objects: Any = None) -> Any:
-    """The model that `config` describes, with new weights."""
+def model_from_config(
+    config: Any, custom_objects: Any = None, *, safe_mode: bool | None = None
+) -> Any:
+    """The model that `config` describes, with new weights.
+
+    With `safe_mode`, as by default, code of Lambda layers that others wrote is refused.
+    """
     from weft.lib.keras.layers.serialization import deserialize
 
     if isinstance(config, list):
@@ -39,18 +46,21 @@ def model_from_config(config: Any, custom_objects: Any = None) -> Any:
             "`model_from_config` expects a dictionary, not a list. Maybe you meant to use "
             "`Sequential.from_config(config)`?"
         )
-    return deserialize(_as_of_this_version(config), custom_objects=custom_objects)
+    with safe_mode_scope(safe_mode):
+        return not_too_deep(
+            lambda: deserialize(_as_of_this_version(config), custom_objects=custom_objects)
+        )
 
 
-def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
+def model_from_json(
+    json_string: str, custom_objects: Any = None, *, safe_mode: bool | None = None
+) -> Any:
     """The model that `to_json` was called on, with new weights."""
-    return model_from_config(json.loads(json_string), custom_objects)
+    return model_from_config(parse_json(json_string), custom_objects, safe_mode=safe_mode)
 
 
-def model_from_yaml(yaml_string: str, custom_objects: Any = None) -> Any:
+def model_from_yaml(
+    yaml_string: str, custom_objects: Any = None, *, safe_mode: bool | None = None
+) -> Any:
     """The model that `to_yaml` was called on, with new weights."""
-    try:
-        import yaml
-    except ImportError as error:
-        raise ImportError("Requires yaml module installed (`pip install pyyaml`).") from error
-    return model_from_config(yaml.safe_load(yaml_string), custom_objects)
+    return model_from_config(parse_yaml(yaml_string), custom_objects, safe_mode=safe_mode)

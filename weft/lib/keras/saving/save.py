@@ -8,6 +8,7 @@ from typing import Any
 from weft.lib.keras.saving.hdf5_model import load_model_from_hdf5, save_model_to_hdf5
 from weft.lib.keras.saving.saved_model import load_saved_model, save_as_saved_model
 from weft.lib.keras.saving.weights import is_hdf5_path
+from weft.lib.keras.utils.safe_mode import safe_mode_scope
 from weft.lib.saved_model.files import contains_saved_model
 
 
@@ -38,8 +39,22 @@ def save_model(
     save_model_to_hdf5(model, filepath, overwrite, include_optimizer)
 
 
-def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
-    """The model that `save_model` wrote, compiled as it was."""
+def load_model(
+    filepath: Any,
+    custom_objects: Any = None,
+    compile: bool = True,
+    *,
+    safe_mode: bool | None = None,
+) -> Any:
+    """The model that `save_model` wrote, compiled as it was.
+
+    With `safe_mode`, as by default, code of Lambda layers that others wrote is refused.
+    """
+    with safe_mode_scope(safe_mode):
+        return _load(filepath, custom_objects, compile)
+
+
+def _load(filepath: Any, custom_objects: Any, compile: bool) -> Any:
     if hasattr(filepath, "create_group") or os.path.isfile(filepath):
         if _is_hdf5(filepath):
             return load_model_from_hdf5(filepath, custom_objects, compile)

@@ -21,6 +21,7 @@ from weft.lib.keras import backend as K
 from weft.lib.keras.engine.cloning import clone_and_build_model
 from weft.lib.keras.engine.network_saving import json_value
 from weft.lib.keras.saving.model_config import model_from_json
+from weft.lib.keras.saving.model_text import parse_json
 from weft.lib.keras.saving.training_config import compile_arguments, training_config
 from weft.lib.keras.utils.io_utils import ask_to_proceed_with_overwrite
 from weft.lib.platform import tf_logging as logging
@@ -198,14 +199,17 @@ def _read_asset(path: str, name: str) -> str | None:
 
 
 def load_from_saved_model(
-    saved_model_path: Any, custom_objects: dict[str, Any] | None = None
+    saved_model_path: Any,
+    custom_objects: dict[str, Any] | None = None,
+    *,
+    safe_mode: bool | None = None,
 ) -> Any:
     """The model that `export_saved_model` wrote, not compiled."""
     path = compat.as_str(saved_model_path)
     described = _read_asset(path, MODEL_JSON)
     if described is None:
         raise OSError(f"No Keras model in the SavedModel {path}: there is no assets/{MODEL_JSON}.")
-    model = model_from_json(described, custom_objects=custom_objects)
+    model = model_from_json(described, custom_objects=custom_objects, safe_mode=safe_mode)
     model.load_weights(variables_path(path))
     return model
 
@@ -263,6 +267,6 @@ def load_saved_model(filepath: Any, custom_objects: Any = None, compile: bool = 
     model = load_from_saved_model(path, custom_objects)
     config = _read_asset(path, TRAINING_JSON)
     if compile and config is not None:
-        model.compile(**compile_arguments(json.loads(config), custom_objects))
+        model.compile(**compile_arguments(parse_json(config), custom_objects))
         model.load_weights(variables_path(path))
     return model

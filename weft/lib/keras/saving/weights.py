@@ -17,6 +17,7 @@ from weft.lib.keras.saving.hdf5 import (
     new_file,
     save_weights_to_hdf5_group,
 )
+from weft.lib.keras.saving.hdf5_checks import open_to_read
 from weft.lib.keras.utils.io_utils import import_h5py, may_write
 from weft.lib.train.checkpoint.checkpoint import CheckpointLoadStatus, ObjectSaver
 from weft.lib.train.checkpoint.management import update_checkpoint_state_internal
@@ -79,9 +80,9 @@ def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
     filepath = os.fspath(filepath)
     if _is_checkpoint(filepath):
         return _load_checkpoint(model, filepath, by_name)
-    h5py = import_h5py("`load_weights` from HDF5")
+    import_h5py("`load_weights` from HDF5")
     model._assert_weights_created()
-    with h5py.File(filepath, "r") as file:
+    with open_to_read(filepath, "`load_weights` from HDF5") as file:
         group = file
         if "layer_names" not in file.attrs and "model_weights" in file:
             group = file["model_weights"]  # of a whole model

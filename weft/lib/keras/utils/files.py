@@ -40,7 +40,7 @@ def get_file(
     if md5_hash is not None and file_hash is None:
         file_hash, hash_algorithm = md5_hash, "md5"
     folder = cache_folder(cache_dir, cache_subdir)
-    path = os.path.join(folder, fname)
+    path = _path_in(folder, fname)
     archive = f"{path}.tar.gz" if untar else path
     if not _is_there(archive, file_hash, hash_algorithm):
         say(f"Downloading data from {origin}")
@@ -63,6 +63,14 @@ def cache_folder(cache_dir: str | None, cache_subdir: str) -> str:
     folder = os.path.join(base, cache_subdir)
     os.makedirs(folder, exist_ok=True)
     return folder
+
+
+def _path_in(folder: str, fname: str) -> str:
+    """The path of a file in the cache, or the full path that a program gives itself."""
+    path = os.path.join(folder, fname)
+    if not os.path.isabs(fname) and os.path.normpath(fname).split(os.sep)[0] == os.pardir:
+        raise ValueError(f"The file name {fname!r} leads out of the folder {folder}")
+    return path
 
 
 def _is_there(path: str, file_hash: str | None, algorithm: str) -> bool:

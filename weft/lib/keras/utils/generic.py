@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from weft.lib.keras.utils.safe_mode import check_code, remember_own
+
 _custom_objects: dict[str, Any] = {}
 
 
@@ -135,19 +137,22 @@ def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool
 
 def func_dump(func: Any) -> tuple[str, Any, Any]:
     """(code as text, defaults, values it closes over) of a Python function."""
-    code = base64.encodebytes(marshal.dumps(func.__code__)).decode("ascii")
+    compiled = marshal.dumps(func.__code__)
+    remember_own(compiled)
     closure = tuple(cell.cell_contents for cell in func.__closure__ or ())
-    return code, func.__defaults__, closure or None
+    return base64.encodebytes(compiled).decode("ascii"), func.__defaults__, closure or None
 
 
 def func_load(
     code: Any, defaults: Any = None, closure: Any = None, globs: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """The function that `func_dump` was given."""
+    """The function that `func_dump` was given; ValueError for code of others in safe mode."""
     if isinstance(code, (tuple, list)):
         code, defaults, closure = code
         defaults = tuple(defaults) if isinstance(defaults, list) else defaults
-    compiled = marshal.loads(_as_bytes(code))
+    content = _as_bytes(code)
+    check_code(content)
+    compiled = marshal.loads(content)
     cells = None if closure is None else tuple(map(_as_cell, closure))
     known = globals() if globs is None else globs
     return types.FunctionType(compiled, known, compiled.co_name, defaults, cells)

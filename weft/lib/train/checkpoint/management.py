@@ -18,6 +18,7 @@ from weft.lib.platform import tf_logging as logging
 from weft.ops.state import global_step as training_util
 from weft.ops.state.variable_scope import variable_creator_scope
 from weft.protos.checkpoint import CheckpointState
+from weft.protos.text import merge_text
 from weft.storage import file_io
 from weft.storage.bundle import index_path
 
@@ -126,7 +127,7 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
     try:
         if not file_io.exists(path):
             return None
-        state = text_format.Merge(file_io.read_file_to_string(path), CheckpointState())
+        state = merge_text(file_io.read_file_to_string(path), CheckpointState())
     except (errors.OpError, text_format.ParseError) as error:
         logging.warning("%s: %s", type(error).__name__, error)
         logging.warning("%s: Checkpoint ignored", path)
