@@ -38,6 +38,11 @@ def tensors(**values: Any) -> list[Tensor]:
     return [convert_to_tensor(value, name=name) for name, value in values.items()]
 
 
+def tensors_of(dtype: Any, **values: Any) -> list[Tensor]:
+    """Values as tensors of one type, each under the name of its keyword."""
+    return [convert_to_tensor(value, dtype, name) for name, value in values.items()]
+
+
 def as_type_of(other: Any, name: str, value: Any) -> Tensor:
     """`value` as a tensor of the type that `other` has."""
     return convert_to_tensor(value, dtype=other.dtype.base_dtype, name=name)
