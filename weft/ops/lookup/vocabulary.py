@@ -22,7 +22,7 @@ from weft.ops.math import casts, math
 
 
 def _check_vocabulary(vocabulary_file: Any, vocab_size: int | None, shown: bool) -> None:
-    if vocabulary_file is None or (isinstance(vocabulary_file, str) and not vocabulary_file):
+    if isinstance(vocabulary_file, str | None) and not vocabulary_file:
         raise ValueError("vocabulary_file must be specified and must not be empty.")
     if vocab_size is not None and vocab_size < 1:
         value = vocabulary_file
@@ -132,9 +132,7 @@ def index_to_string_table_from_tensor(
     if vocabulary_list is None:
         raise ValueError("vocabulary_list must be specified.")
     with name_scope(name, "index_to_string"):
-        strings = convert_to_tensor(vocabulary_list, dtypes.string)
-        keys = casts.cast(math.range(array.size(strings)), dtypes.int64)
-        initializer = KeyValueTensorInitializer(
-            keys, strings, dtypes.int64, dtypes.string, name="table_init"
-        )
-        return StaticHashTable(initializer, default_value)
+        words = convert_to_tensor(vocabulary_list, dtypes.string)
+        numbers = casts.cast(math.range(array.size(words)), dtypes.int64)
+        content = KeyValueTensorInitializer(numbers, words, name="table_init")
+        return StaticHashTable(content, default_value)
