@@ -299,7 +299,7 @@ def required_space_to_batch_paddings(
         sizes, blocks = tensors_of(dtypes.int32, **given)
         blocks.shape.assert_is_fully_defined()
         blocks.shape.assert_has_rank(1)
-        count = blocks.dims[0]
+        count = blocks.shape.as_list()[0] or 0
         if count == 0:
             return array.zeros([0, 2], dtypes.int32), array.zeros([0, 2], dtypes.int32)
         sizes.shape.assert_is_compatible_with([count])
@@ -320,6 +320,9 @@ def _base(paddings: Any, count: int) -> Tensor:
 def _evened(size: Any, block: Any, before: Any, after: Any, axes: range) -> tuple[Tensor, Tensor]:
     whole = size + before + after
     extra = (block - whole % block) % block
-    end = after + extra
-    paddings = array.stack([[before[axis], end[axis]] for axis in axes], name="paddings")
-    return paddings, array.stack([[0, extra[axis]] for axis in axes], name="crops")
+    sides = {"paddings": (before, after + extra), "crops": ([0] * len(axes), extra)}
+    paddings, crops = (
+        array.stack([[low[axis], high[axis]] for axis in axes], name=name)
+        for name, (low, high) in sides.items()
+    )
+    return paddings, crops

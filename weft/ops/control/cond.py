@@ -364,7 +364,7 @@ def smart_cond(
     name: str | None = None,
 ) -> Any:
     """`cond`, or only the branch that will run when `pred` is known now."""
-    branches = {"true_fn": true_fn, "false_fn": false_fn}
+    branches: dict[str, Any] = {"true_fn": true_fn, "false_fn": false_fn}
     for argument, function in branches.items():
         if not callable(function):
             raise TypeError(f"`{argument}` must be callable.")

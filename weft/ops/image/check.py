@@ -26,7 +26,7 @@ def dimensions(image: Tensor, rank: int) -> list[Any]:
     """The sizes, as integers where known and as scalars of the graph elsewhere."""
     if image.shape.is_fully_defined():
         return image.shape.as_list()
-    sizes = image.shape.with_rank(rank).as_list()
+    sizes: list[Any] = image.shape.with_rank(rank).as_list()
     for axis, scalar in enumerate(array.unstack(array.shape(image), rank)):
         sizes[axis] = scalar if sizes[axis] is None else sizes[axis]
     return sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,8 +135,8 @@ def ssim(
     """Structural similarity, 1 for equal images."""
     first, second = tensors(img1=img1, img2=img2)
     first, _, _ = _once_compatible(first, second, first)
-    top, *images = _as_floats(max_val, first, second)
-    similarity, _ = _per_channel(*images, top, filter_size, filter_sigma, k1, k2)
+    top, first, second = _as_floats(max_val, first, second)
+    similarity, _ = _per_channel(first, second, top, filter_size, filter_sigma, k1, k2)
     return math.reduce_mean(similarity, [-1])
 
 
@@ -153,9 +154,8 @@ def _halved(images: list[Tensor], heads: list[Tensor], tails: list[Tensor]) -> A
 
 def _padded(images: list[Tensor], rest: Tensor) -> list[Tensor]:
     """Images with a last row or column more where `rest` has a 1."""
-    after = array.expand_dims(rest, -1)
-    margins = array.pad(after, [[1, 0], [1, 0]])
-    return [array.pad(image, margins, "SYMMETRIC") for image in images]
+    margins = array.pad(array.expand_dims(rest, -1), [[1, 0], [1, 0]])
+    return [*map(partial(array.pad, paddings=margins, mode="SYMMETRIC"), images)]
 
 
 def ssim_multiscale(
@@ -179,7 +179,7 @@ def ssim_multiscale(
                 if number:
                     images, tails = _halved(images, heads, tails)
                 similarity, structure = _per_channel(
-                    *images, top, filter_size, filter_sigma, k1, k2
+                    images[0], images[1], top, filter_size, filter_sigma, k1, k2
                 )
                 parts.append(relu(structure))
         # The luminance counts at the last scale only.

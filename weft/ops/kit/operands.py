@@ -55,8 +55,8 @@ def values_of(x: Any) -> Any:
 
 def with_values(x: Any, values: Any) -> Any:
     """`values` at the places of `x`, if that is a SparseTensor or IndexedSlices."""
-    if isinstance(x, SparseTensor):
-        return SparseTensor(x.indices, values, x.dense_shape)
-    if isinstance(x, IndexedSlices):
-        return IndexedSlices(values, x.indices, x.dense_shape)
+    kinds: tuple[Any, ...] = (SparseTensor, IndexedSlices)
+    for kind in kinds:
+        if isinstance(x, kind):
+            return kind(values=values, indices=x.indices, dense_shape=x.dense_shape)
     return values

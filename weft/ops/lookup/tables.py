@@ -200,16 +200,17 @@ def _hash_function(spec: HasherSpec) -> Callable[..., Tensor]:
 
 
 def _check_id_table(table: Any, key_dtype: DType) -> None:
-    known = (dtypes.int64, dtypes.string)
-    if table.key_dtype not in known:
-        raise TypeError(f"Invalid key dtype, expected one of {known}, but got {table.key_dtype!r}.")
-    if table.key_dtype.is_integer != key_dtype.is_integer:
+    known, own, value = (dtypes.int64, dtypes.string), table.key_dtype, table.value_dtype
+    wrong = None
+    if own not in known:
+        wrong = f"key dtype, expected one of {known}, but got {own!r}."
+    elif own.is_integer != key_dtype.is_integer:
         kind = "integer" if key_dtype.is_integer else "non-integer"
-        raise TypeError(f"Invalid key dtype, expected {kind} but got {table.key_dtype!r}.")
-    if table.value_dtype != dtypes.int64:
-        raise TypeError(
-            f"Invalid value dtype, expected {dtypes.int64!r} but got {table.value_dtype!r}."
-        )
+        wrong = f"key dtype, expected {kind} but got {own!r}."
+    elif value != dtypes.int64:
+        wrong = f"value dtype, expected {dtypes.int64!r} but got {value!r}."
+    if wrong:
+        raise TypeError(f"Invalid {wrong}")
 
 
 class IdTableWithHashBuckets(LookupInterface):

@@ -95,7 +95,7 @@ def index_table_from_tensor(
             raise ValueError(f"Expected {kind}, got {keys.dtype!r}.")
         if not dtype.is_integer and keys.dtype.base_dtype != dtype:
             raise ValueError(f"Expected {dtype!r}, got {keys.dtype!r}.")
-        values = casts.cast(math.range(array.size(keys)), dtypes.int64)
+        values = _positions(keys)
         with name_scope(None, "hash_table"):
             if keys.dtype.is_integer:
                 keys = casts.cast(keys, dtypes.int64)
@@ -104,6 +104,11 @@ def index_table_from_tensor(
             )
             table = StaticHashTable(initializer, default_value)
         return _with_buckets(table, num_oov_buckets, hasher_spec, dtype)
+
+
+def _positions(vector: Tensor) -> Tensor:
+    numbers: Tensor = casts.cast(math.range(array.size(vector)), dtypes.int64)
+    return numbers
 
 
 def index_to_string_table_from_file(
@@ -133,6 +138,5 @@ def index_to_string_table_from_tensor(
         raise ValueError("vocabulary_list must be specified.")
     with name_scope(name, "index_to_string"):
         words = convert_to_tensor(vocabulary_list, dtypes.string)
-        numbers = casts.cast(math.range(array.size(words)), dtypes.int64)
-        content = KeyValueTensorInitializer(numbers, words, name="table_init")
+        content = KeyValueTensorInitializer(_positions(words), words, name="table_init")
         return StaticHashTable(content, default_value)

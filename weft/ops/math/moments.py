@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,9 +115,9 @@ def sufficient_statistics(
 
 def _count_along(x: Tensor, axes: list[int]) -> Tensor:
     """How many elements each sum over `axes` has, in the type of `x`."""
-    sizes = None if x.dims is None else [x.dims[axis] for axis in axes]
-    if sizes is not None and s.known(sizes):
-        return constant(math.prod(sizes), x.dtype.base_dtype)
+    count = None if x.dims is None else s.size(tuple(x.dims[axis] for axis in axes))
+    if count is not None:
+        return constant(count, x.dtype.base_dtype)
     return reduce_prod(gather(cast(shape(x), x.dtype), axes), name="count")
 
 
@@ -190,9 +189,9 @@ def batch_norm_with_global_normalization(
 ) -> Tensor:
     """`batch_normalization` under its older name and parameters."""
     renamed = (("input", input, "t", t), ("mean", mean, "m", m), ("variance", variance, "v", v))
-    given = [deprecated_alias(*both) for both in renamed]
-    scale = gamma if scale_after_normalization else None
-    return batch_normalization(*given, beta, scale, variance_epsilon, name)
+    x, centre, spread = (deprecated_alias(*both) for both in renamed)
+    scale, epsilon = gamma if scale_after_normalization else None, variance_epsilon
+    return batch_normalization(x, centre, spread, beta, scale, epsilon, name)  # type: ignore[arg-type]
 
 
 def l2_normalize(

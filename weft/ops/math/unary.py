@@ -278,10 +278,9 @@ _again(inv_grad, _partial_of_reciprocal, of="ReciprocalGrad")
 
 @sqrt_grad.gradient
 def _(op: Any, grad: Any) -> Any:
-    a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
-        ga = grad / a
-        return -conj(ga) * y, 0.5 * ga
+        quotient = grad / op.inputs[0]
+        return -conj(quotient) * op.outputs[0], 0.5 * quotient
 
 
 # ---- public functions -------------------------------------------------------------------------

@@ -229,12 +229,12 @@ class BaseStagingArea:
         return [raw.Identity(tensor) for tensor in taken] if apart else taken
 
     def _taken(self, tensors: Any, indices: Sequence[int]) -> Any:
-        tensors = self._here(tensors)
-        for tensor, i in zip(tensors, indices, strict=True):
+        found = [*zip(indices, self._here(tensors), strict=True)]
+        for i, tensor in found:
             tensor.set_shape(self._shapes[i])
-        if self._names:
-            return {self._names[i]: t for t, i in zip(tensors, indices, strict=True)}
-        return tensors
+        if not self._names:
+            return [tensor for _, tensor in found]
+        return {self._names[i]: tensor for i, tensor in found}
 
     @staticmethod
     def _scope_values(vals: Any) -> list[Any]:

@@ -60,8 +60,9 @@ def confusion_matrix(
     """How often (or with what weight) each label, by row, got each prediction, by column."""
     dtype = dtypes.as_dtype(dtype)
     with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)) as scope:
-        pair = tensors(labels=labels, predictions=predictions)
-        both = zip(remove_squeezable_dimensions(*pair), ("labels", "predictions"), strict=True)
+        labels, predictions = tensors(labels=labels, predictions=predictions)
+        pair = remove_squeezable_dimensions(labels, predictions)
+        both = zip(pair, ("labels", "predictions"), strict=True)
         found = {name: _classes(tensor, f"`{name}`") for tensor, name in both}
         if num_classes is None:
             largest = (math_ops.reduce_max(found[name]) for name in ("predictions", "labels"))

@@ -109,10 +109,10 @@ def compute_weighted_loss(
         get_default_graph()._last_loss_reduction = reduction  # type: ignore[attr-defined]
         with control_dependencies([assert_broadcastable(weights, losses)]):
             given = convert_to_tensor(losses)
-            floats = [math_ops.cast(x, dtypes.float32) for x in (given, weights)]
-            weighted = math_ops.multiply(*floats)
+            losses, weights = (math_ops.cast(x, dtypes.float32) for x in (given, weights))
+            weighted = math_ops.multiply(losses, weights)
             whole = reduction == Reduction.NONE
-            result = weighted if whole else _reduced(weighted, *floats, reduction)
+            result = weighted if whole else _reduced(weighted, losses, weights, reduction)
             return _added(math_ops.cast(result, given.dtype), loss_collection)
 
 

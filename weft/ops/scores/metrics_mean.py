@@ -203,12 +203,11 @@ def mean_iou(
         predictions.shape.assert_is_compatible_with(labels.shape)
         square = [num_classes, num_classes]
         matrix = metric_variable(square, dtypes.float64, name="total_confusion_matrix")
-        classes = [_flat(math_ops.cast(x, dtypes.int64)) for x in (labels, predictions)]
+        labels, predictions = (_flat(math_ops.cast(x, dtypes.int64)) for x in (labels, predictions))
         count = math_ops.cast(num_classes, dtypes.int64)
         amounts = None if weights is None else _flat(weights)
-        update = assign_add(
-            matrix, confusion_matrix(*classes, count, dtypes.float64, weights=amounts)
-        )
+        current = confusion_matrix(labels, predictions, count, dtypes.float64, weights=amounts)
+        update = assign_add(matrix, current)
         return across_replicas(_intersection_over_union, matrix), update
 
 

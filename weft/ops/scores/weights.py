@@ -44,7 +44,9 @@ def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
     """A tensor, its shape and its rank."""
     with name_scope(None, name, (value,)) as scope:
         tensor = convert_to_tensor(value, name=scope)
-        return tensor, array.shape(tensor, name="shape"), array.rank(tensor, name="rank")
+        measures = {"shape": array.shape, "rank": array.rank}
+        shape, rank = (measure(tensor, name=what) for what, measure in measures.items())
+        return tensor, shape, rank
 
 
 def _fits(weights: Tensor, values: Tensor) -> bool:

@@ -41,10 +41,10 @@ def parts_of(value: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
 def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """`sp_input` with its elements in row-major order."""
     sp_input = as_sparse(sp_input)
-    ordered = raw.SparseReorder(*parts_of(sp_input), name=name)
+    indices, values = raw.SparseReorder(*parts_of(sp_input), name=name)
     known = sp_input.shape.is_fully_defined()
     shape = sp_input.shape.as_list() if known else array.identity(sp_input.dense_shape)
-    return SparseTensor(*ordered, shape)
+    return SparseTensor(indices, values, shape)
 
 
 def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:

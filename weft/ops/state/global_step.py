@@ -51,11 +51,11 @@ def create_global_step(graph: Any = None) -> Any:
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     joined = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
-    once = {"aggregation": VariableAggregation.ONLY_FIRST_REPLICA, "trainable": False}
     with graph.as_default(), graph.name_scope(None):
         return get_variable(
-            GraphKeys.GLOBAL_STEP, [], dtypes.int64, Zeros(), collections=joined, **once
-        )
+            GraphKeys.GLOBAL_STEP, [], dtypes.int64, Zeros(), collections=joined,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA, trainable=False,
+        )  # fmt: skip
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
@@ -92,11 +92,9 @@ def _get_global_step_read(graph: Any = None) -> Tensor | None:
 def _get_or_create_global_step_read(graph: Any = None) -> Tensor | None:
     graph = graph or get_default_graph()
     read = _get_global_step_read(graph)
-    if read is not None:
-        return read
-    step = get_global_step(graph)
+    step = get_global_step(graph) if read is None else None
     if step is None:
-        return None
+        return read
     with _within(graph, step):
         value = step.initialized_value() if isinstance(step, Variable) else step
         add_to_collection(GLOBAL_STEP_READ_KEY, value + 0)

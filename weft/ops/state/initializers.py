@@ -171,7 +171,7 @@ _TRUNCATED_STDDEV = 0.87962566103423978
 class VarianceScaling(Initializer):
     """Random with a variance of `scale` over the number of inputs, outputs, or their mean."""
 
-    _settings = ("scale", "mode", "distribution", "seed")
+    _settings: tuple[str, ...] | None = ("scale", "mode", "distribution", "seed")
 
     def __init__(
         self,

@@ -126,4 +126,5 @@ def report_uninitialized_variables(
             if not held:
                 return constant([], dtypes.string)
             missing = math.logical_not(array.stack(held))
-            return indexing.boolean_mask(constant([v.op.name for v in variables]), missing)
+            names = [variable.op.name for variable in variables]
+            return indexing.boolean_mask(constant(names), missing)
