@@ -77,7 +77,7 @@ class InitializableLookupTableBase(LookupInterface):
         self._initializer = initializer
         with init_scope():
             value = self._default_value = convert_to_tensor(default_value, self._value_dtype)
-            value.shape.assert_is_compatible_with([])
+            value.shape.merge_with([])
             self._resource_handle = self._create_resource()
             self._init_op = self._initialize()
 
