@@ -32,6 +32,11 @@ def _check_vocabulary(vocabulary_file: Any, vocab_size: int | None, shown: bool)
         raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.{where}")
 
 
+def _check_list(vocabulary_list: Any) -> None:
+    if vocabulary_list is None:
+        raise ValueError("vocabulary_list must be specified.")
+
+
 def _check_keys(num_oov_buckets: int, dtype: DType) -> None:
     if num_oov_buckets < 0:
         raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
@@ -83,8 +88,7 @@ def index_table_from_tensor(
     name: str | None = None,
 ) -> Any:
     """The table from the elements of a vector to their positions."""
-    if vocabulary_list is None:
-        raise ValueError("vocabulary_list must be specified.")
+    _check_list(vocabulary_list)
     dtype = dtypes.as_dtype(dtype)
     _check_keys(num_oov_buckets, dtype)
     # The table lies outside of functions, and so does all that fills it.
@@ -134,8 +138,7 @@ def index_to_string_table_from_tensor(
     vocabulary_list: Any, default_value: Any = "UNK", name: str | None = None
 ) -> StaticHashTable:
     """The table from positions to the elements of a vector."""
-    if vocabulary_list is None:
-        raise ValueError("vocabulary_list must be specified.")
+    _check_list(vocabulary_list)
     with name_scope(name, "index_to_string"):
         words = convert_to_tensor(vocabulary_list, dtypes.string)
         content = KeyValueTensorInitializer(_positions(words), words, name="table_init")

@@ -120,14 +120,14 @@ def _sampled_logits(
 
 def _row_products(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
     """inputs[i] times each of its `num_true` rows, [batch, num_true]."""
-    width, x = shape(rows)[1:2], rows
-    each = [-1, num_true]
-    for outer, compute in (
-        (each, lambda grouped: raw.Mul(expand_dims(inputs, 1), grouped)),
-        ([-1], _sum_rows),
-    ):
-        x = compute(reshape(x, concat([outer, width], 0)))
-    return reshape(x, each)
+    width = shape(rows)[1:2]
+
+    def as_rows(x: Tensor, *outer: int) -> Tensor:
+        return reshape(x, concat([outer, width], 0))
+
+    grouped = as_rows(rows, -1, num_true)
+    products = as_rows(raw.Mul(expand_dims(inputs, 1), grouped), -1)
+    return reshape(_sum_rows(products), [-1, num_true])
 
 
 def _penalties(hits: Any, labels: Tensor, logits: Tensor, num_sampled: int) -> Tensor:
