@@ -30,6 +30,12 @@ def test_a_static_table() -> None:
         assert dict(zip(keys, values, strict=True)) == {b"a": 1, b"b": 2}
 
 
+def test_a_default_value_that_is_no_scalar() -> None:
+    content = tf.lookup.KeyValueTensorInitializer(["a"], [1])
+    with pytest.raises(ValueError, match=r"Shapes \(1,\) and \(\) are not compatible"):
+        tf.lookup.StaticHashTable(content, default_value=[-1])
+
+
 def test_keys_that_contradict_each_other() -> None:
     table = lookup.HashTable(lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), -1)
     with tf.Session() as sess:

@@ -22,6 +22,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.array.array import blank, deprecated_alias, divide, invalid, pad_with
+from weft.ops.kit.operands import tensors_of
 
 
 def _block_shape(c: ShapeContext) -> tuple[int | None, np.ndarray | None]:
@@ -266,7 +267,13 @@ def space_to_batch(
 ) -> Tensor:
     """`space_to_batch_nd` of images, with square blocks."""
     size = deprecated_alias("block_shape", block_shape, "block_size", block_size)
-    result = space_to_batch_nd(input, np.array([size, size], np.int64), paddings, name=name)
+    return _of_images(space_to_batch_nd, input, size, paddings, name)
+
+
+def _of_images(
+    compute: Callable[..., Tensor], images: Any, side: Any, margins: Any, name: str | None
+) -> Tensor:
+    result = compute(images, np.array([side, side], np.int64), margins, name=name)
     result.set_shape(result.shape.with_rank(4))
     return result
 
@@ -280,9 +287,7 @@ def batch_to_space(
 ) -> Tensor:
     """`batch_to_space_nd` of images, with square blocks."""
     size = deprecated_alias("block_shape", block_shape, "block_size", block_size)
-    result = batch_to_space_nd(input, np.array([size, size], np.int64), crops, name=name)
-    result.set_shape(result.shape.with_rank(4))
-    return result
+    return _of_images(batch_to_space_nd, input, size, crops, name)
 
 
 def required_space_to_batch_paddings(
@@ -290,28 +295,34 @@ def required_space_to_batch_paddings(
 ) -> tuple[Tensor, Tensor]:
     """(paddings, crops) that make every spatial dimension divisible by its block."""
     with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
-        input_shape = convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
-        block_shape = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
-        block_shape.shape.assert_is_fully_defined()
-        block_shape.shape.assert_has_rank(1)
-        count = block_shape.dims[0]
+        given = {"input_shape": input_shape, "block_shape": block_shape}
+        sizes, blocks = tensors_of(dtypes.int32, **given)
+        blocks.shape.assert_is_fully_defined()
+        blocks.shape.assert_has_rank(1)
+        count = blocks.shape.as_list()[0] or 0
         if count == 0:
             return array.zeros([0, 2], dtypes.int32), array.zeros([0, 2], dtypes.int32)
-        input_shape.shape.assert_is_compatible_with([count])
-        if base_paddings is None:
-            base_paddings = array.zeros([count, 2], dtypes.int32)
-        else:
-            base_paddings = convert_to_tensor(
-                base_paddings, dtype=dtypes.int32, name="base_paddings"
-            )
-            base_paddings.shape.assert_is_compatible_with([count, 2])
-        known = [constant_value(x) for x in (block_shape, input_shape, base_paddings)]
-        if all(value is not None for value in known):
-            block_shape, input_shape, base_paddings = known
-        before, after = base_paddings[:, 0], base_paddings[:, 1]
-        whole = input_shape + before + after
-        extra = (block_shape - whole % block_shape) % block_shape
-        total = after + extra
-        paddings = array.stack([[before[i], total[i]] for i in range(count)], name="paddings")
-        crops = array.stack([[0, extra[i]] for i in range(count)], name="crops")
-        return paddings, crops
+        sizes.shape.assert_is_compatible_with([count])
+        numbers: Any = (blocks, sizes, _base(base_paddings, count))
+        known = [constant_value(x) for x in numbers]
+        block, size, base = numbers if any(value is None for value in known) else known
+        return _evened(size, block, base[:, 0], base[:, 1], range(count))
+
+
+def _base(paddings: Any, count: int) -> Tensor:
+    if paddings is None:
+        return array.zeros([count, 2], dtypes.int32)
+    given = convert_to_tensor(paddings, dtypes.int32, "base_paddings")
+    given.shape.assert_is_compatible_with([count, 2])
+    return given
+
+
+def _evened(size: Any, block: Any, before: Any, after: Any, axes: range) -> tuple[Tensor, Tensor]:
+    whole = size + before + after
+    extra = (block - whole % block) % block
+    sides = {"paddings": (before, after + extra), "crops": ([0] * len(axes), extra)}
+    paddings, crops = (
+        array.stack([[low[axis], high[axis]] for axis in axes], name=name)
+        for name, (low, high) in sides.items()
+    )
+    return paddings, crops

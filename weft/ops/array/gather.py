@@ -22,6 +22,7 @@ from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.array.coordinates import is_grid
+from weft.ops.kit.operands import operands
 from weft.ops.kit.row_updates import check_range
 from weft.ops.kit.shared import as_array, blank, invalid, is_concrete, place
 from weft.ops.kit.value_checks import are_within, must_hold
@@ -357,9 +358,8 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: An
 
 
 def _batch_gather_nd(params: Any, indices: Any, batch_dims: Any, name: str | None) -> Tensor:
-    with name_scope(name, "BatchGatherND", [params, indices]):
-        indices = convert_to_tensor(indices, name="indices")
-        params = convert_to_tensor(params, name="params")
+    given = {"indices": indices, "params": params}
+    with operands(name, "BatchGatherND", **given) as (_, indices, params):
         if not isinstance(batch_dims, int):
             raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
         if batch_dims < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -163,13 +164,12 @@ def _split_slices_like(
 def _split_columns(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[IndexedSlices]:
     """Every value has the same rows as `grad`, and some of its columns."""
     count = shape(sizes[0])
-    mask = concat([fill([at], 0), [1], fill(count - at - 1, 0)], 0)
-    begin = fill(count, 0)
-    pieces = []
+    step = concat([fill([at], 0), [1], fill(count - at - 1, 0)], 0)
+    begin, pieces = fill(count, 0), []
     for dims in sizes:
-        extent = concat([[-1], raw.Slice(dims, [1], [-1])], 0)
-        pieces.append(IndexedSlices(raw.Slice(grad.values, begin, extent), grad.indices, dims))
-        begin = begin + dims * mask
+        columns = raw.Slice(grad.values, begin, concat([[-1], raw.Slice(dims, [1], [-1])], 0))
+        pieces.append(IndexedSlices(columns, grad.indices, dims))
+        begin = begin + dims * step
     return pieces
 
 
@@ -302,38 +302,32 @@ def parallel_concat_(xp: Any, values: list[Any]) -> Any:
 
 def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     """The `values` joined along the existing dimension `axis`."""
-    if not isinstance(values, list | tuple):
-        values = [values]
-    if len(values) == 1:
-        with name_scope(name):
-            dim = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
-            dim.shape.assert_has_rank(0)
-            return identity(values[0], name=name)
-    return concat_v2_(values, axis, name=name)
+    parts = values if isinstance(values, list | tuple) else [values]
+    if len(parts) != 1:
+        return concat_v2_(parts, axis, name=name)
+    with name_scope(name):
+        convert_to_tensor(axis, dtypes.int32, "concat_dim").shape.assert_has_rank(0)
+        return identity(parts[0], name=name)
 
 
 def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
     """The `values`, all of one shape, joined along a new dimension `axis`."""
     if axis == 0:
-        try:
-            # Constants become one constant; lists that hold tensors are packed on conversion.
+        # Constants become one constant; lists that hold tensors are packed on conversion.
+        with suppress(TypeError, ValueError, NotImplementedError):
             return convert_to_tensor(values, name=name)
-        except (TypeError, ValueError, NotImplementedError):
-            pass
     dims = convert_to_tensor(values[0], name=name).dims
-    if dims is not None:
-        count = len(dims) + 1
-        if not -count <= axis < count:
-            raise ValueError(f"axis = {axis} not in [{-count}, {count})")
+    if dims is not None and axis not in range(-len(dims) - 1, len(dims) + 1):
+        raise ValueError(f"axis = {axis} not in [{-len(dims) - 1}, {len(dims) + 1})")
     return pack_(values, axis=axis, name=name)
 
 
 def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Tensor:
     """`stack` along the first dimension, for values of known shape."""
     with name_scope(name):
-        first = convert_to_tensor(values[0])
-        whole = TensorShape([len(values)]).concatenate(first.shape)
-        return parallel_concat_([expand_dims(value, 0) for value in values], shape=whole)
+        row = convert_to_tensor(values[0]).shape
+        rows = [expand_dims(value, 0) for value in values]
+        return parallel_concat_(rows, TensorShape([len(rows)]).concatenate(row))
 
 
 def autopack(values: Any, dtype: Any = None, name: str | None = None) -> Any:

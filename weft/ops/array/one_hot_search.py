@@ -218,19 +218,18 @@ def sequence_mask(
     """True in the first `lengths[i]` of `maxlen` (by default the longest) places of row i."""
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
-        if maxlen is None:
-            maxlen = raw.Max(lengths, array.all_axes(lengths))
-            maxlen = raw.Maximum(constant(0, maxlen.dtype), maxlen)
-        else:
-            maxlen = convert_to_tensor(maxlen)
-        if maxlen.dims:
+        width = _longest(lengths) if maxlen is None else convert_to_tensor(maxlen)
+        if width.dims:
             raise ValueError("maxlen must be scalar for sequence_mask")
-        steps = raw.Range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
-        column = raw.Cast(array.expand_dims(lengths, -1), maxlen.dtype)
-        result = steps < column
-        if dtype is None or dtypes.as_dtype(dtype).base_dtype == dtypes.bool:
-            return result
-        return raw.Cast(result, dtype)
+        places = raw.Range(constant(0, width.dtype), width, constant(1, width.dtype))
+        mask = places < raw.Cast(array.expand_dims(lengths, -1), width.dtype)
+        wanted = dtypes.bool if dtype is None else dtypes.as_dtype(dtype)
+        return mask if wanted.base_dtype == dtypes.bool else raw.Cast(mask, dtype)
+
+
+def _longest(lengths: Tensor) -> Tensor:
+    most = raw.Max(lengths, array.all_axes(lengths))
+    return raw.Maximum(constant(0, most.dtype), most)
 
 
 def searchsorted(

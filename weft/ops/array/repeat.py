@@ -129,17 +129,13 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
         raise ValueError("indexing parameter must be either 'xy' or 'ij'")
     with name_scope(name, "meshgrid", args):
         count = len(args)
-        lines = [
-            reshape(stack(x), [-1 if j == i else 1 for j in range(count)])
-            for i, x in enumerate(args)
-        ]
+        along = [[-1 if j == i else 1 for j in range(count)] for i in range(count)]
+        lines = [reshape(stack(x), dims) for x, dims in zip(args, along, strict=True)]
         sizes = [size(x) for x in args]
         dtype = convert_to_tensor(args[0]).dtype.base_dtype
         if indexing == "xy" and count > 1:
-            rest = (1,) * (count - 2)
-            lines[0] = reshape(lines[0], (1, -1, *rest))
-            lines[1] = reshape(lines[1], (-1, 1, *rest))
-            sizes[0], sizes[1] = sizes[1], sizes[0]
+            lines[:2] = reshape(lines[0], tuple(along[1])), reshape(lines[1], tuple(along[0]))
+            sizes[:2] = sizes[1], sizes[0]
         grid = ones(sizes, dtype)
         return [line * grid for line in lines]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.core import dtypes
@@ -63,14 +63,18 @@ def _case(
     with name_scope(name, "case", [predicates]):
         if default is None:
             default, predicates, actions = _last_as_default(predicates, actions)
-        function = default
-        # From the inside out: the first predicate is asked first.
-        for predicate, action in reversed(list(zip(predicates, actions, strict=True))):
-            function = functools.partial(build, predicate, true_fn=action, false_fn=function)
-        if not exclusive:
-            return function()
-        with control_dependencies([_assert_at_most(predicates, 1, "Input error: exclusive=True")]):
-            return function()
+        choose = _nested(build, zip(predicates, actions, strict=True), default)
+        one = "Input error: exclusive=True"
+        with control_dependencies([_assert_at_most(predicates, 1, one)] if exclusive else []):
+            return choose()
+
+
+def _nested(build: Callable[..., Any], pairs: Iterable[Any], default: Function) -> Function:
+    """From the inside out, so that the first predicate is asked first."""
+    function = default
+    for predicate, action in reversed([*pairs]):
+        function = functools.partial(build, predicate, true_fn=action, false_fn=function)
+    return function
 
 
 def _checked_pairs(
@@ -89,21 +93,24 @@ def _checked_pairs(
                 name,
             )
     for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
-        _check_pair(*pair, allow_python_preds)
+        _check_pair(*_two("pred_fn_pairs", pair), allow_python_preds)
     predicates, actions = zip(*pairs, strict=True)
     return predicates, actions
 
 
+def _two(of: str, pair: Any) -> tuple[Any, Any]:
+    if isinstance(pair, tuple) and len(pair) == 2:
+        return pair
+    raise TypeError(f"Each entry in {of} must be a 2-tuple")
+
+
 def _check_pair(pred: Any, function: Any, allow_python_preds: bool) -> None:
-    if isinstance(pred, Tensor):
-        if pred.dtype != dtypes.bool:
-            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
-    elif not allow_python_preds:
-        raise TypeError(f"pred must be a Tensor, got: {pred}")
-    elif not isinstance(pred, bool):
-        raise TypeError(f"pred must be a Tensor or bool, got: {pred}")
+    allowed = (Tensor, bool) if allow_python_preds else (Tensor,)
+    if not isinstance(pred, allowed):
+        kinds = " or ".join(kind.__name__ for kind in allowed)
+        raise TypeError(f"pred must be a {kinds}, got: {pred}")
+    if isinstance(pred, Tensor) and pred.dtype != dtypes.bool:
+        raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
     if not callable(function):
         raise TypeError(f"fn for pred {getattr(pred, 'name', pred)} must be callable.")
 
@@ -168,9 +175,7 @@ def switch_case(
         function = actions[-1]
         for i, action in reversed(list(enumerate(actions[:-1]))):
             same = raw.Equal(branch_index, convert_to_tensor(i, branch_index.dtype))
-            function = functools.partial(
-                cond, same, true_fn=action, false_fn=function, strict=False
-            )
+            function = _nested(cond, [(same, action)], function)
         return function()
 
 
@@ -183,24 +188,21 @@ def _numbered_branches(branch_fns: Any, default: Function | None, index: Any) ->
         raise ValueError("Must provide at least one item in branch_fns")
     if not isinstance(branch_fns, (list, tuple, dict)):
         raise TypeError("branch_fns must be a list, tuple, or dict")
-    if isinstance(branch_fns, dict):
-        branch_fns = list(branch_fns.items())
-    if all(callable(function) for function in branch_fns):
-        branch_fns = list(enumerate(branch_fns))
-    for pair in branch_fns:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in branch_fns must be a 2-tuple")
-        key, function = pair
-        if not isinstance(key, int):
-            raise TypeError(f"key must be a Python `int`, got {type(key)}")
-        if not callable(function):
-            raise TypeError(f"fn for key {key} must be callable.")
-    keys = [key for key, _ in branch_fns]
-    if sorted(keys) != list(range(len(keys))):
-        shown = ",".join(map(str, sorted(keys)))
+    given = [*(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)]
+    numbered = enumerate(given) if all(map(callable, given)) else given
+    pairs = [_check_branch(*_two("branch_fns", pair)) for pair in numbered]
+    keys, actions = zip(*sorted(pairs, key=lambda pair: pair[0]), strict=True)
+    if keys != (*range(len(keys)),):
         raise ValueError(
             f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found"
-            f" {{{shown}}}"
+            f" {{{','.join(map(str, keys))}}}"
         )
-    actions = [function for _, function in sorted(branch_fns, key=lambda pair: pair[0])]
-    return actions if default is None else [*actions, default]
+    return [*actions] if default is None else [*actions, default]
+
+
+def _check_branch(key: Any, function: Any) -> tuple[int, Function]:
+    if not isinstance(key, int):
+        raise TypeError(f"key must be a Python `int`, got {type(key)}")
+    if not callable(function):
+        raise TypeError(f"fn for key {key} must be callable.")
+    return key, function

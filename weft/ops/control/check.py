@@ -39,6 +39,7 @@ from weft.ops.control.check_types import (
     is_numeric_tensor,
 )
 from weft.ops.control.control import Assert, group, no_op, with_dependencies
+from weft.ops.kit.operands import operands, tensors_of
 from weft.ops.math import math
 
 __all__ = [
@@ -130,18 +131,17 @@ def assert_near(
     name: str | None = None,
 ) -> Any:
     """Asserts |x - y| < atol + rtol * |y| for all elements; both are 10 epsilon by default."""
-    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, name="y", dtype=x.dtype)
+    with operands(name, "assert_near", y, rtol, atol, data, x=x) as (_, x):
         epsilon = 10 * _epsilon(x.dtype)
-        rtol = convert_to_tensor(epsilon if rtol is None else rtol, name="rtol", dtype=x.dtype)
-        atol = convert_to_tensor(epsilon if atol is None else atol, name="atol", dtype=x.dtype)
+        given = {"rtol": rtol, "atol": atol}
+        limits = {limit: epsilon if value is None else value for limit, value in given.items()}
+        y, rtol, atol = tensors_of(x.dtype, y=y, **limits)
         if data is None:
             what = f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}"
             data = [message or "", what, *_values(x=x, y=y)]
         tolerance = atol + rtol * math.abs(y)
-        condition = math.reduce_all(math.less(math.abs(x - y), tolerance))
-        return Assert(condition, data, summarize=summarize)
+        near = math.less(math.abs(x - y), tolerance)
+        return Assert(math.reduce_all(near), data, summarize=summarize)
 
 
 # ---- signs ------------------------------------------------------------------------------------
@@ -231,15 +231,15 @@ def add_check_numerics_ops() -> Operation:
     The checks run in the order the tensors were made, so that the first bad one is reported.
     """
     last: list[Tensor] = []
-    for op in get_default_graph().get_operations():
-        for output in op.outputs:
-            if output.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
-                continue
-            if op._get_control_flow_context() is not None:
-                raise ValueError(
-                    "`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow"
-                    " operations such as `tf.cond()` or `tf.while_loop()`."
-                )
-            with control_dependencies(last):
-                last = [check_numerics(output, message=output.name)]
+    outputs = [output for op in get_default_graph().get_operations() for output in op.outputs]
+    for output in outputs:
+        if output.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
+            continue
+        if output.op._get_control_flow_context() is not None:
+            raise ValueError(
+                "`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow"
+                " operations such as `tf.cond()` or `tf.while_loop()`."
+            )
+        with control_dependencies(last):
+            last = [check_numerics(output, message=output.name)]
     return group(*last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 from weft.core import dtypes
@@ -103,12 +104,8 @@ def assert_rank_in(
         given = [convert_to_tensor(rank, name="rank") for rank in ranks]
 
         def among(actual: Tensor) -> Tensor:
-            if not given:
-                return convert_to_tensor(False)
-            found = math.equal(given[0], actual)
-            for rank in given[1:]:
-                found = math.logical_or(found, math.equal(rank, actual))
-            return found
+            same = (math.equal(rank, actual) for rank in given)
+            return reduce(math.logical_or, same) if given else convert_to_tensor(False)
 
         return _assert_ranks(
             x, given, "rank in", lambda actual, values: actual in values,
@@ -119,13 +116,11 @@ def assert_rank_in(
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
     """`tensor`, which must be known to be a scalar."""
     with name_scope(name, "assert_scalar", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name=scope)
-        shape = tensor.get_shape()
-        if shape.ndims != 0:
-            raise ValueError(
-                f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: {shape}."
-            )
-        return tensor
+        scalar = convert_to_tensor(tensor, name=scope)
+        if scalar.dims == ():
+            return scalar
+        expected = f"Expected scalar shape for {scalar.name}, saw shape: {scalar.shape}."
+        raise ValueError(f"{message or ''}{expected}")
 
 
 # ---- sizes ------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import Tensor, name_scope
+from weft.graph.graph import Tensor
 from weft.graph.slices import SparseTensor
 from weft.ops.control.control import no_op
+from weft.ops.kit.operands import operands
 
 NUMERIC_TYPES = frozenset(
     (
@@ -23,22 +23,18 @@ NUMERIC_TYPES = frozenset(
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Any:
     """Asserts that x is of an integer type."""
-    with name_scope(name, "assert_integer", [x]):
-        x = convert_to_tensor(x, name="x")
-        if not x.dtype.is_integer:
-            raise TypeError(
-                f'{message or ""}  Expected "x" to be integer type.  Found: {x.name} of dtype'
-                f" {x.dtype}"
-            )
-        return no_op("statically_determined_was_integer")
+    with operands(name, "assert_integer", x=x) as (_, x):
+        if x.dtype.is_integer:
+            return no_op("statically_determined_was_integer")
+        found = f"Found: {x.name} of dtype {x.dtype}"
+        raise TypeError(f'{message or ""}  Expected "x" to be integer type.  {found}')
 
 
 def assert_type(
     tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
 ) -> Any:
     """Asserts that `tensor` is of type `tf_type`."""
-    with name_scope(name, "assert_type", [tensor]):
-        tensor = convert_to_tensor(tensor, name="tensor")
+    with operands(name, "assert_type", tensor=tensor) as (_, tensor):
         if tensor.dtype != tf_type:
             raise TypeError(f"{message or ''}  {tensor.name} must be of type {tf_type}")
         return no_op("statically_determined_correct_type")

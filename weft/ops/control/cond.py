@@ -90,28 +90,36 @@ class CondContext(ControlFlowContext):
     # ---- nodes and values ----
 
     def AddValue(self, val: Tensor) -> Tensor:
-        if val.name in self._values:
-            return self._external_values.get(val.name, val)
-        outside = self._outside(val)
+        return self._once(val, self._brought)
+
+    def _once(self, val: Tensor, bring: Callable[[Tensor], Tensor]) -> Tensor:
+        """What stands for `val` in this branch; `bring` makes it of what does outside."""
+        if val.name not in self._values:
+            self._external_values[val.name] = bring(self._outside(val))
+        return self._external_values.get(val.name, val)
+
+    def _outside(self, val: Tensor) -> Tensor:
+        """What stands for `val` just outside this branch; from now on it has been seen."""
+        self._values.add(val.name)
+        if (outer := self._outer_context) is not None:
+            val = outer.AddValue(val)
+            self._values.add(val.name)
+            self._external_values[val.name] = val
+        return val
+
+    def _switched(self, outside: Tensor) -> Tensor:
+        inside: Tensor = switch_beside(outside, self._pred)[self._branch]
+        return inside
+
+    def _brought(self, outside: Tensor) -> Tensor:
         with control_dependencies(None):
-            inside = switch_beside(outside, self._pred)[self._branch]
+            inside = self._switched(outside)
             if self._outer_context is not None:
                 self._outer_context.AddInnerOp(inside.op)
         inside.graph.prevent_fetching(inside.op)
         inside.op._set_control_flow_context(self)
         self._mark_seen(inside)
-        self._external_values[val.name] = inside
         return inside
-
-    def _outside(self, val: Tensor) -> Tensor:
-        """What stands for `val` just outside this branch; from now on it has been seen."""
-        self._values.add(val.name)
-        if self._outer_context is None:
-            return val
-        outside = self._outer_context.AddValue(val)
-        self._values.add(outside.name)
-        self._external_values[outside.name] = outside
-        return outside
 
     def _mark_seen(self, *tensors: Tensor) -> None:
         names = [tensor.name for tensor in tensors]
@@ -158,15 +166,9 @@ class CondContext(ControlFlowContext):
         if isinstance(value, Operation):
             # An operation has no value; the pivot, computed after it, stands for it.
             return with_dependencies([value], self._pivot)
-        return self._output(get_default_graph().capture(convert_to_tensor(flow_of(value))))
-
-    def _output(self, val: Tensor) -> Tensor:
-        if val.name in self._values:
-            return self._external_values.get(val.name, val)
-        # A branch that only returns something from outside.
-        inside = switch_beside(self._outside(val), self._pred)[self._branch]
-        self._external_values[val.name] = inside
-        return inside
+        # What was not seen yet is from outside, and only returned.
+        captured = get_default_graph().capture(convert_to_tensor(flow_of(value)))
+        return self._once(captured, self._switched)
 
     # ---- to and from messages ----
 
@@ -188,12 +190,9 @@ class CondContext(ControlFlowContext):
         context_def.cond_ctxt.CopyFrom(self.to_proto(export_scope=export_scope))
 
     def _read(self, context_def: Any, import_scope: str | None) -> None:
-        graph = get_default_graph()
-        self._name = prepend_name_scope(context_def.context_name, import_scope)
-        self._pred = graph.as_graph_element(prepend_name_scope(context_def.pred_name, import_scope))
-        self._pivot = graph.as_graph_element(
-            prepend_name_scope(context_def.pivot_name, import_scope)
-        )
+        names = (context_def.context_name, context_def.pred_name, context_def.pivot_name)
+        self._name, *tensors = (prepend_name_scope(name, import_scope) for name in names)
+        self._pred, self._pivot = map(get_default_graph().as_graph_element, tensors)
         self._branch = context_def.branch
         self._read_values(context_def.values_def, import_scope)
 
@@ -365,11 +364,11 @@ def smart_cond(
     name: str | None = None,
 ) -> Any:
     """`cond`, or only the branch that will run when `pred` is known now."""
-    if not callable(true_fn):
-        raise TypeError("`true_fn` must be callable.")
-    if not callable(false_fn):
-        raise TypeError("`false_fn` must be callable.")
+    branches: dict[str, Any] = {"true_fn": true_fn, "false_fn": false_fn}
+    for argument, function in branches.items():
+        if not callable(function):
+            raise TypeError(f"`{argument}` must be callable.")
     known = smart_constant_value(pred)
     if known is None:
-        return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
-    return true_fn() if known else false_fn()
+        return cond(pred, **branches, name=name)
+    return branches["true_fn" if known else "false_fn"]()

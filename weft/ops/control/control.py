@@ -105,27 +105,25 @@ def tuple_(
             t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t)
             for t in tensors
         ]
-        gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
-            if isinstance(item, Tensor):
-                item = item.op
-            elif not isinstance(item, Operation):
+            if not isinstance(item, Operation | Tensor):
                 raise TypeError(f"Control input must be Operation or Tensor: {item}")
-            gating.append(item)
-        gating = sorted(set(gating), key=lambda o: o._id)
+        waited_for = [item for item in (*tensors, *(control_inputs or ())) if item is not None]
+        gating = {item if isinstance(item, Operation) else item.op for item in waited_for}
         if not gating:
             raise ValueError(f"Must have at least one Tensor: {tensors}")
-        gate = group(*gating)
-        found: list[Any] = []
-        for item in tensors:
-            if item is None:
-                found.append(None)
-            elif isinstance(item, Operation):
-                with control_dependencies([gate]):
-                    found.append(group(item))
-            else:
-                found.append(with_dependencies([gate], item))
-        return found
+        gate = group(*sorted(gating, key=lambda operation: operation._id))
+        return [_after(gate, item) for item in tensors]
+
+
+def _after(gate: Operation, item: Any) -> Any:
+    """`item`, a tensor, an operation or None, once `gate` has run."""
+    if item is None:
+        return None
+    if not isinstance(item, Operation):
+        return with_dependencies([gate], item)
+    with control_dependencies([gate]):
+        return group(item)
 
 
 # ---- checks and reports -----------------------------------------------------------------------

@@ -74,13 +74,17 @@ def set_invariants(
     if not all(isinstance(shape, TensorShape) for shape in shapes):
         raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
     for value, entered, shape in zip(outside, enters, shapes, strict=True):
-        if not is_at_most(value.shape, shape):
-            raise ValueError(
-                f"The shape invariant specified for {value.name} is not compatible with the initial"
-                f" shape of the loop variable. It enters the loop with shape {value.shape}, but the"
-                f" specified shape invariant is {shape}."
-            )
+        _check_initial(value, shape)
         entered.set_shape(shape)
+
+
+def _check_initial(value: Tensor, invariant: TensorShape) -> None:
+    if not is_at_most(value.shape, invariant):
+        raise ValueError(
+            f"The shape invariant specified for {value.name} is not compatible with the initial"
+            f" shape of the loop variable. It enters the loop with shape {value.shape}, but the"
+            f" specified shape invariant is {invariant}."
+        )
 
 
 def check_invariant(merge: Tensor, following: Tensor) -> None:

@@ -109,19 +109,16 @@ def print_v2_op(xp: Any, input: Any, *, output_stream: str, end: str) -> None:
 def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
     """An operation that prints `inputs`: tensors, structures with tensors, and other objects."""
     stream = _stream_name(kwargs.pop("output_stream", sys.stderr))
-    name = kwargs.pop("name", None)
-    summarize, sep = kwargs.pop("summarize", 3), kwargs.pop("sep", " ")
-    end = kwargs.pop("end", os.linesep)
+    defaults = {"name": None, "summarize": 3, "sep": " ", "end": os.linesep}
+    name, summarize, sep, end = (kwargs.pop(key, value) for key, value in defaults.items())
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
-    if len(inputs) == 1 and _is_text(inputs[0]):
-        text = inputs[0]
-    else:
+    text = inputs[0] if inputs else ""
+    if len(inputs) != 1 or not _is_text(text):
         template, placeholder, tensors = _template(inputs, sep)
         text = raw.StringFormat(
-            tensors, template=template, placeholder=placeholder, summarize=summarize,
-            name=name and f"{name}_format",
-        )  # fmt: skip
+            tensors, template, placeholder, summarize, name=name and f"{name}_format"
+        )
     return print_v2_op(text, output_stream=stream, end=end, name=name)
 
 
@@ -178,14 +175,14 @@ def _shown(value: Any, placeholder: str, tensors: list[Any]) -> str:
     """`value` as text; its tensors are added to `tensors`."""
 
     def leaf(x: Any) -> Any:
-        if isinstance(x, SparseTensor):
-            tensors.extend([x.indices, x.values, x.dense_shape])
-            return f"SparseTensor(indices={placeholder}, values={placeholder}, shape={placeholder})"
-        if is_tensor(x):
+        if not is_tensor(x):
+            return x
+        if not isinstance(x, SparseTensor):
             tensors.append(x)
             return placeholder
-        return x
+        parts = {"indices": x.indices, "values": x.values, "shape": x.dense_shape}
+        tensors.extend(parts.values())
+        return f"SparseTensor({', '.join(f'{part}={placeholder}' for part in parts)})"
 
-    if isinstance(value, str):
-        return value
-    return pprint.pformat(nest.map_structure(leaf, value))
+    text = isinstance(value, str)
+    return value if text else pprint.pformat(nest.map_structure(leaf, value))

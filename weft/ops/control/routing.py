@@ -93,12 +93,17 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
         pred = convert_to_tensor(pred, name="pred")
         if isinstance(data, Tensor):
             return raw.Switch(data, pred, name=scope)
-        pairs = [raw.Switch(x, pred) for x in nest.flatten(data, expand_composites=True)]
-        no, yes = zip(*pairs, strict=True)
-        return (
-            nest.pack_sequence_as(data, no, expand_composites=True),
-            nest.pack_sequence_as(data, yes, expand_composites=True),
-        )
+        pairs = [raw.Switch(part, pred) for part in _parts(data)]
+        no, yes = (_packed(data, parts) for parts in zip(*pairs, strict=True))
+        return no, yes
+
+
+def _parts(value: Any) -> list[Any]:
+    return nest.flatten(value, expand_composites=True)
+
+
+def _packed(like: Any, parts: Sequence[Any]) -> Any:
+    return nest.pack_sequence_as(like, parts, expand_composites=True)
 
 
 def switch_beside(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
@@ -124,11 +129,8 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Any, Tensor]:
             inputs = as_indexed_slices_list(inputs)
         for value in inputs[1:]:
             nest.assert_same_structure(inputs[0], value, expand_composites=True)
-        parts = [nest.flatten(value, expand_composites=True) for value in inputs]
-        merged = [raw.Merge(list(part)) for part in zip(*parts, strict=True)]
-        values = [value for value, _ in merged]
-        packed = nest.pack_sequence_as(inputs[0], values, expand_composites=True)
-        return packed, merged[0][1]
+        merged = [raw.Merge([*same]) for same in zip(*map(_parts, inputs), strict=True)]
+        return _packed(inputs[0], [value for value, _ in merged]), merged[0][1]
 
 
 def as_indexed_slices(value: Any) -> IndexedSlices:

@@ -119,12 +119,13 @@ class WhileContext(LoopBuilder):
         return state.real_value(val)
 
     def _entered(self, val: Tensor) -> Tensor:
-        outside = val if self._outer_context is None else self._outer_context.AddValue(val)
+        outer = self._outer_context
+        outside = val if outer is None else outer.AddValue(val)
         with control_dependencies(None):
             inside = self._enter(outside, is_constant=True)
             inside.graph.prevent_feeding(inside)
-            if self._outer_context is not None:
-                self._outer_context.AddInnerOp(inside.op)
+            if outer is not None:
+                outer.AddInnerOp(inside.op)
         self._adopt_enters([inside])
         self._values.add(inside.name)
         return inside

@@ -24,15 +24,15 @@ def _loop_now(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, alone: bool, counted: bool
 ) -> Any:
     """The loop of a graph that computes at once. `alone`: the body may return the one variable."""
-    first, packed = list(loop_vars), False
-    while cond(*loop_vars):
-        loop_vars = body(*loop_vars)
-        if alone and not isinstance(loop_vars, (list, tuple)):
-            loop_vars, packed = (loop_vars,), True
-        nest.assert_same_structure(first, list(loop_vars))
+    values, packed = loop_vars, False
+    while cond(*values):
+        values = body(*values)
+        if alone and not isinstance(values, list | tuple):
+            values, packed = (values,), True
+        nest.assert_same_structure([*loop_vars], [*values])
     if counted:
-        return loop_vars[1]
-    return loop_vars[0] if packed else loop_vars
+        return values[1]
+    return values[0] if packed else values
 
 
 def while_loop(

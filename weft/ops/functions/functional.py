@@ -62,7 +62,8 @@ def _common_rows(tensors: Sequence[Tensor]) -> Dimension:
 def _stacked(arrays: Sequence[TensorArray], rows: Dimension) -> list[Tensor]:
     found = [array.stack() for array in arrays]
     for tensor in found:
-        tensor.set_shape(TensorShape([rows]).concatenate(tensor.shape[1:]))
+        inner = tensor.shape[1:]
+        tensor.set_shape(TensorShape([rows]).concatenate(inner))
     return found
 
 

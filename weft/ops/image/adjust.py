@@ -15,6 +15,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.control import control
 from weft.ops.image.check import assert_at_least_3d, assert_grayscale, require
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import is_tensor_like
 from weft.ops.math import math
 from weft.ops.random.random import random_uniform
@@ -31,36 +32,56 @@ def convert_image_dtype(
     """`image` in another type: integers span their whole range, floats go from 0 to 1."""
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
-    if not dtype.is_floating and not dtype.is_integer:
+    if not (dtype.is_floating or dtype.is_integer):
         raise AttributeError("dtype must be either floating point or integer")
     if dtype == image.dtype:
         return array.identity(image, name=name)
-    with name_scope(name, "convert_image", [image]) as name:
-        if image.dtype.is_integer and dtype.is_integer:
-            return _between_integers(image, dtype, saturate, name)
-        if image.dtype.is_floating and dtype.is_floating:
-            return math.cast(image, dtype, name=name)
-        if image.dtype.is_integer:
-            return math.multiply(math.cast(image, dtype), 1.0 / image.dtype.max, name=name)
-        # Every integer gets an equal share of the floats.
-        scaled = math.multiply(image, dtype.max + 0.5)
-        return _caster(saturate)(scaled, dtype, name=name)
+    if image.dtype.is_integer:
+        convert = _between_integers if dtype.is_integer else _from_integers
+    else:
+        floats = image.dtype.is_floating and dtype.is_floating
+        convert = _between_floats if floats else _to_integers
+    with name_scope(name, "convert_image", [image]) as scope:
+        return convert(image, dtype, _caster(saturate), scope)
+
+
+def _between_floats(image: Tensor, dtype: Any, _: Any, name: str) -> Tensor:
+    return math.cast(image, dtype, name=name)
+
+
+def _from_integers(image: Tensor, dtype: Any, _: Any, name: str) -> Tensor:
+    return math.multiply(math.cast(image, dtype), 1.0 / image.dtype.max, name=name)
+
+
+def _to_integers(image: Tensor, dtype: Any, cast: Callable[..., Tensor], name: str) -> Tensor:
+    # Every integer gets an equal share of the floats.
+    return cast(math.multiply(image, dtype.max + 0.5), dtype, name=name)
 
 
 def _caster(saturate: bool) -> Callable[..., Tensor]:
     return math.saturate_cast if saturate else math.cast
 
 
-def _between_integers(image: Tensor, dtype: Any, saturate: bool, name: str | None) -> Tensor:
+def _between_integers(image: Tensor, dtype: Any, cast: Callable[..., Tensor], name: str) -> Tensor:
     have, want = image.dtype.max, dtype.max
-    cast = _caster(saturate)
     if have > want:
         return cast(math.div(image, (have + 1) // (want + 1)), dtype, name=name)
     return math.multiply(cast(image, dtype), (want + 1) // (have + 1), name=name)
 
 
-def _as_floats(image: Tensor) -> Tensor:
-    return image if image.dtype in _FLOATS else convert_image_dtype(image, dtypes.float32)
+def _in_floats(
+    scope: operands, compute: Callable[[Tensor, str], Tensor], saturate: bool = True
+) -> Tensor:
+    """`compute(image, name of the scope)` on the image of `scope` in floats, in its own type."""
+    with scope as (name, image):
+        return _through_floats(image, compute, name, saturate)
+
+
+def _through_floats(
+    image: Tensor, compute: Callable[[Tensor, str], Tensor], name: str, saturate: bool = True
+) -> Tensor:
+    floats = image if image.dtype in _FLOATS else convert_image_dtype(image, dtypes.float32)
+    return convert_image_dtype(compute(floats, name), image.dtype, saturate)
 
 
 # ---- brightness and contrast ---------------------------------------------------------------------
@@ -68,48 +89,46 @@ def _as_floats(image: Tensor) -> Tensor:
 
 def adjust_brightness(image: Any, delta: Any) -> Tensor:
     """`image` with `delta` added, on the scale on which white is 1."""
-    with name_scope(None, "adjust_brightness", [image, delta]) as name:
-        image = convert_to_tensor(image, name="image")
-        floats = _as_floats(image)
-        adjusted = math.add(floats, math.cast(delta, floats.dtype), name=name)
-        return convert_image_dtype(adjusted, image.dtype, saturate=True)
+    return _in_floats(
+        operands(None, "adjust_brightness", delta, image=image),
+        lambda image, name: math.add(image, math.cast(delta, image.dtype), name=name),
+    )
 
 
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """Every channel's distance from its mean, times `contrast_factor`."""
-    with name_scope(None, "adjust_contrast", [images, contrast_factor]) as name:
-        images = convert_to_tensor(images, name="images")
-        adjusted = raw.AdjustContrastv2(
-            _as_floats(images), contrast_factor=contrast_factor, name=name
-        )
-        return convert_image_dtype(adjusted, images.dtype, saturate=True)
+    return _in_floats(
+        operands(None, "adjust_contrast", contrast_factor, images=images),
+        lambda images, name: raw.AdjustContrastv2(images, contrast_factor, name=name),
+    )
 
 
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """`gain * image ** gamma`"""
-    with name_scope(None, "adjust_gamma", [image, gamma, gain]):
-        image = convert_to_tensor(image, name="image")
-        floats = _as_floats(image)
+
+    def raised(image: Tensor, _: str) -> Tensor:
         checks = require(gamma >= 0, "Gamma should be a non-negative real number.")
-        if checks:
-            gamma = control.with_dependencies(checks, gamma)
-        return convert_image_dtype(gain * floats**gamma, image.dtype, saturate=True)
+        power = control.with_dependencies(checks, gamma) if checks else gamma
+        return gain * image**power
+
+    return _in_floats(operands(None, "adjust_gamma", gamma, gain, image=image), raised)
 
 
 def per_image_standardization(image: Any) -> Tensor:
     """Each image moved and scaled to mean 0 and variance 1."""
-    with name_scope(None, "per_image_standardization", [image]) as scope:
-        image = assert_at_least_3d(convert_to_tensor(image, name="image"))
-        stored = image.dtype
-        image = _as_floats(image)
-        pixels = math.reduce_prod(array.shape(image)[-3:])
-        mean = math.reduce_mean(image, axis=[-1, -2, -3], keepdims=True)
-        deviation = math.reduce_std(image, axis=[-1, -2, -3], keepdims=True)
-        # An image of one colour must not be divided by zero.
-        smallest = math.rsqrt(math.cast(pixels, image.dtype))
-        deviation = math.maximum(deviation, smallest)
-        image = math.div(image - mean, deviation, name=scope)
-        return convert_image_dtype(image, stored, saturate=True)
+    with operands(None, "per_image_standardization", image=image) as (scope, image):
+        return _through_floats(assert_at_least_3d(image), _standardized, scope)
+
+
+def _standardized(image: Tensor, name: str) -> Tensor:
+    pixels = math.reduce_prod(array.shape(image)[-3:])
+    mean, deviation = (
+        measure(image, [-1, -2, -3], keepdims=True)
+        for measure in (math.reduce_mean, math.reduce_std)
+    )
+    # An image of one colour must not be divided by zero.
+    deviation = math.maximum(deviation, math.rsqrt(math.cast(pixels, image.dtype)))
+    return math.div(image - mean, deviation, name=name)
 
 
 # ---- colour --------------------------------------------------------------------------------------
@@ -117,51 +136,49 @@ def per_image_standardization(image: Any) -> Tensor:
 
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     """The hue turned by `delta`, a fraction of the circle."""
-    with name_scope(name, "adjust_hue", [image]):
-        image = convert_to_tensor(image, name="image")
-        return convert_image_dtype(raw.AdjustHue(_as_floats(image), delta), image.dtype)
+    scope = operands(name, "adjust_hue", image=image)
+    return _in_floats(scope, lambda image, _: raw.AdjustHue(image, delta), saturate=False)
 
 
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
     """The saturation times `saturation_factor`."""
-    with name_scope(name, "adjust_saturation", [image]):
-        image = convert_to_tensor(image, name="image")
-        adjusted = raw.AdjustSaturation(_as_floats(image), saturation_factor)
-        return convert_image_dtype(adjusted, image.dtype)
+    return _in_floats(
+        operands(name, "adjust_saturation", image=image),
+        lambda image, _: raw.AdjustSaturation(image, saturation_factor),
+        saturate=False,
+    )
 
 
 def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) -> Tensor:
     """`image` as it looks after JPEG compression."""
-    with name_scope(name, "adjust_jpeg_quality", [image]):
-        image = convert_to_tensor(image, name="image")
-        stored = image.dtype
-        image = convert_image_dtype(image, dtypes.uint8)
-        if not is_tensor_like(jpeg_quality):
-            jpeg_quality = convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
-        image = raw.DecodeJpeg(raw.EncodeJpegVariableQuality(image, jpeg_quality))
-        return convert_image_dtype(image, stored)
+    with operands(name, "adjust_jpeg_quality", image=image) as (_, image):
+        pixels = convert_image_dtype(image, dtypes.uint8)
+        given = is_tensor_like(jpeg_quality)
+        quality = jpeg_quality if given else convert_to_tensor(jpeg_quality, dtypes.int32)
+        encoded = raw.EncodeJpegVariableQuality(pixels, quality)
+        return convert_image_dtype(raw.DecodeJpeg(encoded), image.dtype)
 
 
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
     """The luminance, in one channel."""
-    with name_scope(name, "rgb_to_grayscale", [images]) as name:
-        images = convert_to_tensor(images, name="images")
+    with operands(name, "rgb_to_grayscale", images=images) as (scope, images):
         floats = convert_image_dtype(images, dtypes.float32)
-        gray = math.tensordot(floats, [0.2989, 0.5870, 0.1140], [-1, -1])
-        return convert_image_dtype(array.expand_dims(gray, -1), images.dtype, name=name)
+        gray = array.expand_dims(math.tensordot(floats, _LUMINANCE, [-1, -1]), -1)
+        return convert_image_dtype(gray, images.dtype, name=scope)
 
 
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """The one channel three times."""
-    with name_scope(name, "grayscale_to_rgb", [images]) as name:
-        images = assert_grayscale(convert_to_tensor(images, name="images"))
-        ones = array.ones(array.expand_dims(array.rank(images) - 1, 0), dtype=dtypes.int32)
-        multiples = array.concat([ones, array.expand_dims(3, 0)], 0)
-        rgb = array.tile(images, multiples, name=name)
-        rgb.set_shape(images.shape[:-1].concatenate([3]))
+    with operands(name, "grayscale_to_rgb", images=images) as (scope, images):
+        gray = assert_grayscale(images)
+        before = array.ones(array.expand_dims(array.rank(gray) - 1, 0), dtypes.int32)
+        copies = array.concat([before, array.expand_dims(3, 0)], 0)
+        rgb = array.tile(gray, copies, name=scope)
+        rgb.set_shape(gray.shape[:-1].concatenate([3]))
         return rgb
 
 
+_LUMINANCE = [0.2989, 0.5870, 0.1140]
 # Columns are the new channels.
 _RGB_TO_YIQ = [
     [0.299, 0.59590059, 0.2115],
@@ -183,8 +200,8 @@ _YUV_TO_RGB = [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0
 
 def _recolored(images: Any, matrix: list[list[float]]) -> Tensor:
     images = convert_to_tensor(images, name="images")
-    kernel = convert_to_tensor(np.array(matrix), dtype=images.dtype, name="kernel")
-    return math.tensordot(images, kernel, axes=[[images.shape.ndims - 1], [0]])
+    kernel = convert_to_tensor(np.array(matrix), images.dtype, "kernel")
+    return math.tensordot(images, kernel, [[images.shape.ndims - 1], [0]])
 
 
 def rgb_to_yiq(images: Any) -> Tensor:
@@ -253,5 +270,5 @@ def random_jpeg_quality(
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:
         raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
-    quality = random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
-    return adjust_jpeg_quality(image, quality)
+    limits = min_jpeg_quality, max_jpeg_quality
+    return adjust_jpeg_quality(image, random_uniform([], *limits, dtypes.int32, seed))

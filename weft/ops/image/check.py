@@ -26,9 +26,10 @@ def dimensions(image: Tensor, rank: int) -> list[Any]:
     """The sizes, as integers where known and as scalars of the graph elsewhere."""
     if image.shape.is_fully_defined():
         return image.shape.as_list()
-    known = image.shape.with_rank(rank).as_list()
-    dynamic = array.unstack(array.shape(image), rank)
-    return [d if k is None else k for k, d in zip(known, dynamic, strict=True)]
+    sizes: list[Any] = image.shape.with_rank(rank).as_list()
+    for axis, scalar in enumerate(array.unstack(array.shape(image), rank)):
+        sizes[axis] = scalar if sizes[axis] is None else sizes[axis]
+    return sizes
 
 
 def check_at_least_3d(image: Tensor) -> list[Operation]:

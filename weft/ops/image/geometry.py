@@ -16,6 +16,7 @@ from weft.ops.control import control
 from weft.ops.control.case import case
 from weft.ops.control.cond import cond
 from weft.ops.image.check import assert_at_least_3d, check_at_least_3d, dimensions, require
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import is_tensor_like
 from weft.ops.math import math
 from weft.ops.random.random import random_uniform
@@ -65,14 +66,19 @@ def flip_up_down(image: Any) -> Tensor:
 def _random_flip(image: Any, axis: int, seed: Any, scope_name: str) -> Tensor:
     with name_scope(None, scope_name, [image]) as scope:
         image = _checked(image)
-        if not _axes_before(image):
-            mirrored = math.less(random_uniform([], 0, 1.0, seed=seed), 0.5)
-            result = cond(mirrored, lambda: array.reverse(image, [axis]), lambda: image, name=scope)
-            return _same_shape(image, result)
-        batch = array.shape(image)[0]
-        drawn = array.reshape(random_uniform([batch], 0, 1.0, seed=seed), [batch, 1, 1, 1])
-        flips = math.cast(math.round(drawn), image.dtype)
-        return flips * array.reverse(image, [axis + 1]) + (1 - flips) * image
+        if _axes_before(image):
+            return _flip_some(image, axis + 1, seed)
+        flips = math.less(random_uniform([], 0, 1.0, seed=seed), 0.5)
+        result = cond(flips, lambda: array.reverse(image, [axis]), lambda: image, name=scope)
+        return _same_shape(image, result)
+
+
+def _flip_some(images: Tensor, axis: int, seed: Any) -> Tensor:
+    """A batch in which each image is mirrored or is not."""
+    count = array.shape(images)[0]
+    drawn = array.reshape(random_uniform([count], 0, 1.0, seed=seed), [count, 1, 1, 1])
+    mirrored = math.cast(math.round(drawn), images.dtype)
+    return mirrored * array.reverse(images, [axis]) + (1 - mirrored) * images
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
@@ -149,9 +155,8 @@ def _static(sizes: list[Any]) -> list[Any]:
 
 def central_crop(image: Any, central_fraction: float) -> Tensor:
     """The middle of the image, `central_fraction` of its height and width."""
-    with name_scope(None, "central_crop", [image]):
-        image = convert_to_tensor(image, name="image")
-        if central_fraction <= 0.0 or central_fraction > 1.0:
+    with operands(None, "central_crop", image=image) as (_, image):
+        if not 0.0 < central_fraction <= 1.0:
             raise ValueError("central_fraction must be within (0, 1]")
         if central_fraction == 1.0:
             return image

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from weft.ops.array import array
 from weft.ops.control import control
 from weft.ops.control.cond import cond
 from weft.ops.image.adjust import convert_image_dtype
+from weft.ops.kit.operands import operands, tensors
 from weft.ops.math import math
 from weft.ops.nn.activations import relu, softmax
 from weft.ops.nn.dilated import depthwise_conv2d
@@ -24,13 +26,14 @@ _SCALES = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 def _compatible(img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor, list[Any]]:
     """(shape, shape, checks that both show images of one size)"""
-    shape1, shape2 = img1.shape.with_rank_at_least(3), img2.shape.with_rank_at_least(3)
-    shape1[-3:].assert_is_compatible_with(shape2[-3:])
-    if shape1.dims is not None and shape2.dims is not None:
-        outer = zip(reversed(shape1.dims[:-3]), reversed(shape2.dims[:-3]), strict=False)
-        for dim1, dim2 in outer:
-            if not (dim1 == 1 or dim2 == 1 or dim1.is_compatible_with(dim2)):
-                raise ValueError(f"Two images are not compatible: {shape1} and {shape2}")
+    shapes = [image.shape.with_rank_at_least(3) for image in (img1, img2)]
+    shapes[0][-3:].assert_is_compatible_with(shapes[1][-3:])
+    outer = [shape[:-3].as_list()[::-1] if shape.ndims else [] for shape in shapes]
+    if any(
+        None not in pair and 1 not in pair and pair[0] != pair[1]
+        for pair in zip(*outer, strict=False)
+    ):
+        raise ValueError(f"Two images are not compatible: {shapes[0]} and {shapes[1]}")
     sizes1, sizes2 = array.shape_n([img1, img2])
     enough = math.greater_equal(array.size(sizes1), 3)
     same = math.reduce_all(math.equal(sizes1[-3:], sizes2[-3:]))
@@ -39,12 +42,9 @@ def _compatible(img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor, list[Any]]:
 
 
 def _as_floats(max_val: Any, img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    top = convert_image_dtype(math.cast(max_val, img1.dtype), dtypes.float32)
-    return (
-        top,
-        convert_image_dtype(img1, dtypes.float32),
-        convert_image_dtype(img2, dtypes.float32),
-    )
+    given = (math.cast(max_val, img1.dtype), img1, img2)
+    top, img1, img2 = (convert_image_dtype(each, dtypes.float32) for each in given)
+    return top, img1, img2
 
 
 def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
@@ -54,10 +54,14 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
         error = math.reduce_mean(math.squared_difference(a, b), [-3, -2, -1])
         signal = 20 * math.log(top) / math.log(10.0)
         noise = np.float32(10 / np.log(10)) * math.log(error)
-        ratio = math.subtract(signal, noise, name="psnr")
-        _, _, checks = _compatible(a, b)
-        with control_dependencies(checks):
-            return array.identity(ratio)
+        return _once_compatible(a, b, math.subtract(signal, noise, name="psnr"))[0]
+
+
+def _once_compatible(img1: Tensor, img2: Tensor, result: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(`result` after the checks of both images, their shapes)"""
+    shape1, shape2, checks = _compatible(img1, img2)
+    with control_dependencies(checks):
+        return array.identity(result), shape1, shape2
 
 
 # ---- structural similarity -----------------------------------------------------------------------
@@ -65,18 +69,24 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
 
 def _gaussian(size: Tensor, sigma: Tensor) -> Tensor:
     """A blur [size, size, 1, 1] whose weights add up to 1."""
-    at = math.cast(math.range(size), sigma.dtype)
-    at -= math.cast(size - 1, sigma.dtype) / 2.0
-    log = math.square(at) * (-0.5 / math.square(sigma))
-    log = array.reshape(log, [1, -1]) + array.reshape(log, [-1, 1])
-    return array.reshape(softmax(array.reshape(log, [1, -1])), [size, size, 1, 1])
+    from_centre = math.cast(math.range(size), sigma.dtype) - (
+        math.cast(size - 1, sigma.dtype) / 2.0
+    )
+    line = math.square(from_centre) * (-0.5 / math.square(sigma))
+    row, column = (array.reshape(line, dims) for dims in ([1, -1], [-1, 1]))
+    weights = softmax(array.reshape(row + column, [1, -1]))
+    return array.reshape(weights, [size, size, 1, 1])
+
+
+def _shaped(x: Tensor, *dims: Any) -> Tensor:
+    """`x` in the shape that `dims` are together."""
+    return array.reshape(x, array.concat(dims, 0))
 
 
 def _blurred(x: Tensor, kernel: Tensor) -> Tensor:
-    shape = array.shape(x)
-    flat = array.reshape(x, array.concat([[-1], shape[-3:]], 0))
-    y = depthwise_conv2d(flat, kernel, strides=[1, 1, 1, 1], padding="VALID")
-    return array.reshape(y, array.concat([shape[:-3], array.shape(y)[1:]], 0))
+    sizes = array.shape(x)
+    blurred = depthwise_conv2d(_shaped(x, [-1], sizes[-3:]), kernel, [1] * 4, "VALID")
+    return _shaped(blurred, sizes[:-3], array.shape(blurred)[1:])
 
 
 def _per_channel(
@@ -84,21 +94,20 @@ def _per_channel(
     k1: float, k2: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """(similarity, what of it is contrast and structure), of each channel"""
-    size = constant(filter_size, dtype=dtypes.int32)
-    sigma = constant(filter_sigma, dtype=img1.dtype)
+    size, sigma = constant(filter_size, dtypes.int32), constant(filter_sigma, img1.dtype)
     shapes = array.shape_n([img1, img2])
-    checks = [
-        control.Assert(
-            math.reduce_all(math.greater_equal(each[-3:-1], size)), [each, size], summarize=8
-        )
-        for each in shapes
-    ]
-    with control_dependencies(checks):
+    with control_dependencies([_at_least(size, shape) for shape in shapes]):
         img1 = array.identity(img1)
     kernel = array.tile(_gaussian(size, sigma), [1, 1, shapes[0][-1], 1])
     luminance, structure = _parts(img1, img2, kernel, max_val, k1, k2)
-    axes = constant([-3, -2], dtype=dtypes.int32)
+    axes = constant([-3, -2], dtypes.int32)
     return math.reduce_mean(luminance * structure, axes), math.reduce_mean(structure, axes)
+
+
+def _at_least(size: Tensor, shape: Tensor) -> Any:
+    """A check that images are as high and wide as the filter."""
+    large = math.reduce_all(math.greater_equal(shape[-3:-1], size))
+    return control.Assert(large, [shape, size], summarize=8)
 
 
 def _parts(
@@ -124,32 +133,29 @@ def ssim(
     k2: float = 0.03,
 ) -> Tensor:
     """Structural similarity, 1 for equal images."""
-    img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
-    _, _, checks = _compatible(img1, img2)
-    with control_dependencies(checks):
-        img1 = array.identity(img1)
-    top, img1, img2 = _as_floats(max_val, img1, img2)
-    similarity, _ = _per_channel(img1, img2, top, filter_size, filter_sigma, k1, k2)
+    first, second = tensors(img1=img1, img2=img2)
+    first, _, _ = _once_compatible(first, second, first)
+    top, first, second = _as_floats(max_val, first, second)
+    similarity, _ = _per_channel(first, second, top, filter_size, filter_sigma, k1, k2)
     return math.reduce_mean(similarity, [-1])
 
 
 def _halved(images: list[Tensor], heads: list[Tensor], tails: list[Tensor]) -> Any:
     """(images at half the size, the last three of their dimensions)"""
-    flat = [
-        array.reshape(x, array.concat([[-1], t], 0)) for x, t in zip(images, tails, strict=True)
-    ]
-    rest = tails[0] % constant([2, 2, 1], dtype=dtypes.int32)
-
-    def padded() -> list[Tensor]:
-        margins = array.pad(array.expand_dims(rest, -1), [[1, 0], [1, 0]])
-        return [array.pad(x, margins, mode="SYMMETRIC") for x in flat]
-
+    flat = [_shaped(x, [-1], tail) for x, tail in zip(images, tails, strict=True)]
+    rest = tails[0] % constant([2, 2, 1], dtypes.int32)
     odd = math.reduce_any(math.not_equal(rest, 0))
-    even = cond(odd, padded, lambda: flat)
-    half = [avg_pool(x, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID") for x in even]
-    tails = [x[1:] for x in array.shape_n(half)]
-    shapes = [array.concat([h, t], 0) for h, t in zip(heads, tails, strict=True)]
+    even = cond(odd, lambda: _padded(flat, rest), lambda: flat)
+    half = [avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID") for x in even]
+    tails = [sizes[1:] for sizes in array.shape_n(half)]
+    shapes = [array.concat(both, 0) for both in zip(heads, tails, strict=True)]
     return [array.reshape(x, shape) for x, shape in zip(half, shapes, strict=True)], tails
+
+
+def _padded(images: list[Tensor], rest: Tensor) -> list[Tensor]:
+    """Images with a last row or column more where `rest` has a 1."""
+    margins = array.pad(array.expand_dims(rest, -1), [[1, 0], [1, 0]])
+    return [*map(partial(array.pad, paddings=margins, mode="SYMMETRIC"), images)]
 
 
 def ssim_multiscale(
@@ -163,15 +169,10 @@ def ssim_multiscale(
     k2: float = 0.03,
 ) -> Tensor:
     """Structural similarity at several scales, each half the size of the one before."""
-    with name_scope(None, "MS-SSIM", [img1, img2]):
-        img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
-        shape1, shape2, checks = _compatible(img1, img2)
-        with control_dependencies(checks):
-            img1 = array.identity(img1)
-        top, img1, img2 = _as_floats(max_val, img1, img2)
-        images = [img1, img2]
-        heads = [shape[:-3] for shape in (shape1, shape2)]
-        tails = [shape[-3:] for shape in (shape1, shape2)]
+    with operands(None, "MS-SSIM", img1=img1, img2=img2) as (_, first, second):
+        first, *shapes = _once_compatible(first, second, first)
+        top, *images = _as_floats(max_val, first, second)
+        heads, tails = [shape[:-3] for shape in shapes], [shape[-3:] for shape in shapes]
         parts: list[Tensor] = []
         for number in range(len(power_factors)):
             with name_scope(None, f"Scale{number}", images):
@@ -196,16 +197,20 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
         rank = images.shape.ndims
         if rank not in (3, 4):
             raise ValueError("'images' must be either 3 or 4-dimensional.")
-        if rank == 3:
-            down, across = images[1:] - images[:-1], images[:, 1:] - images[:, :-1]
-            axes = None
-        else:
-            down = images[:, 1:] - images[:, :-1]
-            across = images[:, :, 1:] - images[:, :, :-1]
-            axes = [1, 2, 3]
-        return math.reduce_sum(math.abs(down), axis=axes) + math.reduce_sum(
-            math.abs(across), axis=axes
-        )
+        down, across = _differences(images, rank - 3), _differences(images, rank - 2)
+        of_each = None if rank == 3 else [1, 2, 3]
+        by_row, by_column = (math.reduce_sum(math.abs(x), of_each) for x in (down, across))
+        return by_row + by_column
+
+
+def _differences(images: Any, axis: int, after: int = 0) -> Tensor:
+    """Each pixel but the first along `axis`, less the one before; indices name `after` more."""
+    whole = slice(None)
+    later, earlier = (
+        images[(*[whole] * axis, part, *[whole] * after)]
+        for part in (slice(1, None), slice(None, -1))
+    )
+    return later - earlier
 
 
 def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
@@ -214,16 +219,18 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
         raise ValueError(
             f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {image.shape}."
         )
-    shape = array.shape(image)
-    batch, height, width, depth = array.unstack(shape)
-    dy = image[:, 1:, :, :] - image[:, :-1, :, :]
-    dx = image[:, :, 1:, :] - image[:, :, :-1, :]
-    last_row = array.zeros(array.stack([batch, 1, width, depth]), image.dtype)
-    last_column = array.zeros(array.stack([batch, height, 1, depth]), image.dtype)
-    return (
-        array.reshape(array.concat([dy, last_row], 1), shape),
-        array.reshape(array.concat([dx, last_column], 2), shape),
+    shape, axes = array.shape(image), (1, 2)
+    sizes = array.unstack(shape)
+    changes = [_differences(image, axis, 3 - axis) for axis in axes]
+    ends = [
+        array.zeros(array.stack([*sizes[:axis], 1, *sizes[axis + 1 :]]), image.dtype)
+        for axis in axes
+    ]
+    dy, dx = (
+        array.reshape(array.concat(parts, axis), shape)
+        for axis, *parts in zip(axes, changes, ends, strict=True)
     )
+    return dy, dx
 
 
 def sobel_edges(image: Any) -> Tensor:

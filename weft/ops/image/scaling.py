@@ -73,12 +73,12 @@ def resize_images(
 
 def _size(size: Any) -> Tensor:
     try:
-        size = convert_to_tensor(size, dtypes.int32, name="size")
+        pair = convert_to_tensor(size, dtypes.int32, name="size")
     except (TypeError, ValueError):
         raise ValueError("'size' must be a 1-D int32 Tensor") from None
-    if not size.shape.is_compatible_with([2]):
-        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
-    return size
+    if pair.dims in (None, (2,), (None,)):
+        return pair
+    raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
 
 
 def _within(size: Tensor, images: Tensor) -> Tensor:

@@ -195,11 +195,10 @@ def non_max_suppression_with_overlaps_(
 # ---- public functions ----------------------------------------------------------------------------
 
 
-def _thresholds(iou_threshold: Any, score_threshold: Any) -> tuple[Tensor, Tensor]:
-    return (
-        convert_to_tensor(iou_threshold, name="iou_threshold"),
-        convert_to_tensor(score_threshold, name="score_threshold"),
-    )
+def thresholds(iou_threshold: Any, score_threshold: Any, dtype: Any = None) -> tuple[Tensor, ...]:
+    """Both as tensors."""
+    given = {"iou_threshold": iou_threshold, "score_threshold": score_threshold}
+    return tuple(convert_to_tensor(value, dtype, name) for name, value in given.items())
 
 
 def non_max_suppression(
@@ -212,7 +211,7 @@ def non_max_suppression(
 ) -> Tensor:
     """The indices of the boxes that stay, best first."""
     with name_scope(name, "non_max_suppression"):
-        limit, least = _thresholds(iou_threshold, score_threshold)
+        limit, least = thresholds(iou_threshold, score_threshold)
         return raw.NonMaxSuppressionV3(boxes, scores, max_output_size, limit, least)
 
 
@@ -227,12 +226,10 @@ def non_max_suppression_with_scores(
 ) -> tuple[Tensor, Tensor]:
     """The indices of the boxes that stay, and their scores, lowered by `soft_nms_sigma`."""
     with name_scope(name, "non_max_suppression_with_scores"):
-        limit, least = _thresholds(iou_threshold, score_threshold)
-        sigma = convert_to_tensor(soft_nms_sigma, name="soft_nms_sigma")
-        selected, kept, _ = raw.NonMaxSuppressionV5(
-            boxes, scores, max_output_size, limit, least, sigma, pad_to_max_output_size=False
-        )
-        return selected, kept
+        limits = thresholds(iou_threshold, score_threshold)
+        limits = *limits, convert_to_tensor(soft_nms_sigma, name="soft_nms_sigma")
+        found = raw.NonMaxSuppressionV5(boxes, scores, max_output_size, *limits)
+        return found[0], found[1]
 
 
 def non_max_suppression_padded(
@@ -246,7 +243,7 @@ def non_max_suppression_padded(
 ) -> Any:
     """The indices of the boxes that stay, if asked padded with zeros, and their number."""
     with name_scope(name, "non_max_suppression_padded"):
-        limit, least = _thresholds(iou_threshold, score_threshold)
+        limit, least = thresholds(iou_threshold, score_threshold)
         return raw.NonMaxSuppressionV4(
             boxes, scores, max_output_size, limit, least,
             pad_to_max_output_size=pad_to_max_output_size,

@@ -8,12 +8,11 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
-from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.ops.image.box_overlap import check_scalars, check_threshold, overlap_of, select_hard
-from weft.ops.image.suppression import LOWEST, size_given
+from weft.ops.image.suppression import LOWEST, size_given, thresholds
 from weft.ops.kit.shared import invalid
 
 
@@ -112,9 +111,8 @@ def combined_non_max_suppression(
 ) -> Any:
     """Boxes, scores, classes and their number for every image, best first over all classes."""
     with name_scope(name, "combined_non_max_suppression"):
-        limit = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
-        least = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
+        limits = thresholds(iou_threshold, score_threshold, dtypes.float32)
         return raw.CombinedNonMaxSuppression(
-            boxes, scores, max_output_size_per_class, max_total_size, limit, least,
+            boxes, scores, max_output_size_per_class, max_total_size, *limits,
             pad_per_class=pad_per_class, clip_boxes=clip_boxes,
         )  # fmt: skip

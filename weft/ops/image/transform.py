@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.image.sizes import sized
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 
 F = np.float32
@@ -128,21 +127,21 @@ def _(op: Operation, grad: Any) -> Any:
 
 def flat_transforms_to_matrices(transforms: Any) -> Tensor:
     """Transforms of 8 numbers as 3 x 3 matrices, whose last entry is 1."""
-    with name_scope("flat_transforms_to_matrices"):
-        transforms = convert_to_tensor(transforms, name="transforms")
-        if transforms.shape.ndims not in (1, 2):
-            raise ValueError(f"Transforms should be 1D or 2D, got: {transforms}")
-        rows = array.reshape(transforms, [-1, 8])
-        ones = array.ones([array.shape(rows)[0], 1])
-        return array.reshape(array.concat([rows, ones], axis=1), [-1, 3, 3])
+    with operands(None, "flat_transforms_to_matrices", transforms=transforms) as (_, given):
+        rows = _rows(given, 8, (1, 2), "Transforms should be 1D or 2D")
+        ends = array.ones([array.shape(rows)[0], 1])
+        return array.reshape(array.concat([rows, ends], 1), [-1, 3, 3])
+
+
+def _rows(x: Tensor, width: int, ranks: tuple[int, ...], message: str) -> Tensor:
+    if x.shape.ndims not in ranks:
+        raise ValueError(f"{message}, got: {x}")
+    return array.reshape(x, [-1, width])
 
 
 def matrices_to_flat_transforms(transform_matrices: Any) -> Tensor:
     """3 x 3 matrices as transforms of 8 numbers."""
-    with name_scope("matrices_to_flat_transforms"):
-        matrices = convert_to_tensor(transform_matrices, name="transform_matrices")
-        if matrices.shape.ndims not in (2, 3):
-            raise ValueError(f"Matrices should be 2D or 3D, got: {matrices}")
-        rows = array.reshape(matrices, [-1, 9])
-        rows /= rows[:, 8:9]
-        return rows[:, :8]
+    given = {"transform_matrices": transform_matrices}
+    with operands(None, "matrices_to_flat_transforms", **given) as (_, matrices):
+        rows = _rows(matrices, 9, (2, 3), "Matrices should be 2D or 3D")
+        return (rows / rows[:, 8:9])[:, :8]

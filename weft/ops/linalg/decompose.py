@@ -164,21 +164,24 @@ def self_adjoint_eig_v2_(xp: Any, input: Array, *, compute_v: bool) -> list[Arra
 
 @self_adjoint_eig_v2_.gradient
 def _(op: Operation, grad_e: Any, grad_v: Any) -> Any:
-    values = op.outputs[0]
+    values, vectors = op.outputs
     with control_dependencies([grad_e, grad_v]):
         if op.get_attr("compute_v"):
-            v = op.outputs[1]
-            # Infinite where eigenvalues coincide: their vectors are free to rotate.
-            gaps = array.expand_dims(values, -2) - array.expand_dims(values, -1)
-            f = matrix_set_diag(raw.Reciprocal(gaps), array.zeros_like(values))
-            inner = matrix_diag(grad_e) + f * matmul(v, grad_v, adjoint_a=True)
+            turned = _gap_inverses(values)
+            inner = matrix_diag(grad_e) + turned * matmul(vectors, grad_v, adjoint_a=True)
         else:
-            _, v = raw.SelfAdjointEigV2(op.inputs[0])
+            _, vectors = raw.SelfAdjointEigV2(op.inputs[0])
             inner = matrix_diag(grad_e)
-        grad_a = matmul(v, matmul(inner, v, adjoint_b=True))
+        whole = matmul(vectors, matmul(inner, vectors, adjoint_b=True))
         # Only the lower triangle is read.
-        grad_a = matrix_band_part(grad_a + adjoint(grad_a), -1, 0)
-        return matrix_set_diag(grad_a, 0.5 * matrix_diag_part(grad_a))
+        lower = matrix_band_part(whole + adjoint(whole), -1, 0)
+        return matrix_set_diag(lower, 0.5 * matrix_diag_part(lower))
+
+
+def _gap_inverses(values: Tensor) -> Tensor:
+    """Infinite where eigenvalues coincide: their vectors are free to rotate."""
+    gaps = array.expand_dims(values, -2) - array.expand_dims(values, -1)
+    return matrix_set_diag(raw.Reciprocal(gaps), array.zeros_like(values))
 
 
 def _stacked_eigen_shape(c: s.ShapeContext) -> s.Dims:

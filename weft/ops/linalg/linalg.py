@@ -120,8 +120,8 @@ def svd(
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of a Hermitian positive definite matrix."""
     with name_scope(name, "logdet", [matrix]):
-        diagonal = math.real(matrix_diag_part(raw.Cholesky(matrix)))
-        return 2.0 * math.reduce_sum(math.log(diagonal), axis=[-1])
+        logs = math.log(math.real(matrix_diag_part(raw.Cholesky(matrix))))
+        return 2.0 * math.reduce_sum(logs, [-1])
 
 
 # Above this size a batch of small matrices is better solved matrix by matrix than stage by stage.
@@ -221,15 +221,13 @@ def norm(
 
 
 def _absolute_norm(x: Tensor, ord: Any, axes: Any, is_matrix: bool) -> Tensor:
-    first = None if axes is None else axes[0]
-    if ord == 1:
-        total = math.reduce_sum(x, first, keepdims=True)
-        return math.reduce_max(total, axes[-1], keepdims=True) if is_matrix else total
-    if ord == np.inf:
-        if is_matrix:
-            x = math.reduce_sum(x, axes[1], keepdims=True)
-        return math.reduce_max(x, first, keepdims=True)
-    return math.pow(math.reduce_sum(math.pow(x, ord), axes, keepdims=True), 1.0 / ord)
+    if ord not in (1, np.inf):
+        return math.pow(math.reduce_sum(math.pow(x, ord), axes, keepdims=True), 1.0 / ord)
+    if not is_matrix:
+        reduce = math.reduce_sum if ord == 1 else math.reduce_max
+        return reduce(x, None if axes is None else axes[0], keepdims=True)
+    summed, other = axes if ord == 1 else axes[::-1]
+    return math.reduce_max(math.reduce_sum(x, summed, keepdims=True), other, keepdims=True)
 
 
 def _spectral_norm(tensor: Tensor, axes: tuple[int, int]) -> Tensor:
@@ -255,9 +253,9 @@ def normalize(
 ) -> tuple[Tensor, Tensor]:
     """(`tensor` divided by its norm, that norm with the axes kept)"""
     with name_scope(name, "normalize", [tensor]):
-        tensor = convert_to_tensor(tensor)
-        length = math.cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
-        return tensor / length, length
+        x = convert_to_tensor(tensor)
+        length = math.cast(norm(x, ord, axis, True), x.dtype)
+        return x / length, length
 
 
 # ---- the matrix exponential -------------------------------------------------------------------
@@ -387,14 +385,14 @@ def matrix_rank(
 ) -> Tensor:
     """How many singular values exceed `tol`."""
     with name_scope(name or "matrix_rank"):
-        a = convert_to_tensor(a, dtype_hint=dtypes.float32, name="a")
-        a = _checked_matrix(a, validate_args)
-        values = svd(a, compute_uv=False)
+        given = convert_to_tensor(a, dtype_hint=dtypes.float32, name="a")
+        matrix = _checked_matrix(given, validate_args)
+        values = svd(matrix, compute_uv=False)
         if tol is None:
-            epsilon = float(np.finfo(a.dtype.as_numpy_dtype).eps)
-            largest = math.reduce_max(values, axis=-1, keepdims=True)
-            tol = epsilon * _longest_side(a) * largest
-        return math.reduce_sum(math.cast(values > tol, dtypes.int32), axis=-1)
+            largest = math.reduce_max(values, -1, keepdims=True)
+            epsilon = float(np.finfo(matrix.dtype.as_numpy_dtype).eps)
+            tol = epsilon * _longest_side(matrix) * largest
+        return math.reduce_sum(math.cast(values > tol, dtypes.int32), -1)
 
 
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:

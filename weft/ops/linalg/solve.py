@@ -44,8 +44,9 @@ _SINGULAR = "Input matrix is not invertible."
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """Solves A X = `rhs`, given the Cholesky factor `chol` of A."""
     with name_scope(name, "cholesky_solve", [chol, rhs]):
-        y = raw.MatrixTriangularSolve(chol, rhs, adjoint=False, lower=True)
-        return raw.MatrixTriangularSolve(chol, y, adjoint=True, lower=True)
+        for adjoint in (False, True):
+            rhs = raw.MatrixTriangularSolve(chol, rhs, lower=True, adjoint=adjoint)
+        return rhs
 
 
 def regularized_gramian_cholesky(matrix: Tensor, l2_regularizer: Any, first_kind: bool) -> Tensor:
@@ -91,12 +92,11 @@ def _(op: Operation, grad: Any) -> Any:
     side, batch = array.shape(factor)[-1], array.shape(factor)[:-2]
     unit = eye(side, batch_shape=batch, dtype=factor.dtype)
     inverse = raw.MatrixTriangularSolve(factor, unit)
-    middle = matmul(factor, grad, adjoint_a=True)
-    middle = matrix_set_diag(middle, 0.5 * matrix_diag_part(middle))
-    middle = matrix_band_part(middle, -1, 0)
-    grad_a = matmul(matmul(inverse, middle, adjoint_a=True), inverse)
-    grad_a += adjoint(grad_a)
-    return grad_a * 0.5
+    product = matmul(factor, grad, adjoint_a=True)
+    halved = matrix_set_diag(product, 0.5 * matrix_diag_part(product))
+    lower = matrix_band_part(halved, -1, 0)
+    one_side = matmul(matmul(inverse, lower, adjoint_a=True), inverse)
+    return (one_side + adjoint(one_side)) * 0.5
 
 
 @matrix_op(

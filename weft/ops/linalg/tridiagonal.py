@@ -331,10 +331,11 @@ def _square_side(diagonals: Any) -> int:
 
 def _beside_diagonal(matrix: Any, side: int) -> tuple[Tensor, Tensor]:
     """The diagonals above and below the main one, both as long as it."""
-    turned = array.transpose(matrix)
-    above = [[i + 1, i] for i in range(side - 1)] + [[0, 0]]
-    below = [[0, 0]] + [[i - 1, i] for i in range(1, side)]
-    return array.transpose(gather_nd(turned, above)), array.transpose(gather_nd(turned, below))
+    turned, last = array.transpose(matrix), range(side - 1)
+    above = [[i + 1, i] for i in last] + [[0, 0]]
+    below = [[0, 0]] + [[i, i + 1] for i in last]
+    first, second = (array.transpose(gather_nd(turned, places)) for places in (above, below))
+    return first, second
 
 
 def _compact_from_matrix(matrix: Any) -> Tensor:

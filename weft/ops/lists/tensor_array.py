@@ -194,13 +194,12 @@ class TensorArray:
         from weft.ops.math import casts
 
         with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
-            value = convert_to_tensor(value, dtype=self._dtype, name="value")
-            with self._beside_first(value):
-                lengths = casts.cast(lengths, dtypes.int64)
-                self._learn_split(value, constant_value(lengths))
-                return self._after(
-                    raw.TensorArraySplitV3(self._handle, value, lengths, self._flow, name=name)
-                )
+            whole = convert_to_tensor(value, self._dtype, "value")
+            with self._beside_first(whole):
+                sizes = casts.cast(lengths, dtypes.int64)
+                self._learn_split(whole, constant_value(sizes))
+                given = (self._handle, whole, sizes, self._flow)
+                return self._after(raw.TensorArraySplitV3(*given, name=name))
 
     # ---- reading ----
 
@@ -251,21 +250,12 @@ class TensorArray:
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
         """The array that gathers the gradients of the elements for the gradient call `source`."""
         # Made only when the size of this array is final, which is what its last flow tells.
-        flow = self._flow if flow is None else flow
-        with name_scope(name, "TensorArrayGrad", [self._handle]):
-            with colocate_with(self._handle):
-                handle, _ = raw.TensorArrayGradV3(self._handle, flow, source=source, name=name)
-                with control_dependencies([handle]):
-                    flow = raw.Identity(flow, name="gradient_flow")
-                found = TensorArray(
-                    dtype=self._dtype,
-                    handle=handle,
-                    flow=flow,
-                    infer_shape=self._infer_shape,
-                    colocate_with_first_write_call=False,
-                )
-                found._element_shape = self._element_shape
-                return found
+        last = self._flow if flow is None else flow
+        with name_scope(name, "TensorArrayGrad", [self._handle]), colocate_with(self._handle):
+            handle, _ = raw.TensorArrayGradV3(self._handle, last, source=source, name=name)
+            with control_dependencies([handle]):
+                own_flow = raw.Identity(last, name="gradient_flow")
+            return _sharing_shape(self, handle, own_flow, colocated=False)
 
     def close(self, name: str | None = None) -> Operation:
         """An operation that lets go of all elements."""
@@ -298,16 +288,21 @@ def build_ta_with_new_flow(old_ta: TensorArray, flow: Tensor) -> TensorArray:
     """`old_ta` as it is after the operation that gave `flow`."""
     if old_ta.handle is None:
         return old_ta._after(flow)
+    colocated = old_ta._colocate_with
+    new = _sharing_shape(old_ta, old_ta.handle, flow, colocated is not None)
+    new._dynamic_size, new._colocate_with = old_ta._dynamic_size, colocated
+    return new
+
+
+def _sharing_shape(
+    array: TensorArray, handle: Tensor, flow: Tensor, colocated: bool
+) -> TensorArray:
+    """An array like `array`; what one learns of the shape of its elements, both know."""
     new = TensorArray(
-        dtype=old_ta.dtype,
-        handle=old_ta.handle,
-        flow=flow,
-        infer_shape=old_ta._infer_shape,
-        colocate_with_first_write_call=old_ta._colocate_with is not None,
-    )
-    new._dynamic_size = old_ta._dynamic_size
-    new._colocate_with = old_ta._colocate_with
-    new._element_shape = old_ta._element_shape
+        array.dtype, handle=handle, flow=flow, infer_shape=array._infer_shape,
+        colocate_with_first_write_call=colocated,
+    )  # fmt: skip
+    new._element_shape = array._element_shape
     return new
 
 
@@ -337,14 +332,15 @@ def with_flows(originals: list[Any], tensors: list[Any]) -> list[Any]:
 def _grad_source(tensor: Tensor) -> str:
     """Which call of `gradients` is being built: the name scope it opened."""
     parts = tensor.name.split("/")
-    found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
-    if not found:
-        raise ValueError(
-            "Expected op/tensor name to start with gradients (excluding scope), got:"
-            f" {tensor.name}. Calls of tf.gradients that pass through a TensorArray need a name"
-            " that starts with 'gradients', or none."
-        )
-    return "/".join(parts[: found[-1] + 1])
+    while parts and not parts[-1].startswith("gradients"):
+        parts.pop()
+    if parts:
+        return "/".join(parts)
+    raise ValueError(
+        "Expected op/tensor name to start with gradients (excluding scope), got:"
+        f" {tensor.name}. Calls of tf.gradients that pass through a TensorArray need a name"
+        " that starts with 'gradients', or none."
+    )
 
 
 def _gradients_of(op: Operation, dtype: DType, flow: Tensor, grad: Tensor) -> TensorArray:

@@ -44,14 +44,11 @@ class TensorArraySpec(TypeSpec):
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether an array could be of both types; how shapes are inferred does not count."""
-        if not isinstance(other, TypeSpec):
-            other = type_spec_from_value(other)
-        return (
-            isinstance(other, TensorArraySpec)
-            and self._dtype.is_compatible_with(other._dtype)
-            and self._element_shape.is_compatible_with(other._element_shape)
-            and self._dynamic_size == other._dynamic_size
-        )
+        spec = other if isinstance(other, TypeSpec) else type_spec_from_value(other)
+        if not isinstance(spec, TensorArraySpec) or self._dynamic_size != spec._dynamic_size:
+            return False
+        pairs = ((self._dtype, spec._dtype), (self._element_shape, spec._element_shape))
+        return all(own.is_compatible_with(theirs) for own, theirs in pairs)
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TensorArraySpec:
         """The spec that says what both say; ValueError when they contradict."""

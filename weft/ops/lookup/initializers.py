@@ -59,15 +59,16 @@ class KeyValueTensorInitializer(TableInitializerBase):
         name: str | None = None,
     ) -> None:  # fmt: skip
         with init_scope():
-            self._keys = convert_to_tensor(keys, dtype=key_dtype, name="keys")
-            self._values = convert_to_tensor(values, dtype=value_dtype, name="values")
+            self._keys = convert_to_tensor(keys, key_dtype, "keys")
+            self._values = convert_to_tensor(values, value_dtype, "values")
         self._name = "key_value_init" if name is None else name
         super().__init__(self._keys.dtype, self._values.dtype)
 
     def initialize(self, table: Any) -> Any:
         self._check_types(table)
-        with name_scope(self._name, values=(table.resource_handle, self._keys, self._values)):
-            made = raw.LookupTableImportV2(table.resource_handle, self._keys, self._values)
+        given = (table.resource_handle, self._keys, self._values)
+        with name_scope(self._name, values=given):
+            made = raw.LookupTableImportV2(*given)
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, made)
         return made
 

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.shapes import TensorShape
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import GraphKeys, get_collection, init_scope, name_scope
 from weft.graph.op_def import raw
-from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.ops.array.one_hot_search import where_v2
 from weft.ops.control.control import group, no_op
+from weft.ops.kit.operands import values_of, with_values
 from weft.ops.lookup.initializers import Typed
 from weft.ops.math import casts, math
 from weft.ops.strings.hash import (
@@ -67,17 +66,6 @@ class LookupInterface(Typed):
             )
 
 
-def _like(keys: Any, values: Tensor) -> Any:
-    """`values` sparse where the keys are."""
-    if isinstance(keys, SparseTensor):
-        return SparseTensor(keys.indices, values, keys.dense_shape)
-    return values
-
-
-def _dense(keys: Any) -> Tensor:
-    return keys.values if isinstance(keys, SparseTensor) else keys
-
-
 # ---- tables that are filled once -----------------------------------------------------------------
 
 
@@ -86,10 +74,10 @@ class InitializableLookupTableBase(LookupInterface):
 
     def __init__(self, default_value: Any, initializer: Any) -> None:
         super().__init__(initializer.key_dtype, initializer.value_dtype)
+        self._initializer = initializer
         with init_scope():
-            self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
-            self._default_value.shape.merge_with(TensorShape([]))
-            self._initializer = initializer
+            value = self._default_value = convert_to_tensor(default_value, self._value_dtype)
+            value.shape.merge_with([])
             self._resource_handle = self._create_resource()
             self._init_op = self._initialize()
 
@@ -115,12 +103,12 @@ class InitializableLookupTableBase(LookupInterface):
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         self._check_keys(keys)
-        key_tensor = _dense(keys)
+        key_tensor = values_of(keys)
         given = (self.resource_handle, key_tensor, self._default_value)
         with name_scope(name, f"{self.name}_Lookup", given):
             values = raw.LookupTableFindV2(*given)
         values.set_shape(key_tensor.shape)
-        return _like(keys, values)
+        return with_values(keys, values)
 
 
 class StaticHashTable(InitializableLookupTableBase):
@@ -133,11 +121,9 @@ class StaticHashTable(InitializableLookupTableBase):
         super().__init__(default_value, initializer)
 
     def _create_resource(self) -> Any:
-        made = raw.HashTableV2(
-            shared_name=self._shared_name, key_dtype=self._key_dtype,
-            value_dtype=self._value_dtype, name=self._name,
-        )  # fmt: skip
-        self._table_name = made.op.name.split("/")[-1]
+        kinds = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype}
+        made = raw.HashTableV2(shared_name=self._shared_name, name=self._name, **kinds)
+        self._table_name = made.op.name.rpartition("/")[2]
         return made
 
     @property
@@ -146,10 +132,9 @@ class StaticHashTable(InitializableLookupTableBase):
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys, and their values."""
-        with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
-            keys, values = raw.LookupTableExportV2(
-                self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
-            )
+        handle, kinds = self.resource_handle, (self._key_dtype, self._value_dtype)
+        with name_scope(name, f"{self.name}_Export", [handle]):
+            keys, values = raw.LookupTableExportV2(handle, *kinds)
         values.set_shape(keys.shape.concatenate(self._default_value.shape))
         return keys, values
 
@@ -193,34 +178,39 @@ class StrongHashSpec(HasherSpec):
     __slots__ = ()
 
     def __new__(cls, key: Any) -> StrongHashSpec:
-        if len(key) != 2:
-            raise ValueError(f"key must have size 2, got {len(key)}.")
-        if not all(isinstance(part, int) for part in key):
-            raise TypeError(f"Invalid key {key}. Must be unsigned integer values.")
-        return super().__new__(cls, "stronghash", key)
+        if (size := len(key)) != 2:
+            raise ValueError(f"key must have size 2, got {size}.")
+        if all(isinstance(part, int) for part in key):
+            return super().__new__(cls, "stronghash", key)
+        raise TypeError(f"Invalid key {key}. Must be unsigned integer values.")
+
+
+_HASHERS: dict[str, Callable[..., Tensor]] = {
+    "fasthash": string_to_hash_bucket_fast,
+    "legacy": string_to_hash_bucket,
+    "stronghash": string_to_hash_bucket_strong,
+}
 
 
 def _hash_function(spec: HasherSpec) -> Callable[..., Tensor]:
-    if spec.hasher == "fasthash":
-        return string_to_hash_bucket_fast
-    if spec.hasher == "legacy":
-        return string_to_hash_bucket
-    if spec.hasher == "stronghash":
-        return functools.partial(string_to_hash_bucket_strong, key=spec.key)
-    raise ValueError(f"Unknown hasher {spec.hasher}")
+    if spec.hasher not in _HASHERS:
+        raise ValueError(f"Unknown hasher {spec.hasher}")
+    keyed = {"key": spec.key} if spec.hasher == "stronghash" else {}
+    return functools.partial(_HASHERS[spec.hasher], **keyed)
 
 
 def _check_id_table(table: Any, key_dtype: DType) -> None:
-    known = (dtypes.int64, dtypes.string)
-    if table.key_dtype not in known:
-        raise TypeError(f"Invalid key dtype, expected one of {known}, but got {table.key_dtype!r}.")
-    if table.key_dtype.is_integer != key_dtype.is_integer:
+    known, own, value = (dtypes.int64, dtypes.string), table.key_dtype, table.value_dtype
+    wrong = None
+    if own not in known:
+        wrong = f"key dtype, expected one of {known}, but got {own!r}."
+    elif own.is_integer != key_dtype.is_integer:
         kind = "integer" if key_dtype.is_integer else "non-integer"
-        raise TypeError(f"Invalid key dtype, expected {kind} but got {table.key_dtype!r}.")
-    if table.value_dtype != dtypes.int64:
-        raise TypeError(
-            f"Invalid value dtype, expected {dtypes.int64!r} but got {table.value_dtype!r}."
-        )
+        wrong = f"key dtype, expected {kind} but got {own!r}."
+    elif value != dtypes.int64:
+        wrong = f"value dtype, expected {dtypes.int64!r} but got {value!r}."
+    if wrong:
+        raise TypeError(f"Invalid {wrong}")
 
 
 class IdTableWithHashBuckets(LookupInterface):
@@ -272,13 +262,13 @@ class IdTableWithHashBuckets(LookupInterface):
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         self._check_keys(keys)
-        values = _dense(keys)
+        values = values_of(keys)
         if self._table and self._table.key_dtype.base_dtype == dtypes.int64:
             values = casts.cast(values, dtypes.int64)
         if self._num_oov_buckets == 0:
-            return _like(keys, self._table.lookup(values, name=name))
+            return with_values(keys, self._table.lookup(values, name=name))
         with name_scope(name, f"{self.name}_Lookup"):
-            return _like(keys, self._ids(values))
+            return with_values(keys, self._ids(values))
 
     def _ids(self, values: Tensor) -> Tensor:
         texts = values if values.dtype.base_dtype == dtypes.string else as_string(values)
@@ -286,9 +276,9 @@ class IdTableWithHashBuckets(LookupInterface):
         buckets = hashed(texts, num_buckets=self._num_oov_buckets, name="hash_bucket")
         if not self._table:
             return buckets
-        ids = self._table.lookup(values)
-        buckets = math.add(buckets, self._table.size())
-        return where_v2(math.not_equal(ids, self._table.default_value), ids, buckets)
+        own = self._table.lookup(values)
+        others = math.add(buckets, self._table.size())
+        return where_v2(math.not_equal(own, self._table.default_value), own, others)
 
 
 class StaticVocabularyTable(IdTableWithHashBuckets):

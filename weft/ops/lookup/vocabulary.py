@@ -22,7 +22,7 @@ from weft.ops.math import casts, math
 
 
 def _check_vocabulary(vocabulary_file: Any, vocab_size: int | None, shown: bool) -> None:
-    if vocabulary_file is None or (isinstance(vocabulary_file, str) and not vocabulary_file):
+    if isinstance(vocabulary_file, str | None) and not vocabulary_file:
         raise ValueError("vocabulary_file must be specified and must not be empty.")
     if vocab_size is not None and vocab_size < 1:
         value = vocabulary_file
@@ -30,6 +30,11 @@ def _check_vocabulary(vocabulary_file: Any, vocab_size: int | None, shown: bool)
             value = constant_value(vocabulary_file) or "?"
         where = f" vocabulary_file: {value}" if shown else ""
         raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.{where}")
+
+
+def _check_list(vocabulary_list: Any) -> None:
+    if vocabulary_list is None:
+        raise ValueError("vocabulary_list must be specified.")
 
 
 def _check_keys(num_oov_buckets: int, dtype: DType) -> None:
@@ -83,8 +88,7 @@ def index_table_from_tensor(
     name: str | None = None,
 ) -> Any:
     """The table from the elements of a vector to their positions."""
-    if vocabulary_list is None:
-        raise ValueError("vocabulary_list must be specified.")
+    _check_list(vocabulary_list)
     dtype = dtypes.as_dtype(dtype)
     _check_keys(num_oov_buckets, dtype)
     # The table lies outside of functions, and so does all that fills it.
@@ -95,7 +99,7 @@ def index_table_from_tensor(
             raise ValueError(f"Expected {kind}, got {keys.dtype!r}.")
         if not dtype.is_integer and keys.dtype.base_dtype != dtype:
             raise ValueError(f"Expected {dtype!r}, got {keys.dtype!r}.")
-        values = casts.cast(math.range(array.size(keys)), dtypes.int64)
+        values = _positions(keys)
         with name_scope(None, "hash_table"):
             if keys.dtype.is_integer:
                 keys = casts.cast(keys, dtypes.int64)
@@ -104,6 +108,11 @@ def index_table_from_tensor(
             )
             table = StaticHashTable(initializer, default_value)
         return _with_buckets(table, num_oov_buckets, hasher_spec, dtype)
+
+
+def _positions(vector: Tensor) -> Tensor:
+    numbers: Tensor = casts.cast(math.range(array.size(vector)), dtypes.int64)
+    return numbers
 
 
 def index_to_string_table_from_file(
@@ -129,12 +138,8 @@ def index_to_string_table_from_tensor(
     vocabulary_list: Any, default_value: Any = "UNK", name: str | None = None
 ) -> StaticHashTable:
     """The table from positions to the elements of a vector."""
-    if vocabulary_list is None:
-        raise ValueError("vocabulary_list must be specified.")
+    _check_list(vocabulary_list)
     with name_scope(name, "index_to_string"):
-        strings = convert_to_tensor(vocabulary_list, dtypes.string)
-        keys = casts.cast(math.range(array.size(strings)), dtypes.int64)
-        initializer = KeyValueTensorInitializer(
-            keys, strings, dtypes.int64, dtypes.string, name="table_init"
-        )
-        return StaticHashTable(initializer, default_value)
+        words = convert_to_tensor(vocabulary_list, dtypes.string)
+        content = KeyValueTensorInitializer(_positions(words), words, name="table_init")
+        return StaticHashTable(content, default_value)

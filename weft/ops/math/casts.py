@@ -18,6 +18,7 @@ from weft.graph.slices import IndexedSlices, SparseTensor
 from weft.ops.array.array import zeros_like
 from weft.ops.kit.broadcast import check_broadcast, unbroadcast
 from weft.ops.kit.declare import cast_to, public
+from weft.ops.kit.operands import as_type_of, operands, tensors, with_values
 from weft.ops.kit.shared import invalid
 
 Array = Any
@@ -243,14 +244,11 @@ def _(op: Any, grad: Any) -> Any:
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """`x` in another element type; a Tensor, SparseTensor or IndexedSlices."""
     base_type = dtypes.as_dtype(dtype).base_dtype
-    if isinstance(x, Tensor) or hasattr(x, "handle"):
-        if x.dtype == base_type:
-            return x
+    if (isinstance(x, Tensor) or hasattr(x, "handle")) and x.dtype == base_type:
+        return x
     with name_scope(name, "Cast", [x]) as name:
-        if isinstance(x, SparseTensor):
-            return SparseTensor(x.indices, cast(x.values, base_type, name), x.dense_shape)
-        if isinstance(x, IndexedSlices):
-            return IndexedSlices(cast(x.values, base_type, name), x.indices, x.dense_shape)
+        if isinstance(x, SparseTensor | IndexedSlices):
+            return with_values(x, cast(x.values, base_type, name))
         x = convert_to_tensor(x, name="x")
         if x.dtype.base_dtype == base_type:
             return x
@@ -264,15 +262,13 @@ bitcast = public("bitcast", "Bitcast", "The bytes of `input` as another type.", 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     """A cast that clips what the new type cannot hold to its limits."""
-    with name_scope(name, "saturate_cast", [value]) as name:
-        value = convert_to_tensor(value, name="value")
-        dtype = dtypes.as_dtype(dtype).base_dtype
-        own = value.dtype.base_dtype
-        if own.min < dtype.min:
-            value = raw.Maximum(value, convert_to_tensor(dtype.min, dtype=own, name="min"))
-        if own.max > dtype.max:
-            value = raw.Minimum(value, convert_to_tensor(dtype.max, dtype=own, name="max"))
-        return cast(value, dtype, name=name)
+    with operands(name, "saturate_cast", value=value) as (scope, value):
+        have, want = value.dtype.base_dtype, dtypes.as_dtype(dtype).base_dtype
+        if have.min < want.min:
+            value = raw.Maximum(value, as_type_of(value, "min", want.min))
+        if have.max > want.max:
+            value = raw.Minimum(value, as_type_of(value, "max", want.max))
+        return cast(value, want, name=scope)
 
 
 def _to(function: str, dtype: DType, default_name: str) -> Callable[..., Any]:
@@ -295,53 +291,55 @@ to_complex64 = _to("to_complex64", dtypes.complex64, "ToComplex64")
 to_complex128 = _to("to_complex128", dtypes.complex128, "ToComplex128")
 
 
+_COMPLEX_OF = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
+
+
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """real + i * imag"""
-    real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
-    with name_scope(name, "Complex", [real, imag]) as name:
-        kinds = real.dtype.base_dtype, imag.dtype.base_dtype
-        if kinds == (dtypes.float64, dtypes.float64):
-            return raw.Complex(real, imag, Tout=dtypes.complex128, name=name)
-        if kinds == (dtypes.float32, dtypes.float32):
-            return raw.Complex(real, imag, Tout=dtypes.complex64, name=name)
-        raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
+    real, imag = tensors(real=real, imag=imag)
+    with name_scope(name, "Complex", [real, imag]) as scope:
+        whole = _COMPLEX_OF.get(real.dtype.base_dtype)
+        if whole is None or real.dtype.base_dtype != imag.dtype.base_dtype:
+            kinds = f"{real.dtype.name} {imag.dtype.name}"
+            raise TypeError(f"real and imag have incorrect types: {kinds}")
+        return raw.Complex(real, imag, Tout=whole, name=scope)
 
 
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; real tensors as they are."""
-    with name_scope(name, "Real", [input]) as name:
-        input = convert_to_tensor(input, name="input")
-        if not input.dtype.is_complex:
-            return input
-        return raw.Real(input, Tout=input.dtype.real_dtype, name=name)
+    return _real_part("Real", input, name, of_real=lambda x: x)
 
 
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for real tensors."""
-    with name_scope(name, "Imag", [input]) as name:
-        input = convert_to_tensor(input, name="input")
-        if not input.dtype.is_complex:
-            return zeros_like(input)
-        return raw.Imag(input, Tout=input.dtype.real_dtype, name=name)
+    return _real_part("Imag", input, name, of_real=zeros_like)
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The argument of complex numbers; zeros for real tensors."""
-    with name_scope(name, "Angle", [input]) as name:
-        input = convert_to_tensor(input, name="input")
-        if not input.dtype.is_complex:
-            return zeros_like(input)
-        return raw.Angle(input, Tout=input.dtype.real_dtype, name=name)
+    return _real_part("Angle", input, name, of_real=zeros_like)
+
+
+def _real_part(
+    op_name: str, x: Any, name: str | None, of_real: Callable[[Tensor], Tensor]
+) -> Tensor:
+    with operands(name, op_name, input=x) as (scope, x):
+        if x.dtype.is_complex:
+            return getattr(raw, op_name)(x, Tout=x.dtype.real_dtype, name=scope)
+        return of_real(x)
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; real tensors as they are."""
-    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+    if isinstance(x, Tensor) and _is_real(x):
         return x
-    with name_scope(name, "Conj", [x]) as name:
-        x = convert_to_tensor(x, name="x")
-        if x.dtype.is_complex or x.dtype == dtypes.variant:
-            return raw.Conj(x, name=name)
-        if x.dtype.is_floating or x.dtype.is_integer:
+    with operands(name, "Conj", x=x) as (scope, x):
+        if _is_real(x):
             return x
-        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+        if not (x.dtype.is_complex or x.dtype == dtypes.variant):
+            raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+        return raw.Conj(x, name=scope)
+
+
+def _is_real(x: Tensor) -> bool:
+    return x.dtype.is_floating or x.dtype.is_integer

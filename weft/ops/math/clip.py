@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.core import dtypes
@@ -11,47 +11,37 @@ from weft.graph.graph import Tensor, colocate_with, name_scope
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.ops.array import array
+from weft.ops.kit.operands import operands, with_values
 from weft.ops.math import indexing, math
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t` with everything below `clip_value_min` or above `clip_value_max` replaced by those."""
-    with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
-        values = _values(t, "t")
-        capped = math.minimum(values, clip_value_max)
-        # The bounds may not broadcast the result to another shape.
-        values.shape.merge_with(capped.shape)
+    with _values(name, "clip_by_value", t, clip_value_min, clip_value_max) as (scope, values):
+        capped = _fitting(values, math.minimum(values, clip_value_max))
         clipped = math.maximum(capped, clip_value_min, name=scope)
-        values.shape.merge_with(clipped.shape)
-        return _like(t, clipped)
+        return with_values(t, _fitting(values, clipped))
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """`t` scaled down to an l2 norm of `clip_norm` (over `axes`) if its norm is larger."""
-    with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
-        values = _values(t, "t")
+    with _values(name, "clip_by_norm", t, clip_norm) as (scope, values):
         squares = math.reduce_sum(values * values, axes, keepdims=True)
         positive = squares > 0
         # Two selects, so that neither the value nor the gradient of sqrt(0) appears.
         safe = indexing.where(positive, squares, array.ones_like(squares))
         norm = indexing.where(positive, math.sqrt(safe), squares)
-        scaled = values * clip_norm
-        values.shape.merge_with(scaled.shape)
-        clipped = raw.Identity(scaled / math.maximum(norm, clip_norm), name=scope)
-        return _like(t, clipped)
+        scaled = _fitting(values, values * clip_norm) / math.maximum(norm, clip_norm)
+        return with_values(t, raw.Identity(scaled, name=scope))
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The l2 norm of all tensors of `t_list` together; None entries count nothing."""
     t_list = _as_list(t_list)
     with name_scope(name, "global_norm", t_list):
-        halves = []
-        for value in _values_of_list(t_list):
-            if value is not None:
-                with colocate_with(value):
-                    halves.append(raw.L2Loss(value))
-        half = math.reduce_sum(array.stack(halves))
-        return math.sqrt(half * constant(2.0, dtype=half.dtype), name="global_norm")
+        values = [value for value in _values_of_list(t_list) if value is not None]
+        half = math.reduce_sum(array.stack([_beside(value, raw.L2Loss) for value in values]))
+        return math.sqrt(half * constant(2.0, half.dtype), name="global_norm")
 
 
 def clip_by_global_norm(
@@ -64,46 +54,56 @@ def clip_by_global_norm(
     t_list = _as_list(t_list)
     if use_norm is None:
         use_norm = global_norm(t_list, name)
+    kind = use_norm.dtype
     with name_scope(name, "clip_by_global_norm", [*t_list, clip_norm]) as scope:
-        finite = clip_norm * math.minimum(
-            1.0 / use_norm, constant(1.0, dtype=use_norm.dtype) / clip_norm
-        )
-        scale = indexing.where(
-            math.is_finite(use_norm), finite, constant(float("nan"), dtype=use_norm.dtype)
-        )
-        clipped: list[Any] = []
-        for i, (t, value) in enumerate(zip(t_list, _values_of_list(t_list), strict=True)):
-            if value is None:
-                clipped.append(None)
-                continue
-            with colocate_with(value):
-                clipped.append(_like(t, raw.Identity(value * scale, name=f"{scope}_{i}")))
+        finite = clip_norm * math.minimum(1.0 / use_norm, constant(1.0, kind) / clip_norm)
+        scale = indexing.where(math.is_finite(use_norm), finite, constant(float("nan"), kind))
+
+        def scaled(value: Tensor, number: int) -> Tensor:
+            return raw.Identity(value * scale, name=f"{scope}_{number}")
+
+        clipped = [
+            None if value is None else with_values(t, _beside(value, scaled, i))
+            for i, (t, value) in enumerate(zip(t_list, _values_of_list(t_list), strict=True))
+        ]
     return clipped, use_norm
 
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
     """`t` scaled down to an l2 norm per element of `clip_norm` if it is larger."""
-    with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
-        t = convert_to_tensor(t, name="t")
+    with operands(name, "clip_by_average_norm", clip_norm, t=t) as (scope, t):
         count = math.cast(array.size(t), dtypes.float32)
         inverse = math.rsqrt(math.reduce_sum(t * t, math.range(array.rank(t))))
         limit = math.minimum(inverse * count, constant(1.0) / clip_norm)
         return raw.Identity(t * clip_norm * limit, name=scope)
 
 
-def _values(t: Any, name: str) -> Tensor:
-    return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
+def _values(name: str | None, default: str, t: Any, *others: Any) -> operands:
+    """The scope of a function of `t`, and the values of `t` in it."""
+    return operands(name, default, t, *others, t=_dense(t))
+
+
+def _dense(t: Any) -> Any:
+    return t.values if isinstance(t, IndexedSlices) else t
 
 
 def _values_of_list(t_list: list[Any]) -> list[Tensor | None]:
-    return [None if t is None else _values(t, f"t_{i}") for i, t in enumerate(t_list)]
+    return [
+        None if t is None else convert_to_tensor(_dense(t), name=f"t_{i}")
+        for i, t in enumerate(t_list)
+    ]
 
 
-def _like(t: Any, values: Tensor) -> Any:
-    """`values` as IndexedSlices if `t` was."""
-    if isinstance(t, IndexedSlices):
-        return IndexedSlices(values, t.indices, t.dense_shape)
-    return values
+def _fitting(values: Tensor, result: Tensor) -> Tensor:
+    """`result`, which no bound may have broadcast to another shape."""
+    values.shape.merge_with(result.shape)
+    return result
+
+
+def _beside(value: Tensor, compute: Callable[..., Tensor], *arguments: Any) -> Tensor:
+    """`compute`, on the device of its argument."""
+    with colocate_with(value):
+        return compute(value, *arguments)
 
 
 def _as_list(t_list: Any) -> list[Any]:

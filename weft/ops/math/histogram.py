@@ -13,6 +13,7 @@ from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops.array import array
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.value_checks import must_hold
 from weft.ops.math.casts import cast
@@ -171,18 +172,15 @@ def bincount(
     """How often (or with what total weight) each of 0, 1, 2, ... occurs in `arr`."""
     with name_scope("bincount"):
         arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
-        is_nonempty = reduce_prod(array.shape(arr)) > 0
-        output_size = cast(is_nonempty, dtypes.int32) * (reduce_max(arr) + 1)
-        if minlength is not None:
-            minlength = convert_to_tensor(minlength, name="minlength", dtype=dtypes.int32)
-            output_size = raw.Maximum(minlength, output_size)
-        if maxlength is not None:
-            maxlength = convert_to_tensor(maxlength, name="maxlength", dtype=dtypes.int32)
-            output_size = raw.Minimum(maxlength, output_size)
-        if weights is not None:
-            weights = convert_to_tensor(weights, name="weights")
-            return raw.UnsortedSegmentSum(weights, arr, output_size)
-        return raw.Bincount(arr, output_size, constant([], dtype=dtype))
+        filled = cast(reduce_prod(array.shape(arr)) > 0, dtypes.int32)
+        bins = filled * (reduce_max(arr) + 1)
+        limits = (("minlength", minlength, raw.Maximum), ("maxlength", maxlength, raw.Minimum))
+        for name, length, limited in limits:
+            if length is not None:
+                bins = limited(convert_to_tensor(length, dtypes.int32, name), bins)
+        if weights is None:
+            return raw.Bincount(arr, bins, constant([], dtype=dtype))
+        return raw.UnsortedSegmentSum(convert_to_tensor(weights, name="weights"), arr, bins)
 
 
 def histogram_fixed_width(
@@ -193,8 +191,9 @@ def histogram_fixed_width(
     name: str | None = None,
 ) -> Tensor:
     """How many values fall into each of `nbins` equal parts of `value_range`; the ends take all."""
-    with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as name:
-        return raw.HistogramFixedWidth(values, value_range, nbins, dtype=dtype, name=name)
+    arguments = [values, value_range, nbins]
+    with name_scope(name, "histogram_fixed_width", arguments) as scope:
+        return raw.HistogramFixedWidth(*arguments, dtype=dtype, name=scope)
 
 
 def histogram_fixed_width_bins(
@@ -205,18 +204,15 @@ def histogram_fixed_width_bins(
     name: str | None = None,
 ) -> Tensor:
     """The number of the bin of `histogram_fixed_width` that each value falls into."""
-    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
-        values = convert_to_tensor(values, name="values")
-        shape = array.shape(values)
-        values = array.reshape(values, [-1])
-        value_range = convert_to_tensor(value_range, name="value_range")
-        nbins = convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
-        count = cast(nbins, values.dtype)
-        width = value_range[1] - value_range[0]
-        scaled = raw.RealDiv(values - value_range[0], width, name="scaled_values")
-        found = raw.Floor(count * scaled, name="indices")
-        inside = raw.Maximum(raw.Minimum(found, count - 1), 0)
-        return array.reshape(cast(inside, dtypes.int32), shape)
+    scope = operands(name, "histogram_fixed_width_bins", value_range, nbins, values=values)
+    with scope as (_, values):
+        shape, flat = array.shape(values), array.reshape(values, [-1])
+        ends = convert_to_tensor(value_range, name="value_range")
+        count = cast(convert_to_tensor(nbins, dtypes.int32, "nbins"), values.dtype)
+        width = ends[1] - ends[0]
+        found = count * raw.RealDiv(flat - ends[0], width, name="scaled_values")
+        below = raw.Minimum(raw.Floor(found, name="indices"), count - 1)
+        return array.reshape(cast(raw.Maximum(below, 0), dtypes.int32), shape)
 
 
 def bucketize(input: Any, boundaries: list[float], name: str | None = None) -> Tensor:

@@ -20,12 +20,11 @@ def _changed(kind: OpDef, x: Any, i: Any, v: Any) -> Tensor:
     x = convert_to_tensor(x)
     v = convert_to_tensor(v, x.dtype.base_dtype)
     if i is None:
-        found = kind(array.reshape(x, [1, -1]), [0], array.reshape(v, [1, -1]))
-        return array.reshape(found, array.shape(x))
-    i = math.cast(i, dtypes.int32)
-    if i.shape.ndims == 0:
-        i, v = array.reshape(i, [1]), array.expand_dims(v, 0)
-    made: Tensor = kind(x, i, v)
+        row, new = (array.reshape(whole, [1, -1]) for whole in (x, v))
+        return array.reshape(kind(row, [0], new), array.shape(x))
+    rows = math.cast(i, dtypes.int32)
+    places = (array.reshape(rows, [1]), array.expand_dims(v, 0)) if rows.dims == () else (rows, v)
+    made: Tensor = kind(x, *places)
     return made
 
 

@@ -6,6 +6,7 @@ What is one op, or a form of it, is defined beside the op and only listed here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from weft.core import dtypes
@@ -20,6 +21,7 @@ from weft.graph.slices import (
     convert_to_tensor_or_indexed_slices,
 )
 from weft.ops.array import array
+from weft.ops.kit.operands import as_type_of, operands, tensors, values_of, with_values
 from weft.ops.math import where_clip as choose  # noqa: F401  (choose registers its ops)
 from weft.ops.math.arg_extremes import arg_max, arg_min, argmax, argmin  # noqa: F401
 from weft.ops.math.casts import (  # noqa: F401
@@ -167,12 +169,11 @@ from weft.ops.math.unary import (  # noqa: F401
 def abs(x: Any, name: str | None = None) -> Any:
     """|x|; the modulus of complex numbers."""
     if isinstance(x, SparseTensor):
-        return SparseTensor(x.indices, abs(x.values, name), x.dense_shape)
-    with name_scope(name, "Abs", [x]) as name:
-        x = convert_to_tensor(x, name="x")
+        return with_values(x, abs(x.values, name))
+    with operands(name, "Abs", x=x) as (scope, x):
         if x.dtype.is_complex:
-            return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name)
-        return raw.Abs(x, name=name)
+            return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=scope)
+        return raw.Abs(x, name=scope)
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
@@ -188,18 +189,13 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 _TRUE_QUOTIENT: dict[DType, DType | None] = {
-    dtypes.uint8: dtypes.float32,
-    dtypes.int8: dtypes.float32,
-    dtypes.uint16: dtypes.float32,
-    dtypes.int16: dtypes.float32,
-    dtypes.int32: dtypes.float64,
-    dtypes.int64: dtypes.float64,
-    dtypes.bfloat16: None,
-    dtypes.float16: None,
-    dtypes.float32: None,
-    dtypes.float64: None,
-    dtypes.complex64: None,
-    dtypes.complex128: None,
+    dtypes.as_dtype(operand): quotient
+    for quotient, names in {
+        dtypes.float32: "uint8 int8 uint16 int16",
+        dtypes.float64: "int32 int64",
+        None: "bfloat16 float16 float32 float64 complex64 complex128",
+    }.items()
+    for operand in names.split()
 }
 
 
@@ -232,8 +228,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def _same_operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     x = convert_to_tensor(x, name="x")
-    y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
-    return x, y
+    return x, as_type_of(x, "y", y)
 
 
 def div(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -267,10 +262,8 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0."""
-    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        one = constant(1, dtype=x.dtype.base_dtype, name="one")
-        return raw.DivNoNan(one, x, name=scope)
+    with operands(name, "reciprocal_no_nan", x=x) as (scope, x):
+        return raw.DivNoNan(constant(1, x.dtype.base_dtype, name="one"), x, name=scope)
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -281,25 +274,19 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     """A scalar times a Tensor or IndexedSlices."""
-    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
-    if scalar.dims != ():
-        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
-    if isinstance(x, IndexedSlices):
-        return IndexedSlices(raw.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
-    return raw.Mul(scalar, x, name=name)
+    factor = as_type_of(x, "scalar", scalar)
+    if factor.dims != ():
+        raise ValueError(f"Only scalar multiply works, got shape {factor.shape}")
+    return with_values(x, raw.Mul(factor, values_of(x), name=name))
 
 
 def polyval(coeffs: list[Any], x: Any, name: str | None = None) -> Tensor:
     """The polynomial with `coeffs`, highest power first, at `x`."""
-    with name_scope(name, "polyval", [*coeffs, x]) as name:
-        x = convert_to_tensor(x, name="x")
-        if len(coeffs) < 1:
-            return array.zeros_like(x, name=name)
-        tensors = [convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs)]
-        value = tensors[0]
-        for coefficient in tensors[1:]:
-            value = coefficient + value * x
-        return value
+    with operands(name, "polyval", *coeffs, x=x) as (scope, x):
+        if len(coeffs) == 0:
+            return array.zeros_like(x, name=scope)
+        terms = tensors(**{f"coeff_{i}": coefficient for i, coefficient in enumerate(coeffs)})
+        return reduce(lambda value, coefficient: coefficient + value * x, terms)
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
@@ -310,35 +297,37 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x))"""
-    with name_scope(name, "Sigmoid", [x]) as name:
-        return raw.Sigmoid(convert_to_tensor(x, name="x"), name=name)
+    with operands(name, "Sigmoid", x=x) as (scope, x):
+        return raw.Sigmoid(x, name=scope)
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), accurate for large negative x."""
-    with name_scope(name, "LogSigmoid", [x]) as name:
-        x = convert_to_tensor(x, name="x")
-        return raw.Neg(raw.Softplus(-x), name=name)
+    with operands(name, "LogSigmoid", x=x) as (scope, x):
+        return raw.Neg(raw.Softplus(-x), name=scope)
 
 
 def bessel_i0(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 0."""
-    with name_scope(name, "bessel_i0", [x]):
-        return exp(abs(x)) * bessel_i0e(x)
+    return _unscaled(bessel_i0e, x, name, "bessel_i0")
 
 
 def bessel_i1(x: Any, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 1."""
-    with name_scope(name, "bessel_i1", [x]):
-        return exp(abs(x)) * bessel_i1e(x)
+    return _unscaled(bessel_i1e, x, name, "bessel_i1")
+
+
+def _unscaled(scaled: Callable[[Any], Tensor], x: Any, name: str | None, default: str) -> Tensor:
+    """A function that has been divided by exp(|x|), without the division."""
+    with name_scope(name, default, [x]):
+        return exp(abs(x)) * scaled(x)
 
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:
     """log |beta(x)| of the vectors along the last dimension."""
-    with name_scope(name, "lbeta", [x]):
-        x = convert_to_tensor(x, name="x")
-        log_product = reduce_sum(lgamma(x), axis=[-1])
-        return log_product - lgamma(reduce_sum(x, axis=[-1]))
+    with operands(name, "lbeta", x=x) as (_, x):
+        logs = reduce_sum(lgamma(x), [-1])
+        return logs - lgamma(reduce_sum(x, [-1]))
 
 
 # ---- sums of lists ----------------------------------------------------------------------------
@@ -389,10 +378,17 @@ def _add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _multiply(x: Any, y: Any, name: str | None = None) -> Any:
-    if not isinstance(y, SparseTensor):
-        return raw.Mul(x, y, name=name)
-    values = raw.SparseDenseCwiseMul(y.indices, y.values, y.dense_shape, x, name=name)
-    return SparseTensor(y.indices, values, y.dense_shape)
+    if isinstance(y, SparseTensor):
+        return _with_dense(raw.SparseDenseCwiseMul, y, y.values, x, name)
+    return raw.Mul(x, y, name=name)
+
+
+def _with_dense(
+    compute: Any, places: SparseTensor, values: Any, dense: Any, name: str | None
+) -> SparseTensor:
+    """`compute` on values and what stands in their places in `dense`."""
+    shape = places.dense_shape
+    return with_values(places, compute(places.indices, values, shape, dense, name=name))
 
 
 def _forward(function: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
@@ -400,23 +396,26 @@ def _forward(function: Callable[..., Any], name: str) -> Callable[[Any, Any], An
         if isinstance(y, Tensor) and function is not logical_xor:
             return function(x, y, name=name)  # one node: a scope would give it the same name
         with name_scope(None, name, [x, y]) as scope:
-            if not isinstance(y, Tensor | SparseTensor):
-                try:
-                    y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
-                except TypeError:
-                    if hasattr(type(y), f"__r{name}__"):
-                        return NotImplemented
-                    y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
-            return function(x, y, name=scope)
+            operand = _right_operand(x, y, hasattr(type(y), f"__r{name}__"))
+            return operand if operand is NotImplemented else function(x, operand, name=scope)
 
     return operator
+
+
+def _right_operand(x: Any, y: Any, reflects: bool) -> Any:
+    """`y` as a tensor that goes with `x`; not if it is none and has an operator of its own."""
+    if isinstance(y, Tensor | SparseTensor):
+        return y
+    try:
+        return convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+    except TypeError:
+        return NotImplemented if reflects else as_type_of(x, "y", y)
 
 
 def _reflected(function: Callable[..., Any], name: str) -> Callable[[Any, Any], Any]:
     def operator(y: Any, x: Any) -> Any:
         with name_scope(None, name, [x, y]) as scope:
-            x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
-            return function(x, y, name=scope)
+            return function(as_type_of(y, "x", x), y, name=scope)
 
     return operator
 
@@ -454,12 +453,10 @@ for _name, _function in _BINARY.items():
 def _sparse_operator(op_name: str, name: str) -> Callable[[SparseTensor, Any], SparseTensor]:
     def operator(x: SparseTensor, y: Any) -> SparseTensor:
         with name_scope(None, name, [x, y]) as scope:
-            y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
-            values = x.values
+            values, y = x.values, as_type_of(x, "y", y)
             if name == "truediv" and (dtype := quotient_dtype(values, y)) is not None:
                 values, y = cast(values, dtype), cast(y, dtype)
-            values = getattr(raw, op_name)(x.indices, values, x.dense_shape, y, name=scope)
-            return SparseTensor(x.indices, values, x.dense_shape)
+            return _with_dense(getattr(raw, op_name), x, values, y, scope)
 
     return operator
 

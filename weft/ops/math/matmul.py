@@ -15,6 +15,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.ops.array.array import expand_dims, rank, reshape, shape, squeeze, transpose
 from weft.ops.kit.declare import cast_to, conj, public
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.math.reduce import wide
 
@@ -295,15 +296,9 @@ def matvec(
 ) -> Tensor:
     """The product of the matrix `a` and the vector `b`, or of batches of them."""
     with name_scope(name, "MatVec", [a, b]):
-        product = matmul(
-            a,
-            expand_dims(b, axis=-1),
-            transpose_a=transpose_a,
-            adjoint_a=adjoint_a,
-            a_is_sparse=a_is_sparse,
-            b_is_sparse=b_is_sparse,
-        )
-        return squeeze(product, axis=-1)
+        column = expand_dims(b, -1)
+        sparse = a_is_sparse, b_is_sparse
+        return squeeze(matmul(a, column, transpose_a, False, adjoint_a, False, *sparse), -1)
 
 
 def sparse_matmul(
@@ -324,19 +319,16 @@ def sparse_matmul(
 
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums products of `a` and `b` over `axes`: a number of axes, or a pair of lists of them."""
-    with name_scope(name, "Tensordot", [a, b]) as name:
-        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
-        a_axes, b_axes = _contracted_axes(a, axes)
-        a_matrix, a_free, a_static = _as_matrix(a, a_axes, summed_first=False)
-        b_matrix, b_free, b_static = _as_matrix(b, b_axes, summed_first=True)
-        product = matmul(a_matrix, b_matrix)
-        if isinstance(a_free, list) and isinstance(b_free, list):
-            return reshape(product, np.array(a_free + b_free, np.int32), name=name)
-        a_free = convert_to_tensor(a_free, dtypes.int32)
-        b_free = convert_to_tensor(b_free, dtypes.int32)
-        result = reshape(product, raw.ConcatV2([a_free, b_free], 0, name="concat"), name=name)
-        if a_static is not None and b_static is not None:
-            result.set_shape(a_static + b_static)
+    with operands(name, "Tensordot", a=a, b=b) as (scope, a, b):
+        sides = zip((a, b), _contracted_axes(a, axes), (False, True), strict=True)
+        matrices, free, static = zip(*(_as_matrix(*side) for side in sides), strict=True)
+        product = matmul(*matrices)
+        if all(isinstance(dims, list) for dims in free):
+            return reshape(product, np.array([*free[0], *free[1]], np.int32), name=scope)
+        dims = raw.ConcatV2([convert_to_tensor(x, dtypes.int32) for x in free], 0, name="concat")
+        result = reshape(product, dims, name=scope)
+        if None not in static:
+            result.set_shape([*static[0], *static[1]])
         return result
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from weft.core import dtypes
+from weft.graph import shape_fn as s
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
@@ -21,6 +21,7 @@ from weft.ops.array.array import (
     zeros_like,
 )
 from weft.ops.array.gather import gather
+from weft.ops.kit.operands import operands, tensors
 from weft.ops.math.casts import cast
 from weft.ops.math.reduce import reduce_mean, reduce_prod, reduce_sum
 
@@ -37,16 +38,27 @@ def moments(
     keep = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
         x = convert_to_tensor(x)
-        half = x.dtype.base_dtype == dtypes.float16
-        y = cast(x, dtypes.float32) if half else x
+        y = _in_single(x)
         mean = reduce_mean(y, axes, keepdims=True, name="mean")
         apart = raw.SquaredDifference(y, stop_gradient(mean))
         variance = reduce_mean(apart, axes, keepdims=True, name="variance")
-        if not keep:
-            mean, variance = squeeze(mean, axes), squeeze(variance, axes)
-        if half:
-            return cast(mean, dtypes.float16), cast(variance, dtypes.float16)
+        return _finished(mean, variance, axes, keep, x)
+
+
+def _in_single(x: Tensor) -> Tensor:
+    """`x`, but float32 where float16 would lose too much of a sum."""
+    return cast(x, dtypes.float32) if x.dtype.base_dtype == dtypes.float16 else x
+
+
+def _finished(
+    mean: Tensor, variance: Tensor, axes: Any, keep: bool, x: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Both in the type of `x`, and without the axes unless they are kept."""
+    if not keep:
+        mean, variance = squeeze(mean, axes), squeeze(variance, axes)
+    if mean.dtype == x.dtype.base_dtype:
         return mean, variance
+    return cast(mean, dtypes.float16), cast(variance, dtypes.float16)
 
 
 def weighted_moments(
@@ -59,27 +71,21 @@ def weighted_moments(
 ) -> tuple[Tensor, Tensor]:
     """Mean and variance over `axes`, every value counted as often as its weight says."""
     keep = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
-    with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
-        x = convert_to_tensor(x, name="x")
-        weights = convert_to_tensor(frequency_weights, name="frequency_weights")
-        half = x.dtype.base_dtype == dtypes.float16
-        if half:
-            x = cast(x, dtypes.float32)
-        if weights.dtype.base_dtype != x.dtype.base_dtype:
-            weights = cast(weights, x.dtype)
-        total = reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
-        everywhere = weights + zeros_like(x)
-        weight = reduce_sum(everywhere, axes, name="sum_of_weights", keepdims=True)
+    given = {"x": x, "frequency_weights": frequency_weights}
+    with operands(name, "weighted_moments", axes, **given) as (_, x, weights):
+        y = _in_single(x)
+        if weights.dtype.base_dtype != y.dtype.base_dtype:
+            weights = cast(weights, y.dtype)
+
+        def total(values: Tensor, name: str) -> Tensor:
+            return reduce_sum(values, axes, keepdims=True, name=name)
+
+        weighted = total(weights * y, "weighted_input_sum")
+        weight = total(weights + zeros_like(y), "sum_of_weights")
         divisor = raw.Reciprocal(weight, name="inv_weight_sum")
-        mean = raw.Mul(total, divisor)
-        apart = weights * raw.SquaredDifference(x, mean)
-        distance = reduce_sum(apart, axes, name="weighted_distsq", keepdims=True)
-        variance = raw.Mul(distance, divisor)
-        if not keep:
-            mean, variance = squeeze(mean, axis=axes), squeeze(variance, axis=axes)
-        if half:
-            return cast(mean, dtypes.float16), cast(variance, dtypes.float16)
-        return mean, variance
+        mean = raw.Mul(weighted, divisor)
+        distance = total(weights * raw.SquaredDifference(y, mean), "weighted_distsq")
+        return _finished(mean, raw.Mul(distance, divisor), axes, keep, x)
 
 
 def sufficient_statistics(
@@ -93,22 +99,26 @@ def sufficient_statistics(
     """What moments can be computed from: count, sum, sum of squares, and the shift of both."""
     axes = list(set(axes))
     keep = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
-    with name_scope(name, "sufficient_statistics", [x, shift]):
-        x = convert_to_tensor(x, name="x")
-        sizes = None if x.dims is None else [x.dims[d] for d in axes]
-        if sizes is not None and None not in sizes:
-            counts = constant(math.prod(sizes), dtype=x.dtype.base_dtype)  # type: ignore[arg-type]
+    with operands(name, "sufficient_statistics", shift, x=x) as (_, x):
+        counts = _count_along(x, axes)
+        if shift is None:
+            powers = x, raw.Square(x)
         else:
-            dims = gather(cast(shape(x), x.dtype), axes)
-            counts = reduce_prod(dims, name="count")
-        if shift is not None:
             shift = convert_to_tensor(shift, name="shift")
-            values, squares = raw.Sub(x, shift), raw.SquaredDifference(x, shift)
-        else:
-            values, squares = x, raw.Square(x)
-        total = reduce_sum(values, axes, keepdims=keep, name="mean_ss")
-        total_squares = reduce_sum(squares, axes, keepdims=keep, name="var_ss")
-    return counts, total, total_squares, shift
+            powers = raw.Sub(x, shift), raw.SquaredDifference(x, shift)
+        total, squares = (
+            reduce_sum(values, axes, keepdims=keep, name=total_name)
+            for values, total_name in zip(powers, ("mean_ss", "var_ss"), strict=True)
+        )
+    return counts, total, squares, shift
+
+
+def _count_along(x: Tensor, axes: list[int]) -> Tensor:
+    """How many elements each sum over `axes` has, in the type of `x`."""
+    count = None if x.dims is None else s.size(tuple(x.dims[axis] for axis in axes))
+    if count is not None:
+        return constant(count, x.dtype.base_dtype)
+    return reduce_prod(gather(cast(shape(x), x.dtype), axes), name="count")
 
 
 def normalize_moments(
@@ -117,14 +127,10 @@ def normalize_moments(
     """Mean and variance from sufficient statistics."""
     with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
         divisor = raw.Reciprocal(counts, name="divisor")
-        if shift is not None:
-            shifted = raw.Mul(mean_ss, divisor, name="shifted_mean")
-            mean = raw.Add(shifted, shift, name="mean")
-        else:
-            shifted = mean = raw.Mul(mean_ss, divisor, name="mean")
+        around = raw.Mul(mean_ss, divisor, name="mean" if shift is None else "shifted_mean")
+        mean = around if shift is None else raw.Add(around, shift, name="mean")
         squares = raw.Mul(variance_ss, divisor)
-        variance = raw.Sub(squares, raw.Square(shifted), name="variance")
-    return mean, variance
+        return mean, raw.Sub(squares, raw.Square(around), name="variance")
 
 
 def batch_normalization(
@@ -158,26 +164,14 @@ def fused_batch_norm(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Batch normalization in one op: the result, and the mean and variance of the batch."""
-    x = convert_to_tensor(x, name="input")
-    scale = convert_to_tensor(scale, name="scale")
-    offset = convert_to_tensor(offset, name="offset")
+    given = tensors(input=x, scale=scale, offset=offset)
     if is_training and (mean is not None or variance is not None):
         raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
-    mean = constant([], dtype=dtypes.float32) if mean is None else mean
-    variance = constant([], dtype=dtypes.float32) if variance is None else variance
+    known = (constant([], dtypes.float32) if x is None else x for x in (mean, variance))
+    how = {"data_format": data_format, "is_training": is_training, "name": name}
     # cuDNN refuses a smaller epsilon.
-    y, batch_mean, batch_variance, *_ = raw.FusedBatchNormV3(
-        x,
-        scale,
-        offset,
-        mean,
-        variance,
-        epsilon=max(epsilon, 1.001e-5),
-        data_format=data_format,
-        is_training=is_training,
-        name=name,
-    )
-    return y, batch_mean, batch_variance
+    found = raw.FusedBatchNormV3(*given, *known, epsilon=max(epsilon, 1.001e-5), **how)
+    return found[0], found[1], found[2]
 
 
 def batch_norm_with_global_normalization(
@@ -194,11 +188,10 @@ def batch_norm_with_global_normalization(
     variance: Any = None,
 ) -> Tensor:
     """`batch_normalization` under its older name and parameters."""
-    t = deprecated_alias("input", input, "t", t)
-    m = deprecated_alias("mean", mean, "m", m)
-    v = deprecated_alias("variance", variance, "v", v)
-    scale = gamma if scale_after_normalization else None
-    return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)  # type: ignore[arg-type]
+    renamed = (("input", input, "t", t), ("mean", mean, "m", m), ("variance", variance, "v", v))
+    x, centre, spread = (deprecated_alias(*both) for both in renamed)
+    scale, epsilon = gamma if scale_after_normalization else None, variance_epsilon
+    return batch_normalization(x, centre, spread, beta, scale, epsilon, name)  # type: ignore[arg-type]
 
 
 def l2_normalize(
@@ -206,10 +199,9 @@ def l2_normalize(
 ) -> Tensor:
     """`x` divided by its Euclidean norm along `axis`, or by sqrt(epsilon) if that is larger."""
     axis = deprecated_alias("axis", axis, "dim", dim)
-    with name_scope(name, "l2_normalize", [x]) as name:
-        x = convert_to_tensor(x, name="x")
+    with operands(name, "l2_normalize", x=x) as (scope, x):
         squares = reduce_sum(raw.Square(x), axis, keepdims=True)
-        return raw.Mul(x, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=name)
+        return raw.Mul(x, raw.Rsqrt(raw.Maximum(squares, epsilon)), name=scope)
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:

@@ -21,6 +21,7 @@ from weft.graph.slices import SparseTensor
 from weft.ops.array import array
 from weft.ops.array.array import deprecated_alias, rank, shape, size
 from weft.ops.kit.declare import cast_to, conj, is_integer, literal
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.math import sequence
 from weft.ops.math.casts import cast
@@ -376,15 +377,12 @@ def count_nonzero(
     keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims)
     input_tensor = deprecated_alias("input", input, "input_tensor", input_tensor)
     axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
-    with name_scope(name, "count_nonzero", [input_tensor]):
-        x = convert_to_tensor(input_tensor, name="input")
-        zero = array.zeros([], dtype=x.dtype.base_dtype)
-        nonzero = cast(raw.NotEqual(x, zero), dtypes.int64)
-        return cast(reduce_sum(nonzero, axis=axis, keepdims=keepdims), dtype)
+    with operands(name, "count_nonzero", input=input_tensor) as (_, x):
+        differs = raw.NotEqual(x, array.zeros([], x.dtype.base_dtype))
+        return cast(reduce_sum(cast(differs, dtypes.int64), axis, keepdims), dtype)
 
 
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the diagonal of the innermost matrices."""
-    with name_scope(name, "Trace", [x]) as name:
-        x = convert_to_tensor(x, name="x")
-        return reduce_sum(raw.MatrixDiagPart(x, name="diag_part"), [-1], name=name)
+    with operands(name, "Trace", x=x) as (scope, x):
+        return reduce_sum(raw.MatrixDiagPart(x, name="diag_part"), [-1], name=scope)

@@ -114,6 +114,9 @@ def lin_space_op(xp: Any, start: Array, stop: Array, num: np.ndarray) -> Array:
     return xp.concatenate([values[:-1], xp.reshape(stop, (1,))])
 
 
+_WIDTHS = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+
+
 def range(
     start: Any,
     limit: Any = None,
@@ -122,17 +125,14 @@ def range(
     name: str | None = "range",
 ) -> Tensor:
     """start, start + delta, ... up to but not including limit; from 0 if only one end is given."""
-    if limit is None:
-        start, limit = 0, start
-    with name_scope(name, "Range", [start, limit, delta]) as name:
-        start = convert_to_tensor(start, dtype=dtype, name="start")
-        limit = convert_to_tensor(limit, dtype=dtype, name="limit")
-        delta = convert_to_tensor(delta, dtype=dtype, name="delta")
+    ends = (0, start) if limit is None else (start, limit)
+    given = dict(zip(("start", "limit", "delta"), (*ends, delta), strict=True))
+    with name_scope(name, "Range", [*given.values()]) as scope:
+        parts = [convert_to_tensor(value, dtype, part) for part, value in given.items()]
         if dtype is None:
-            order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
-            widest = max((t.dtype.base_dtype for t in (start, limit, delta)), key=order.index)
-            start, limit, delta = (cast(t, widest) for t in (start, limit, delta))
-        return raw.Range(start, limit, delta, name=name)
+            widest = max((part.dtype.base_dtype for part in parts), key=_WIDTHS.index)
+            parts = [cast(part, widest) for part in parts]
+        return raw.Range(*parts, name=scope)
 
 
 linspace = lin_space = public(

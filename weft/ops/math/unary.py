@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -247,46 +248,39 @@ reciprocal_grad = _of_output("ReciprocalGrad", lambda xp, y, dy: -dy * xp.conj(y
 inv_grad = _of_output("InvGrad", lambda xp, y, dy: -dy * xp.conj(y * y))
 
 
-@sigmoid_grad.gradient
-def _(op: Any, grad: Any) -> Any:
-    with control_dependencies([grad]):
-        a, b = conj(op.inputs[0]), conj(op.inputs[1])
-        gb = grad * b
-        return gb - 2.0 * gb * a, raw.SigmoidGrad(a, grad)
+def _again(definition: OpDef, partial: Callable[[Any, Any, Any], Any], of: str = "") -> None:
+    """The gradient of a gradient; `partial(conj(a), b, grad)` is that for a, `of` itself for b."""
+    own = getattr(raw, of or definition.name)
+
+    def gradient(op: Any, grad: Any) -> Any:
+        with control_dependencies([grad]):
+            a = conj(op.inputs[0])
+            return partial(a, op.inputs[1], grad), own(a, grad)
+
+    definition.gradient(gradient)
 
 
-@tanh_grad.gradient
-def _(op: Any, grad: Any) -> Any:
-    with control_dependencies([grad]):
-        a, b = conj(op.inputs[0]), conj(op.inputs[1])
-        return grad * -2.0 * b * a, raw.TanhGrad(a, grad)
+def _partial_of_sigmoid(a: Any, b: Any, grad: Any) -> Any:
+    product = grad * conj(b)
+    return product - 2.0 * product * a
+
+
+def _partial_of_reciprocal(a: Any, b: Any, grad: Any) -> Any:
+    return conj(grad) * -2.0 * b * a
+
+
+_again(sigmoid_grad, _partial_of_sigmoid)
+_again(tanh_grad, lambda a, b, grad: grad * -2.0 * conj(b) * a)
+_again(rsqrt_grad, lambda a, b, grad: -1.5 * conj(grad) * b * raw.Square(a))
+_again(reciprocal_grad, _partial_of_reciprocal)
+_again(inv_grad, _partial_of_reciprocal, of="ReciprocalGrad")
 
 
 @sqrt_grad.gradient
 def _(op: Any, grad: Any) -> Any:
-    a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
-        ga = grad / a
-        return -conj(ga) * y, 0.5 * ga
-
-
-@rsqrt_grad.gradient
-def _(op: Any, grad: Any) -> Any:
-    a, b = op.inputs
-    with control_dependencies([grad]):
-        ca, cg = conj(a), conj(grad)
-        return -1.5 * cg * b * raw.Square(ca), raw.RsqrtGrad(ca, grad)
-
-
-def _reciprocal_grad_grad(op: Any, grad: Any) -> Any:
-    b = op.inputs[1]
-    with control_dependencies([grad]):
-        ca, cg = conj(op.inputs[0]), conj(grad)
-        return cg * -2.0 * b * ca, raw.ReciprocalGrad(ca, grad)
-
-
-reciprocal_grad.gradient(_reciprocal_grad_grad)
-inv_grad.gradient(_reciprocal_grad_grad)
+        quotient = grad / op.inputs[0]
+        return -conj(quotient) * op.outputs[0], 0.5 * quotient
 
 
 # ---- public functions -------------------------------------------------------------------------

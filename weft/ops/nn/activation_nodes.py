@@ -201,8 +201,7 @@ softplus_.gradient(lambda op, grad: grad * raw.Sigmoid(op.inputs[0]))
 def _(op: Operation, grad: Any) -> Any:
     dy, x = op.inputs
     with control_dependencies([grad]):
-        ddy = raw.SoftplusGrad(grad, x)
-        return ddy, grad * dy / (raw.Exp(-x) + 2.0 + raw.Exp(x))
+        return raw.SoftplusGrad(grad, x), grad * dy / (raw.Exp(-x) + 2.0 + raw.Exp(x))
 
 
 def _softsign(xp: Any, features: Array) -> Array:

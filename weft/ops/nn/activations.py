@@ -16,6 +16,7 @@ from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array.array import concat, deprecated_alias, rank, shape, transpose
 from weft.ops.array.one_hot_search import where
+from weft.ops.kit.operands import as_type_of, operands
 from weft.ops.math import sequence
 from weft.ops.math.casts import cast
 from weft.ops.math.matmul import matmul
@@ -34,26 +35,23 @@ def relu(features: Any, name: str | None = None) -> Tensor:
 
 def relu6(features: Any, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6)."""
-    with name_scope(name, "Relu6", [features]) as name:
-        return raw.Relu6(convert_to_tensor(features, name="features"), name=name)
+    with operands(name, "Relu6", features=features) as (scope, features):
+        return raw.Relu6(features, name=scope)
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
     """features where positive, alpha times them elsewhere."""
-    with name_scope(name, "LeakyRelu", [features, alpha]) as name:
-        features = convert_to_tensor(features, name="features")
-        if features.dtype.is_integer:
-            features = cast(features, dtypes.float32)
-        if isinstance(alpha, np.ndarray):
-            alpha = alpha.item()
-        return raw.LeakyRelu(features, alpha=alpha, name=name)
+    slope = alpha.item() if isinstance(alpha, np.ndarray) else alpha
+    with operands(name, "LeakyRelu", alpha, features=features) as (scope, features):
+        whole = features.dtype.is_integer
+        x = cast(features, dtypes.float32) if whole else features
+        return raw.LeakyRelu(x, slope, name=scope)
 
 
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
     """`relu` of the features and of their negatives, side by side along `axis`."""
-    with name_scope(name, "CRelu", [features]) as name:
-        features = convert_to_tensor(features, name="features")
-        return raw.Relu(concat([features, -features], axis, name=name))
+    with operands(name, "CRelu", features=features) as (scope, features):
+        return raw.Relu(concat([features, -features], axis, name=scope))
 
 
 def elu(features: Any, name: str | None = None) -> Tensor:
@@ -89,34 +87,26 @@ def bias_add(
     value: Any, bias: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
     """`value` plus one bias per channel; channels are last, or second if `data_format` is NC..."""
-    with name_scope(name, "BiasAdd", [value, bias]) as name:
-        order = "NHWC"
-        if data_format is not None:
-            if data_format.startswith("NC"):
-                order = "NCHW"
-            elif not (data_format.startswith("N") and data_format.endswith("C")):
-                raise ValueError("data_format must be of the form `N...C` or `NC...`")
-        value = convert_to_tensor(value, name="input")
-        bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
-        return raw.BiasAdd(value, bias, data_format=order, name=name)
+    given = "NHWC" if data_format is None else data_format
+    layout = "NCHW" if given.startswith("NC") else "NHWC"
+    if layout == "NHWC" and not (given.startswith("N") and given.endswith("C")):
+        raise ValueError("data_format must be of the form `N...C` or `NC...`")
+    with operands(name, "BiasAdd", bias, input=value) as (scope, value):
+        return raw.BiasAdd(value, as_type_of(value, "bias", bias), layout, name=scope)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """matmul(x, weights) + biases."""
-    with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
-        x = convert_to_tensor(x, name="x")
-        weights = convert_to_tensor(weights, name="weights")
-        biases = convert_to_tensor(biases, name="biases")
-        return bias_add(matmul(x, weights), biases, name=name)
+    given = {"x": x, "weights": weights, "biases": biases}
+    with operands(name, "xw_plus_b", **given) as (scope, x, weights, biases):
+        return bias_add(matmul(x, weights), biases, name=scope)
 
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """relu(matmul(x, weights) + biases)."""
-    with name_scope(name, "relu_layer", [x, weights, biases]) as name:
-        x = convert_to_tensor(x, name="x")
-        weights = convert_to_tensor(weights, name="weights")
-        biases = convert_to_tensor(biases, name="biases")
-        return raw.Relu(bias_add(matmul(x, weights), biases), name=name)
+    given = {"x": x, "weights": weights, "biases": biases}
+    with operands(name, "relu_layer", **given) as (scope, x, weights, biases):
+        return raw.Relu(bias_add(matmul(x, weights), biases), name=scope)
 
 
 # ---- softmax ----------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.tensor import Tensor
 from weft.ops.array.array import concat, invalid, ones_like, reshape, shape
 from weft.ops.math.reduce import wide
 
@@ -101,13 +103,18 @@ def bias_add_grad_(xp: Any, out_backprop: Array, *, data_format: str) -> Array:
     return xp.sum(g, axis=axes, dtype=g.dtype).astype(out_backprop.dtype)
 
 
+# The axes before the channels, and those after them if there are any.
+_AROUND_CHANNELS = {"NHWC": (slice(-1), ()), "NCHW": (slice(1), (slice(2, None),))}
+
+
 @bias_add_grad_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    dims, bias_dims = shape(op.inputs[0]), shape(grad)
-    if op.attrs["data_format"] == "NCHW":
-        expanded = concat([ones_like(dims[:1]), bias_dims, ones_like(dims[2:])], 0)
-        repeats = concat([dims[:1], [1], dims[2:]], 0)
-    else:
-        expanded = concat([ones_like(dims[:-1]), bias_dims], 0)
-        repeats = concat([dims[:-1], [1]], 0)
+    dims, channels = shape(op.inputs[0]), shape(grad)
+    before, after = _AROUND_CHANNELS[op.attrs["data_format"]]
+
+    def around(middle: Any, part: Callable[[Any], Any]) -> Tensor:
+        return concat([part(dims[before]), middle, *(part(dims[axes]) for axes in after)], 0)
+
+    expanded = around(channels, ones_like)
+    repeats = around([1], lambda part: part)
     return raw.Tile(reshape(grad, expanded), repeats)

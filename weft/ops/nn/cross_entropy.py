@@ -23,6 +23,7 @@ from weft.ops.array.array import (
 from weft.ops.array.one_hot_search import where
 from weft.ops.array.slicing import slice
 from weft.ops.control.check import assert_equal
+from weft.ops.kit.operands import operands
 from weft.ops.math import sequence
 from weft.ops.math.casts import cast
 
@@ -42,9 +43,8 @@ def softmax_cross_entropy_with_logits_v2(
     """Cross entropy of softmax(logits) and `labels`, distributions along `axis`."""
     axis = deprecated_alias("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
-    with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
-        logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, name="labels")
+    given = {"logits": logits, "labels": labels}
+    with operands(name, "softmax_cross_entropy_with_logits", **given) as (name, logits, labels):
         half = logits.dtype in (dtypes.float16, dtypes.bfloat16)
         precise = cast(logits, dtypes.float32) if half else logits
         labels = cast(labels, precise.dtype)
@@ -85,12 +85,11 @@ def softmax_cross_entropy_with_logits(
     axis: Any = None,
 ) -> Tensor:
     """The cross entropy of softmax(logits) and `labels`, which get no gradient."""
-    if axis is not None:
-        dim = axis
     _check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
-    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
-        labels = stop_gradient(labels, name="labels_stop_gradient")
-    return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, axis=dim, name=name)
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as scope:
+        fixed = stop_gradient(labels, name="labels_stop_gradient")
+    along = dim if axis is None else axis
+    return softmax_cross_entropy_with_logits_v2(fixed, logits, along, scope)
 
 
 def sparse_softmax_cross_entropy_with_logits(
@@ -102,20 +101,23 @@ def sparse_softmax_cross_entropy_with_logits(
         labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
         half = logits.dtype == dtypes.float16
         precise = cast(logits, dtypes.float32) if half else logits
-        labels_shape = shape(labels)
-        all_known = _check_label_shape(labels, logits)
-        if logits.dims is not None and len(logits.dims) == 2:
-            cost, _ = raw.SparseSoftmaxCrossEntropyWithLogits(precise, labels, name=name)
-            return cast(cost, dtypes.float16) if half else cost
-        checks = [] if all_known else [assert_equal(shape(labels), shape(logits)[:-1])]
-        with control_dependencies(checks):
-            classes = shape(logits)[rank(logits) - 1]
-            precise = reshape(precise, [-1, classes])
-            flat = reshape(labels, [-1])
-            cost, _ = raw.SparseSoftmaxCrossEntropyWithLogits(precise, flat, name=name)
-            cost = reshape(cost, labels_shape)
-            cost.set_shape(labels.shape)
-            return cast(cost, dtypes.float16) if half else cost
+        cost = _cost_of_classes(labels, logits, precise, name)
+        return cast(cost, dtypes.float16) if half else cost
+
+
+def _cost_of_classes(labels: Tensor, logits: Tensor, precise: Tensor, name: str | None) -> Tensor:
+    """The cross entropy in the shape of `labels`; `precise` are the logits to compute with."""
+    compute = raw.SparseSoftmaxCrossEntropyWithLogits
+    whole = shape(labels)
+    all_known = _check_label_shape(labels, logits)
+    if logits.dims is not None and len(logits.dims) == 2:
+        return compute(precise, labels, name=name)[0]
+    checks = [] if all_known else [assert_equal(shape(labels), shape(logits)[:-1])]
+    with control_dependencies(checks):
+        rows = reshape(precise, [-1, shape(logits)[rank(logits) - 1]])
+        cost = reshape(compute(rows, reshape(labels, [-1]), name=name)[0], whole)
+        cost.set_shape(labels.shape)
+        return cost
 
 
 def _check_label_shape(labels: Tensor, logits: Tensor) -> bool:
@@ -138,13 +140,10 @@ def _check_label_shape(labels: Tensor, logits: Tensor) -> bool:
     return True
 
 
-def _check_same_shape(logits: Tensor, labels: Tensor, first: str, second: str) -> None:
-    try:
-        labels.shape.merge_with(logits.shape)
-    except ValueError:
-        raise ValueError(
-            f"{first} and {second} must have the same shape ({logits.shape} vs {labels.shape})"
-        ) from None
+def _check_same_shape(**pair: Tensor) -> None:
+    (first, x), (second, z) = pair.items()
+    if not z.shape.is_compatible_with(x.shape):
+        raise ValueError(f"{first} and {second} must have the same shape ({x.shape} vs {z.shape})")
 
 
 def sigmoid_cross_entropy_with_logits(
@@ -152,16 +151,14 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Tensor:
     """Cross entropy of sigmoid(logits) and `labels`, element by element."""
     _check_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
-    with name_scope(name, "logistic_loss", [logits, labels]) as name:
-        logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, name="labels")
-        _check_same_shape(logits, labels, "logits", "labels")
+    with operands(name, "logistic_loss", logits=logits, labels=labels) as (scope, x, z):
+        _check_same_shape(logits=x, labels=z)
         # max(x, 0) - x z + log(1 + exp(-|x|)), with gradients that are right at 0.
-        zeros = zeros_like(logits, dtype=logits.dtype)
-        positive = logits >= zeros
-        clipped = where(positive, logits, zeros)
-        negative = where(positive, -logits, logits)
-        return raw.Add(clipped - logits * labels, raw.Log1p(raw.Exp(negative)), name=name)
+        zeros = zeros_like(x, dtype=x.dtype)
+        positive = x >= zeros
+        above = where(positive, x, zeros)
+        below = where(positive, -x, x)
+        return raw.Add(above - x * z, raw.Log1p(raw.Exp(below)), name=scope)
 
 
 def weighted_cross_entropy_with_logits(
@@ -173,13 +170,11 @@ def weighted_cross_entropy_with_logits(
 ) -> Tensor:
     """`sigmoid_cross_entropy_with_logits` whose positive terms count `pos_weight` times."""
     labels = deprecated_alias("labels", labels, "targets", targets)
-    with name_scope(name, "logistic_loss", [logits, labels]) as name:
-        logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, name="labels")
-        _check_same_shape(logits, labels, "logits", "labels")
-        weight = 1 + (pos_weight - 1) * labels
-        softplus_negative = raw.Log1p(raw.Exp(-raw.Abs(logits))) + raw.Relu(-logits)
-        return raw.Add((1 - labels) * logits, weight * softplus_negative, name=name)
+    with operands(name, "logistic_loss", logits=logits, labels=labels) as (scope, x, z):
+        _check_same_shape(logits=x, labels=z)
+        weight = 1 + (pos_weight - 1) * z
+        softplus_negative = raw.Log1p(raw.Exp(-raw.Abs(x))) + raw.Relu(-x)
+        return raw.Add((1 - z) * x, weight * softplus_negative, name=scope)
 
 
 def log_poisson_loss(
@@ -189,17 +184,16 @@ def log_poisson_loss(
 
     The full loss adds Stirling's approximation of log(targets!) where targets exceed 1.
     """
-    with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
-        log_input = convert_to_tensor(log_input, name="log_input")
-        targets = convert_to_tensor(targets, name="targets")
-        _check_same_shape(log_input, targets, "log_input", "targets")
-        result = raw.Exp(log_input) - log_input * targets
-        if not compute_full_loss:
-            return result
-        half = constant(0.5, dtype=targets.dtype)
-        two_pi = constant(2 * math.pi, dtype=targets.dtype)
-        stirling = targets * raw.Log(targets) - targets + half * raw.Log(two_pi * targets)
-        zeros = zeros_like(targets, dtype=targets.dtype)
-        ones = ones_like(targets, dtype=targets.dtype)
-        small = raw.LogicalAnd(targets >= zeros, targets <= ones)
-        return result + where(small, zeros, stirling)
+    given = {"log_input": log_input, "targets": targets}
+    with operands(name, "log_poisson_loss", **given) as (_, x, counts):
+        _check_same_shape(log_input=x, targets=counts)
+        result = raw.Exp(x) - x * counts
+        return result + _log_factorial(counts) if compute_full_loss else result
+
+
+def _log_factorial(n: Tensor) -> Tensor:
+    """Stirling's approximation above 1, and 0 up to there."""
+    half, two_pi = constant(0.5, n.dtype), constant(2 * math.pi, n.dtype)
+    stirling = n * raw.Log(n) - n + half * raw.Log(two_pi * n)
+    zeros, ones = zeros_like(n, dtype=n.dtype), ones_like(n, dtype=n.dtype)
+    return where(raw.LogicalAnd(n >= zeros, n <= ones), zeros, stirling)

@@ -24,6 +24,7 @@ from weft.ops.array.distinct import unique as unique_of
 from weft.ops.array.gather import gather
 from weft.ops.array.one_hot_search import boolean_mask, one_hot, sequence_mask, where, where_v2
 from weft.ops.functions.functional import foldl, map_fn
+from weft.ops.kit.operands import operands
 from weft.ops.math.casts import cast
 from weft.ops.math.reduce import reduce_logsumexp, reduce_max, reduce_sum
 from weft.ops.math.sequence import range as range_
@@ -153,12 +154,11 @@ def dense_labels_to_sparse(dense: Any, length: Any) -> SparseTensor:
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
     """For each row its distinct labels, padded with 0, and where each label is among them."""
-    with name_scope(name, "ctc_unique_labels", [labels]):
-        labels = convert_to_tensor(labels, name="labels")
+    with operands(name, "ctc_unique_labels", labels=labels) as (_, labels):
+        return map_fn(_unique_and_places, labels, [dtypes.int64, dtypes.int32])
 
-        def row(x: Tensor) -> list[Tensor]:
-            found, places = unique_of(x)
-            padded = pad(found, [[0, _size(places, 0) - _size(found, 0)]])
-            return [cast(padded, dtypes.int64), places]
 
-        return map_fn(row, labels, dtype=[dtypes.int64, dtypes.int32])
+def _unique_and_places(row: Tensor) -> list[Tensor]:
+    found, places = unique_of(row)
+    missing = _size(places, 0) - _size(found, 0)
+    return [cast(pad(found, [[0, missing]]), dtypes.int64), places]

@@ -21,6 +21,7 @@ from weft.ops.array.blocks import (
     space_to_batch,
     space_to_batch_nd,
 )
+from weft.ops.kit.operands import operands
 from weft.ops.nn.conv import channel_index, conv1d, conv2d, conv2d_transpose, given, per_axis
 
 
@@ -85,10 +86,10 @@ def _dilated_axes(
 def _same_paddings(filter_shape: Any, count: int, rate: Any) -> Tensor:
     """What SAME padding of a dilated window adds on both sides of each axis."""
     sizes = filter_shape[:count]
-    extra = sizes + (sizes - 1) * (rate - 1) - 1
-    before = extra // 2
-    after = extra - before
-    return stack([[before[i], after[i]] for i in range(count)])
+    both = sizes + (sizes - 1) * (rate - 1) - 1
+    before = both // 2
+    sides = (before, both - before)
+    return stack([[side[axis] for side in sides] for axis in range(count)])
 
 
 def _through_batch(
@@ -266,9 +267,9 @@ def atrous_conv2d_transpose(
     value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
     """The transpose of `atrous_conv2d`."""
-    with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as name:
-        value = convert_to_tensor(value, name="value")
-        filters = convert_to_tensor(filters, name="filters")
+    given = {"value": value, "filters": filters}
+    scope = operands(name, "atrous_conv2d_transpose", output_shape, **given)
+    with scope as (_, value, filters):
         _check_atrous(value, filters, output_shape, rate)
         if rate == 1:
             ones = [1, 1, 1, 1]
@@ -336,10 +337,8 @@ def depthwise_conv2d(
 ) -> Tensor:
     """`depthwise_conv2d_native` that may be dilated by `rate`."""
     rate = deprecated_alias("dilations", dilations, "rate", rate)
-    with name_scope(name, "depthwise", [input, filter]) as name:
-        input = convert_to_tensor(input, name="tensor_in")
-        filter = convert_to_tensor(filter, name="filter_in")
-        return _depthwise(input, filter, strides, padding, rate, data_format, name)
+    with operands(name, "depthwise", tensor_in=input, filter_in=filter) as (scope, x, weights):
+        return _depthwise(x, weights, strides, padding, rate, data_format, scope)
 
 
 def _depthwise(

@@ -248,13 +248,11 @@ def _looked_up(
 def _check_sparse(sp_ids: Any, sp_weights: Any) -> None:
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor")
-    if sp_weights is None:
-        return
-    if not isinstance(sp_weights, SparseTensor):
+    if not isinstance(sp_weights, SparseTensor | None):
         raise TypeError("sp_weights must be either None or SparseTensor")
-    sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
-    sp_ids.indices.shape.assert_is_compatible_with(sp_weights.indices.shape)
-    sp_ids.dense_shape.shape.assert_is_compatible_with(sp_weights.dense_shape.shape)
+    for part in ("values", "indices", "dense_shape") if sp_weights is not None else ():
+        ids, weights = getattr(sp_ids, part), getattr(sp_weights, part)
+        ids.shape.assert_is_compatible_with(weights.shape)
 
 
 def _weighted(

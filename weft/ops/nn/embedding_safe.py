@@ -92,12 +92,10 @@ def lookup(
 
 
 def _tables(embedding_weights: Any, sparse_weights: Any) -> list[Any]:
-    if embedding_weights is None:
-        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    parts = table_parts(embedding_weights)
+    parts = None if embedding_weights is None else table_parts(embedding_weights)
     if not parts:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    dtype = sparse_weights.dtype if sparse_weights is not None else None
+    dtype = getattr(sparse_weights, "dtype", None)
     return [
         w if is_resource(w) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype)
         for w in parts
@@ -147,4 +145,5 @@ def _non_negative(ids: SparseTensor, weights: Any) -> tuple[SparseTensor, Any]:
 
 def _retained(x: SparseTensor, keep: Tensor) -> SparseTensor:
     at = reshape(raw.Where(keep), [-1])
-    return SparseTensor(gather(x.indices, at), gather(x.values, at), identity(x.dense_shape))
+    indices, values = (gather(part, at) for part in (x.indices, x.values))
+    return SparseTensor(indices, values, identity(x.dense_shape))

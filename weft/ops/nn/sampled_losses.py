@@ -88,58 +88,53 @@ def _sampled_logits(
             labels = cast(labels, dtypes.int64)
         flat = reshape(labels, [-1])
         if sampled_values is None:
+            range_max = num_classes
             sampled_values = log_uniform_candidate_sampler(
-                true_classes=labels,
-                num_true=num_true,
-                num_sampled=num_sampled,
-                unique=True,
-                range_max=num_classes,
-                seed=seed,
+                labels, num_true, num_sampled, True, range_max, seed
             )
-        sampled, true_count, sampled_count = (stop_gradient(v) for v in sampled_values)
+        sampled, *counts = (stop_gradient(v) for v in sampled_values)
         sampled = cast(sampled, dtypes.int64)
         ids = concat([flat, sampled], 0)
-        rows = _looked_up(parts, ids, partition_strategy, inputs)
+
+        def looked_up(table: Any) -> Tensor:
+            return cast(embedding_lookup(table, ids, partition_strategy), inputs.dtype)
+
+        rows = looked_up(parts)
         true_rows = slice(rows, [0, 0], stack([shape(flat)[0], -1]))
-        sampled_rows = slice(rows, stack([shape(flat)[0], 0]), [-1, -1])
-        sampled_logits = matmul(inputs, sampled_rows, transpose_b=True)
-        offsets = _looked_up(biases, ids, partition_strategy, inputs)
-        true_offsets = slice(offsets, [0], shape(flat))
-        sampled_offsets = slice(offsets, shape(flat), [-1])
-        true_logits = _row_products(inputs, true_rows, num_true)
-        true_logits += reshape(true_offsets, [-1, num_true])
-        sampled_logits += sampled_offsets
+        other_rows = slice(rows, stack([shape(flat)[0], 0]), [-1, -1])
+        others = matmul(inputs, other_rows, transpose_b=True)
+        offsets = looked_up(biases)
+        true_offsets, other_offsets = (
+            slice(offsets, [0], shape(flat)),
+            slice(offsets, shape(flat), [-1]),
+        )
+        true = _row_products(inputs, true_rows, num_true) + reshape(true_offsets, [-1, num_true])
+        others = others + other_offsets
         if remove_accidental_hits:
-            hits = compute_accidental_hits(labels, sampled, num_true=num_true)
-            sampled_logits += _penalties(hits, labels, sampled_logits, num_sampled)
-        true_logits -= raw.Log(true_count)
-        sampled_logits -= raw.Log(sampled_count)
-        logits = concat([true_logits, sampled_logits], 1)
-        shares = ones_like(true_logits) / num_true
-        return logits, concat([shares, zeros_like(sampled_logits)], 1)
-
-
-def _looked_up(params: Any, ids: Tensor, strategy: str, inputs: Tensor) -> Tensor:
-    rows = embedding_lookup(params, ids, partition_strategy=strategy)
-    return rows if rows.dtype == inputs.dtype else cast(rows, inputs.dtype)
+            hits = compute_accidental_hits(labels, sampled, num_true)
+            others = others + _penalties(hits, labels, others, num_sampled)
+        true, others = (x - raw.Log(n) for x, n in zip((true, others), counts, strict=True))
+        logits = concat([true, others], 1)
+        return logits, concat([ones_like(true) / num_true, zeros_like(others)], 1)
 
 
 def _row_products(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
     """inputs[i] times each of its `num_true` rows, [batch, num_true]."""
     width = shape(rows)[1:2]
-    grouped = reshape(rows, concat([[-1, num_true], width], 0))
-    products = raw.Mul(expand_dims(inputs, 1), grouped)
-    matrix = reshape(products, concat([[-1], width], 0))
-    return reshape(_sum_rows(matrix), [-1, num_true])
+
+    def as_rows(x: Tensor, *outer: int) -> Tensor:
+        return reshape(x, concat([outer, width], 0))
+
+    grouped = as_rows(rows, -1, num_true)
+    products = as_rows(raw.Mul(expand_dims(inputs, 1), grouped), -1)
+    return reshape(_sum_rows(products), [-1, num_true])
 
 
 def _penalties(hits: Any, labels: Tensor, logits: Tensor, num_sampled: int) -> Tensor:
     """A hugely negative number wherever a sampled class is a true one, zeros elsewhere."""
     indices, ids, weights = hits
-    rows = reshape(indices, [-1, 1])
-    columns = reshape(cast(ids, dtypes.int32), [-1, 1])
-    at = concat([rows, columns], 1, "sparse_indices")
+    places = [reshape(indices, [-1, 1]), reshape(cast(ids, dtypes.int32), [-1, 1])]
+    at = concat(places, 1, "sparse_indices")
     dims = concat([shape(labels)[:1], expand_dims(num_sampled, 0)], 0)
-    if logits.dtype != weights.dtype:
-        weights = cast(weights, logits.dtype)
-    return raw.SparseToDense(at, dims, weights, 0.0, validate_indices=False)
+    penalty = cast(weights, logits.dtype)
+    return raw.SparseToDense(at, dims, penalty, 0.0, validate_indices=False)

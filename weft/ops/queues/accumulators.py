@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
-from weft.core.shapes import TensorShape, unknown_shape
+from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
@@ -141,8 +141,7 @@ class ConditionalAccumulatorBase:
     _prefix = "ResourceAccumulator"
 
     def __init__(self, dtype: Any, shape: Any, accumulator_ref: Tensor) -> None:
-        self._dtype = dtype
-        self._shape = TensorShape(shape) if shape is not None else unknown_shape()
+        self._dtype, self._shape = dtype, TensorShape(shape)
         self._accumulator_ref = accumulator_ref
         self._name = accumulator_ref.op.name.split("/")[-1]
 
@@ -237,15 +236,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         name: str | None = None,
     ) -> Any:
         """The operation that adds rows at sorted `grad_indices`, unless they are stale."""
-        local_step = _step(local_step)
+        known = grad_shape is not None
+        step, indices = _step(local_step), cast(grad_indices, dtypes.int64)
+        shape = cast(grad_shape if known else [], dtypes.int64)
         return raw.SparseAccumulatorApplyGradient(
-            self._accumulator_ref,
-            local_step=local_step,
-            gradient_indices=cast(grad_indices, dtypes.int64),
-            gradient_values=grad_values,
-            gradient_shape=cast([] if grad_shape is None else grad_shape, dtypes.int64),
-            has_known_shape=grad_shape is not None,
-            name=name,
+            self._accumulator_ref, step, indices, grad_values, shape, known, name=name
         )
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Any:

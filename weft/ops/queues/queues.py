@@ -22,37 +22,52 @@ def _as_type_list(dtypes: Any) -> list[DType]:
     return [types.as_dtype(d) for d in (dtypes if isinstance(dtypes, (list, tuple)) else [dtypes])]
 
 
+def _is_size(x: Any) -> bool:
+    return isinstance(x, int | None)
+
+
 def _as_shape_list(shapes: Any, partial: bool = False) -> list[TensorShape] | None:
     """One shape per component; `partial` allows unknown dimensions, but then wants a list."""
-    if partial and (
-        not isinstance(shapes, Sequence)
-        or not shapes
-        or any(shape is None or isinstance(shape, int) for shape in shapes)
-    ):
+    if partial and not (isinstance(shapes, Sequence) and shapes and not any(map(_is_size, shapes))):
         raise ValueError("When providing partial shapes, a list of shapes must be provided.")
     if shapes is None:
         return None
-    if isinstance(shapes, TensorShape):
-        shapes = [shapes]
-    if not isinstance(shapes, (tuple, list)):
+    listed = [shapes] if isinstance(shapes, TensorShape) else shapes
+    if not isinstance(listed, tuple | list):
         raise TypeError("shapes must be a TensorShape or a list or tuple of TensorShapes.")
-    if all(shape is None or isinstance(shape, int) for shape in shapes):
-        shapes = [shapes]  # the shape of the only component
-    found = [as_shape(shape) for shape in shapes]
-    if not partial and any(not shape.is_fully_defined() for shape in found):
-        raise ValueError(f"All shapes must be fully defined: {found}")
-    if any(shape.dims is None for shape in found):
-        raise ValueError(f"All shapes must have a defined rank: {found}")
+    if all(map(_is_size, listed)):
+        listed = [listed]  # the shape of the only component
+    found = [as_shape(shape) for shape in listed]
+    wanted = {"be fully defined": TensorShape.is_fully_defined} if not partial else {}
+    for what, holds in {**wanted, "have a defined rank": _has_rank}.items():
+        if not all(map(holds, found)):
+            raise ValueError(f"All shapes must {what}: {found}")
     return found
 
 
+def _has_rank(shape: TensorShape) -> bool:
+    return shape.ndims is not None
+
+
 def _as_name_list(names: Any, dtypes: list[DType]) -> list[str] | None:
-    if names is None:
-        return None
-    names = list(names) if isinstance(names, (list, tuple)) else [names]
-    if len(names) != len(dtypes):
+    listed = list(names) if isinstance(names, list | tuple) else [names]
+    if names is not None and len(listed) != len(dtypes):
         raise ValueError("List of names must have the same length as the list of dtypes")
-    return names
+    return None if names is None else listed
+
+
+def _element(dtypes: Any, shapes: Any, names: Any, partial: bool = False) -> tuple[Any, Any, Any]:
+    """Types, shapes and names of the components, as lists; None for shapes and names not given."""
+    kinds = _as_type_list(dtypes)
+    return kinds, _as_shape_list(shapes, partial), _as_name_list(names, kinds)
+
+
+def _handle(kind: str, element: Sequence[Any], shared_name: str | None, **attrs: Any) -> Tensor:
+    """The node that makes a queue of such elements."""
+    dtypes, shapes = element[:2]
+    given = {"component_types": dtypes, "shapes": shapes or [], "shared_name": shared_name or ""}
+    handle: Tensor = getattr(raw, f"{kind}V2")(**given, **attrs)
+    return handle
 
 
 def _common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
@@ -71,17 +86,11 @@ class QueueBase:
     """
 
     def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Tensor) -> None:
-        self._dtypes = dtypes
-        if shapes is None:
-            self._shapes = [unknown_shape() for _ in dtypes]
-        elif len(shapes) != len(dtypes):
-            raise ValueError("Queue shapes must have the same length as dtypes")
-        else:
-            self._shapes = [TensorShape(shape) for shape in shapes]
-        if names is not None and len(names) != len(dtypes):
-            raise ValueError("Queue names must have the same length as dtypes")
-        self._names = names
-        self._queue_ref = queue_ref
+        for what, given in (("shapes", shapes), ("names", names)):
+            if given is not None and len(given) != len(dtypes):
+                raise ValueError(f"Queue {what} must have the same length as dtypes")
+        self._dtypes, self._names, self._queue_ref = dtypes, names, queue_ref
+        self._shapes = [TensorShape(shape) for shape in shapes or [None] * len(dtypes)]
         self._name = queue_ref.op.name.split("/")[-1]
 
     @staticmethod
@@ -132,22 +141,22 @@ class QueueBase:
 
     def _components(self, vals: Any) -> list[Tensor]:
         """An element, or a batch of them, as a list of tensors."""
-        if isinstance(vals, dict):
-            if not self._names:
-                raise ValueError("Queue must have names to enqueue a dictionary")
-            if sorted(self._names, key=str) != sorted(vals.keys(), key=str):
+        names, named = self._names, isinstance(vals, dict)
+        if named and not names:
+            raise ValueError("Queue must have names to enqueue a dictionary")
+        if names and not named:
+            raise ValueError("You must enqueue a dictionary in a Queue with names")
+        if names:
+            if sorted(names, key=str) != sorted(vals, key=str):
                 raise ValueError(
                     "Keys in dictionary to enqueue do not match names of Queue.  Dictionary:"
-                    f" ({sorted(vals.keys())}), Queue: ({sorted(self._names)})"
+                    f" ({sorted(vals)}), Queue: ({sorted(names)})"
                 )
-            vals = [vals[name] for name in self._names]
-        else:
-            if self._names:
-                raise ValueError("You must enqueue a dictionary in a Queue with names")
-            vals = vals if isinstance(vals, (list, tuple)) else [vals]
+            vals = [vals[name] for name in names]
+        pairs = zip(self._scope_values(vals), self._dtypes, strict=False)
         return [
-            convert_to_tensor(value, dtype=dtype, name=f"component_{i}")
-            for i, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=False))
+            convert_to_tensor(value, dtype, f"component_{i}")
+            for i, (value, dtype) in enumerate(pairs)
         ]
 
     @staticmethod
@@ -240,27 +249,21 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
     ) -> None:
-        dtypes = _as_type_list(dtypes)
-        shapes = _as_shape_list(shapes)
-        names = _as_name_list(names, dtypes)
-        seed1, seed2 = get_seed(seed)
-        if seed1 is None and seed2 is None:
-            seed1, seed2 = 0, 0
-        elif seed is None and shared_name is not None:
-            # Every program that shares the queue must arrive at the same seed.
-            digest = hashlib.md5(f"{seed1}{shared_name}".encode()).hexdigest()
-            seed2 = int(digest[:8], 16) & 0x7FFFFFFF
-        queue_ref = raw.RandomShuffleQueueV2(
-            component_types=dtypes,
-            shapes=shapes or [],
-            capacity=capacity,
-            min_after_dequeue=min_after_dequeue,
-            seed=seed1,
-            seed2=seed2,
-            shared_name=shared_name or "",
-            name=name,
-        )
-        super().__init__(dtypes, shapes, names, queue_ref)
+        element = _element(dtypes, shapes, names)
+        attrs = {"capacity": capacity, "min_after_dequeue": min_after_dequeue, "name": name}
+        attrs |= _seeds(seed, shared_name)
+        super().__init__(*element, _handle("RandomShuffleQueue", element, shared_name, **attrs))
+
+
+def _seeds(seed: int | None, shared_name: str | None) -> dict[str, int | None]:
+    first, second = get_seed(seed)
+    if first is None and second is None:
+        first = second = 0
+    elif seed is None and shared_name is not None:
+        # Every program that shares the queue must arrive at the same seed.
+        digest = hashlib.md5(f"{first}{shared_name}".encode()).hexdigest()
+        second = int(digest[:8], 16) & 0x7FFFFFFF
+    return {"seed": first, "seed2": second}
 
 
 class FIFOQueue(QueueBase):
@@ -275,17 +278,9 @@ class FIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ) -> None:
-        dtypes = _as_type_list(dtypes)
-        shapes = _as_shape_list(shapes)
-        names = _as_name_list(names, dtypes)
-        queue_ref = raw.FIFOQueueV2(
-            component_types=dtypes,
-            shapes=shapes or [],
-            capacity=capacity,
-            shared_name=shared_name or "",
-            name=name,
-        )
-        super().__init__(dtypes, shapes, names, queue_ref)
+        element = _element(dtypes, shapes, names)
+        made = _handle("FIFOQueue", element, shared_name, capacity=capacity, name=name)
+        super().__init__(*element, made)
 
 
 class PaddingFIFOQueue(QueueBase):
@@ -300,22 +295,15 @@ class PaddingFIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
-        dtypes = _as_type_list(dtypes)
-        shapes = _as_shape_list(shapes, partial=True) or []
-        names = _as_name_list(names, dtypes)
-        if len(dtypes) != len(shapes):
+        element = _element(dtypes, shapes, names, partial=True)
+        kinds, sizes = (len(part) for part in element[:2])
+        if kinds != sizes:
             raise ValueError(
-                f"Shapes must be provided for all components, but received {len(dtypes)} dtypes"
-                f" and {len(shapes)} shapes."
+                f"Shapes must be provided for all components, but received {kinds} dtypes"
+                f" and {sizes} shapes."
             )
-        queue_ref = raw.PaddingFIFOQueueV2(
-            component_types=dtypes,
-            shapes=shapes,
-            capacity=capacity,
-            shared_name=shared_name or "",
-            name=name,
-        )
-        super().__init__(dtypes, shapes, names, queue_ref)
+        made = _handle("PaddingFIFOQueue", element, shared_name, capacity=capacity, name=name)
+        super().__init__(*element, made)
 
 
 class PriorityQueue(QueueBase):
@@ -333,17 +321,10 @@ class PriorityQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:
-        others = _as_type_list(types)
-        other_shapes = _as_shape_list(shapes)
-        queue_ref = raw.PriorityQueueV2(
-            component_types=others,
-            shapes=other_shapes or [],
-            capacity=capacity,
-            shared_name=shared_name or "",
-            name=name,
-        )
+        others, other_shapes = element = _as_type_list(types), _as_shape_list(shapes)
+        made = _handle("PriorityQueue", element, shared_name, capacity=capacity, name=name)
         shapes = [TensorShape(()), *other_shapes] if other_shapes else other_shapes
-        super().__init__([_INT64, *others], shapes, names, queue_ref)
+        super().__init__([_INT64, *others], shapes, names, made)
 
 
 _INT64 = types.int64

@@ -133,7 +133,5 @@ class RecordInput:
         if self._batches is None:
             return records
         with name_scope(self._name):
-            lists: list[list[Any]] = [[] for _ in range(self._batches)]
-            for i, record in enumerate(split(records, self._batch_size, 0)):
-                lists[i % self._batches].append(reshape(record, []))
-            return lists
+            scalars = [reshape(record, []) for record in split(records, self._batch_size, 0)]
+            return [scalars[i :: self._batches] for i in range(self._batches)]

@@ -216,25 +216,25 @@ class BaseStagingArea:
         return [self._component(v, i) for v, i in zip(vals, indices, strict=True)], list(indices)
 
     def _component(self, value: Any, i: int) -> Tensor:
-        if value.dtype != self._dtypes[i]:
-            raise ValueError(f"Datatypes do not match. '{value.dtype}' != '{self._dtypes[i]}'")
-        value.shape.assert_is_compatible_with(self._shapes[i])
-        return convert_to_tensor(value, dtype=self._dtypes[i], name=f"component_{i}")
+        dtype, shape = self._dtypes[i], self._shapes[i]
+        if value.dtype != dtype:
+            raise ValueError(f"Datatypes do not match. '{value.dtype}' != '{dtype}'")
+        value.shape.assert_is_compatible_with(shape)
+        return convert_to_tensor(value, dtype, f"component_{i}")
 
     def _here(self, tensors: Any) -> list[Tensor]:
         """Tensors of the area, brought to the device of the caller."""
-        tensors = list(tensors) if isinstance(tensors, (tuple, list)) else [tensors]
-        if raw.NoOp().device != self._coloc_op.device:
-            tensors = [raw.Identity(t) for t in tensors]
-        return tensors
+        taken = list(tensors) if isinstance(tensors, tuple | list) else [tensors]
+        apart = raw.NoOp().device != self._coloc_op.device
+        return [raw.Identity(tensor) for tensor in taken] if apart else taken
 
     def _taken(self, tensors: Any, indices: Sequence[int]) -> Any:
-        tensors = self._here(tensors)
-        for tensor, i in zip(tensors, indices, strict=True):
+        found = [*zip(indices, self._here(tensors), strict=True)]
+        for i, tensor in found:
             tensor.set_shape(self._shapes[i])
-        if self._names:
-            return {self._names[i]: t for t, i in zip(tensors, indices, strict=True)}
-        return tensors
+        if not self._names:
+            return [tensor for _, tensor in found]
+        return {self._names[i]: tensor for i, tensor in found}
 
     @staticmethod
     def _scope_values(vals: Any) -> list[Any]:
@@ -248,10 +248,9 @@ class StagingArea(BaseStagingArea):
 
     def put(self, values: Any, name: str | None = None) -> Any:
         """The operation that adds a tuple; it waits while the area is full."""
+        values = values if isinstance(values, list | tuple | dict) else [values]
         with name_scope(name, f"{self._name}_put", self._scope_values(values)) as scope:
-            if not isinstance(values, (list, tuple, dict)):
-                values = [values]
-            tensors, _ = self._components(values, list(range(len(values))))
+            tensors, _ = self._components(values, range(len(values)))
             with colocate_with(self._coloc_op):
                 return raw.Stage(values=tensors, name=scope, **self._shared)
 
@@ -312,24 +311,28 @@ class MapStagingArea(BaseStagingArea):
     def _places(self, indices: Any) -> tuple[list[int], list[Any]]:
         """Which components are wanted, by number, and their types."""
         if indices is None:
-            indices = list(range(len(self._dtypes)))
-        if not isinstance(indices, (tuple, list)):
+            indices = [*range(len(self._dtypes))]
+        if not isinstance(indices, tuple | list):
             raise TypeError(f"Invalid indices type '{type(indices)}'")
         if not indices:
             raise ValueError("Empty indices")
-        if all(isinstance(i, str) for i in indices):
-            if self._names is None:
-                raise ValueError(
-                    f"String indices provided '{indices}', but this Staging Area was not created"
-                    " with names."
-                )
-            for i in indices:
-                if i not in self._names:
-                    raise ValueError(f"Named index '{i}' not in Staging Area names '{self._names}'")
-            indices = [self._names.index(i) for i in indices]
-        elif not all(isinstance(i, int) for i in indices):
+        by_name, by_number = (all(isinstance(i, kind) for i in indices) for kind in (str, int))
+        if not (by_name or by_number):
             raise TypeError(f"Mixed types in indices '{indices}'. May only be str or int")
-        return list(indices), [self._dtypes[i] for i in indices]
+        places = self._numbers(indices) if by_name else [*indices]
+        return places, [self._dtypes[i] for i in places]
+
+    def _numbers(self, names: Sequence[str]) -> list[int]:
+        known = self._names
+        if known is None:
+            raise ValueError(
+                f"String indices provided '{names}', but this Staging Area was not created"
+                " with names."
+            )
+        for name in names:
+            if name not in known:
+                raise ValueError(f"Named index '{name}' not in Staging Area names '{known}'")
+        return [known.index(name) for name in names]
 
     def _take(self, what: str, key: Any, indices: Any, name: str) -> Any:
         places, dtypes = self._places(indices)

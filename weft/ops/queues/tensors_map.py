@@ -195,14 +195,12 @@ def restore_sparse(
             "sparse_map_op must be one of AddSparseToTensorsMap or AddSparseToTensorsMap. Instead,"
             f" found `{sparse_map_op.type}`."
         )
-    shared_name = sparse_map_op.get_attr("shared_name")
-    taken = raw.TakeManySparseFromTensorsMap(
-        sparse_handles,
-        dtype=sparse_map_op.get_attr("T"),
-        container=_text(sparse_map_op.get_attr("container")),
-        shared_name=_text(shared_name) or sparse_map_op.name,
+    container, shared_name, dtype = (
+        sparse_map_op.get_attr(attr) for attr in ("container", "shared_name", "T")
     )
-    indices, values, shape = taken
+    indices, values, shape = raw.TakeManySparseFromTensorsMap(
+        sparse_handles, dtype, _text(container), _text(shared_name) or sparse_map_op.name
+    )
     indices.set_shape([None, rank])
     shape.set_shape([rank])
     return SparseTensor(indices, values, shape)

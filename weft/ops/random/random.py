@@ -16,6 +16,7 @@ from weft.graph.op_def import raw
 from weft.graph.random_seed import seed_attrs
 from weft.ops.array import array
 from weft.ops.control import control
+from weft.ops.kit.operands import operands, tensors_of
 from weft.ops.math import math
 
 _UNIFORM_DTYPES = (
@@ -32,11 +33,9 @@ def _plain_size(size: Any) -> Any:
 
 def _shape_tensor(shape: Any) -> Tensor:
     """A shape given in any form as a vector named "shape"."""
-    dtype = None
-    if isinstance(shape, tuple | list):
-        shape = tuple(map(_plain_size, shape))
-        dtype = None if shape else dtypes.int32
-    return convert_to_tensor(shape, dtype=dtype, name="shape")
+    sizes = isinstance(shape, tuple | list)
+    dims = tuple(map(_plain_size, shape)) if sizes else shape
+    return convert_to_tensor(dims, dtypes.int32 if sizes and not dims else None, "shape")
 
 
 def _scaled(values: Tensor, scale: Tensor, offset: Tensor, name: str) -> Tensor:
@@ -64,15 +63,17 @@ def random_uniform(
 ) -> Tensor:
     """Uniform values in [minval, maxval); integers need a `maxval`, floats have 1."""
     dtype, maxval = _check_uniform(dtype, maxval)
-    with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
-        shape = _shape_tensor(shape)
-        low = convert_to_tensor(minval, dtype=dtype, name="min")
-        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+    with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
+        dims, (low, high) = _shape_tensor(shape), tensors_of(dtype, min=minval, max=maxval)
         seeds = seed_attrs(seed)
         if dtype.is_integer:
-            return raw.RandomUniformInt(shape, low, high, **seeds, name=name)
-        values = raw.RandomUniform(shape, dtype, **seeds)
-        return _scaled(values, raw.Sub(high, low, name="sub"), low, name)
+            return raw.RandomUniformInt(dims, low, high, **seeds, name=scope)
+        return _between(raw.RandomUniform(dims, dtype, **seeds), low, high, scope)
+
+
+def _between(values: Tensor, low: Tensor, high: Tensor, name: str) -> Tensor:
+    """Values from 0 to 1 moved to lie from `low` to `high`."""
+    return _scaled(values, raw.Sub(high, low, name="sub"), low, name)
 
 
 def _around(
@@ -80,11 +81,9 @@ def _around(
     dtype: Any, name: str | None,
 ) -> Tensor:  # fmt: skip
     """What `draw` gives for a shape, with this mean and standard deviation."""
-    with name_scope(name, default, [shape, seed, mean, stddev]) as name:
-        shape = _shape_tensor(shape)
-        mean = convert_to_tensor(mean, dtype=dtype, name="mean")
-        stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
-        return _scaled(draw(shape), stddev, mean, name)
+    with name_scope(name, default, [shape, seed, mean, stddev]) as scope:
+        dims, (centre, spread) = _shape_tensor(shape), tensors_of(dtype, mean=mean, stddev=stddev)
+        return _scaled(draw(dims), spread, centre, scope)
 
 
 def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tensor]:
@@ -131,9 +130,8 @@ def parameterized_truncated_normal(
     """Normal values between bounds; parameters are scalars, or vectors with one entry per row."""
     given = {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals}
     with name_scope(name, "parameterized_truncated_normal", [shape, *given.values()]):
-        shape = _shape_tensor(shape)
-        parameters = [convert_to_tensor(v, dtype=dtype, name=k) for k, v in given.items()]
-        return raw.ParameterizedTruncatedNormal(shape, *parameters, **seed_attrs(seed))
+        arguments = _shape_tensor(shape), *tensors_of(dtype, **given)
+        return raw.ParameterizedTruncatedNormal(*arguments, **seed_attrs(seed))
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -143,21 +141,15 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A part of `value` of shape `size`, at a random place."""
-    with name_scope(name, "random_crop", [value, size]) as name:
-        value = convert_to_tensor(value, name="value")
-        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        shape = array.shape(value)
-        fits = control.Assert(
-            math.reduce_all(shape >= size),
-            ["Need value.shape >= size, got ", shape, size],
-            summarize=1000,
-        )
-        shape = control.with_dependencies([fits], shape)
-        limit = shape - size + 1
-        places = random_uniform(
-            array.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
-        )
-        return raw.Slice(value, places % limit, size, name=name)
+    with operands(name, "random_crop", size, value=value) as (scope, value):
+        wanted = convert_to_tensor(size, dtypes.int32, "size")
+        whole = array.shape(value)
+        message = ["Need value.shape >= size, got ", whole, wanted]
+        fits = control.Assert(math.reduce_all(whole >= wanted), message, summarize=1000)
+        whole = control.with_dependencies([fits], whole)
+        limit = whole - wanted + 1
+        drawn = random_uniform(array.shape(whole), 0, dtypes.int32.max, dtypes.int32, seed)
+        return raw.Slice(value, drawn % limit, wanted, name=scope)
 
 
 def multinomial(
@@ -203,14 +195,12 @@ def random_gamma(
     Differentiable with respect to both.
     """
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
-        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
-        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
-        alpha = alpha + array.zeros_like(beta)
-        seeds = seed_attrs(seed)
+        dims = convert_to_tensor(shape, dtypes.int32, "shape")
+        alpha, beta = tensors_of(dtype, alpha=alpha, beta=1 if beta is None else beta)
+        each = alpha + array.zeros_like(beta)
+        drawn = raw.RandomGamma(dims, each, **seed_attrs(seed)) / beta
         # Tiny values round to zero, which is not a gamma value.
-        tiny = np.finfo(alpha.dtype.as_numpy_dtype).tiny
-        return raw.Maximum(tiny, raw.RandomGamma(shape, alpha, **seeds) / beta)
+        return raw.Maximum(np.finfo(each.dtype.as_numpy_dtype).tiny, drawn)
 
 
 def random_poisson(
@@ -233,8 +223,8 @@ def random_poisson_v2(
 ) -> Tensor:
     """`random_poisson` with its arguments in the later order."""
     with name_scope(name, "random_poisson", [lam, shape]):
-        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return raw.RandomPoissonV2(shape, lam, dtype=dtype, **seed_attrs(seed))
+        dims = convert_to_tensor(shape, dtypes.int32, "shape")
+        return raw.RandomPoissonV2(dims, lam, dtype=dtype, **seed_attrs(seed))
 
 
 def stateless_uniform(
@@ -247,14 +237,11 @@ def stateless_uniform(
 ) -> Tensor:
     """Uniform values in [minval, maxval) that depend on nothing but `seed`, two integers."""
     dtype, maxval = _check_uniform(dtype, maxval)
-    with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
-        shape = _shape_tensor(shape)
-        low = convert_to_tensor(minval, dtype=dtype, name="min")
-        high = convert_to_tensor(maxval, dtype=dtype, name="max")
+    with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as scope:
+        dims, (low, high) = _shape_tensor(shape), tensors_of(dtype, min=minval, max=maxval)
         if dtype.is_integer:
-            return raw.StatelessRandomUniformInt(shape, seed, low, high, name=name)
-        values = raw.StatelessRandomUniform(shape, seed, dtype=dtype)
-        return _scaled(values, raw.Sub(high, low, name="sub"), low, name)
+            return raw.StatelessRandomUniformInt(dims, seed, low, high, name=scope)
+        return _between(raw.StatelessRandomUniform(dims, seed, dtype), low, high, scope)
 
 
 def _stateless_normal(function: str, op_name: str, scope: str, doc: str) -> Callable[..., Tensor]:
@@ -298,8 +285,7 @@ def stateless_multinomial(
     name: str | None = None,
 ) -> Tensor:
     """`multinomial` with draws that depend on nothing but `seed`, two integers."""
-    with name_scope(name, "stateless_multinomial", [logits, seed]):
-        logits = convert_to_tensor(logits, name="logits")
+    with operands(name, "stateless_multinomial", seed, logits=logits) as (_, logits):
         return raw.StatelessMultinomial(logits, num_samples, seed, output_dtype=output_dtype)
 
 
@@ -311,6 +297,5 @@ def stateless_categorical(
     name: str | None = None,
 ) -> Tensor:
     """`categorical` with draws that depend on nothing but `seed`, two integers."""
-    with name_scope(name, "stateless_categorical", [logits, seed]):
-        logits = convert_to_tensor(logits, name="logits")
+    with operands(name, "stateless_categorical", seed, logits=logits) as (_, logits):
         return raw.StatelessMultinomial(logits, num_samples, seed, output_dtype=dtype)

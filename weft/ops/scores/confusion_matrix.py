@@ -12,6 +12,7 @@ from weft.ops.array import array
 from weft.ops.array.scatter import scatter_nd
 from weft.ops.control import check
 from weft.ops.control.cond import cond
+from weft.ops.kit.operands import tensors
 from weft.ops.math import math as math_ops
 
 
@@ -59,28 +60,24 @@ def confusion_matrix(
     """How often (or with what weight) each label, by row, got each prediction, by column."""
     dtype = dtypes.as_dtype(dtype)
     with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)) as scope:
-        labels, predictions = remove_squeezable_dimensions(
-            convert_to_tensor(labels, name="labels"),
-            convert_to_tensor(predictions, name="predictions"),
-        )
-        labels = _classes(labels, "`labels`")
-        predictions = _classes(predictions, "`predictions`")
+        labels, predictions = tensors(labels=labels, predictions=predictions)
+        pair = remove_squeezable_dimensions(labels, predictions)
+        both = zip(pair, ("labels", "predictions"), strict=True)
+        found = {name: _classes(tensor, f"`{name}`") for tensor, name in both}
         if num_classes is None:
-            largest = math_ops.maximum(
-                math_ops.reduce_max(predictions), math_ops.reduce_max(labels)
-            )
-            num_classes = largest + 1
+            largest = (math_ops.reduce_max(found[name]) for name in ("predictions", "labels"))
+            num_classes = math_ops.maximum(*largest) + 1
         else:
             count = math_ops.cast(num_classes, dtypes.int64)
-            labels = _below(labels, count, "`labels` out of bound")
-            predictions = _below(predictions, count, "`predictions` out of bound")
+            for name, tensor in found.items():
+                found[name] = _below(tensor, count, f"`{name}` out of bound")
         if weights is not None:
             weights = convert_to_tensor(weights, name="weights")
-            predictions.shape.assert_is_compatible_with(weights.shape)
+            found["predictions"].shape.assert_is_compatible_with(weights.shape)
             weights = math_ops.cast(weights, dtype)
         shape = array.stack([num_classes, num_classes])
-        places = array.stack([labels, predictions], axis=1)
-        values = array.ones_like(predictions, dtype) if weights is None else weights
+        places = array.stack([*found.values()], 1)
+        values = array.ones_like(found["predictions"], dtype) if weights is None else weights
         return scatter_nd(places, values, math_ops.cast(shape, dtypes.int64), name=scope)
 
 

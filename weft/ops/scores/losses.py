@@ -22,7 +22,7 @@ from weft.ops.math import math as math_ops
 from weft.ops.nn import activations as nn_impl
 from weft.ops.nn import cross_entropy
 from weft.ops.scores.confusion_matrix import remove_squeezable_dimensions, squeeze_if
-from weft.ops.scores.weights import assert_broadcastable, broadcast_weights
+from weft.ops.scores.weights import assert_broadcastable, broadcast_weights, ratio
 
 
 class Reduction:
@@ -107,17 +107,18 @@ def compute_weighted_loss(
     Reduction.validate(reduction)
     with name_scope(scope, "weighted_loss", (losses, weights)):
         get_default_graph()._last_loss_reduction = reduction  # type: ignore[attr-defined]
-        with control_dependencies((assert_broadcastable(weights, losses),)):
-            losses = convert_to_tensor(losses)
-            dtype = losses.dtype
-            losses = math_ops.cast(losses, dtypes.float32)
-            weights = math_ops.cast(weights, dtypes.float32)
-            loss = math_ops.multiply(losses, weights)
-            if reduction != Reduction.NONE:
-                loss = _reduced(loss, losses, weights, reduction)
-            loss = math_ops.cast(loss, dtype)
-            add_loss(loss, loss_collection)
-            return loss
+        with control_dependencies([assert_broadcastable(weights, losses)]):
+            given = convert_to_tensor(losses)
+            losses, weights = (math_ops.cast(x, dtypes.float32) for x in (given, weights))
+            weighted = math_ops.multiply(losses, weights)
+            whole = reduction == Reduction.NONE
+            result = weighted if whole else _reduced(weighted, losses, weights, reduction)
+            return _added(math_ops.cast(result, given.dtype), loss_collection)
+
+
+def _added(loss: Tensor, collection: str | None) -> Tensor:
+    add_loss(loss, collection)
+    return loss
 
 
 def _reduced(weighted: Tensor, losses: Tensor, weights: Tensor, reduction: str) -> Tensor:
@@ -142,14 +143,11 @@ def _num_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Te
     """How many losses have a weight that is not 0, in all or in each example."""
     with name_scope(None, "num_present", (losses, weights)) as scope:
         weights = math_ops.cast(weights, dtypes.float32)
-        present = where(
-            math_ops.equal(weights, 0.0), array.zeros_like(weights), array.ones_like(weights)
-        )
-        present = broadcast_weights(present, losses)
-        if not per_batch:
-            return math_ops.reduce_sum(present, name=scope)
-        rest = math_ops.range(1, array.rank(present))
-        return math_ops.reduce_sum(present, axis=rest, keepdims=True, name=scope)
+        absent = math_ops.equal(weights, 0.0)
+        ones = where(absent, array.zeros_like(weights), array.ones_like(weights))
+        present = broadcast_weights(ones, losses)
+        within = math_ops.range(1, array.rank(present)) if per_batch else None
+        return math_ops.reduce_sum(present, within, keepdims=per_batch, name=scope)
 
 
 # ---- losses --------------------------------------------------------------------------------------
@@ -284,24 +282,23 @@ def mean_pairwise_squared_error(
     with name_scope(scope, "mean_pairwise_squared_error", (predictions, labels, weights)):
         weights = math_ops.cast(weights, dtypes.float32)
         labels = math_ops.cast(labels, dtypes.float32)
-        with control_dependencies((assert_broadcastable(weights, labels),)):
+        with control_dependencies([assert_broadcastable(weights, labels)]):
             predictions = math_ops.cast(predictions, dtypes.float32)
             predictions.shape.assert_is_compatible_with(labels.shape)
             errors = math_ops.subtract(predictions, labels)
-            rest = math_ops.range(1, array.rank(errors))
+            within = math_ops.range(1, array.rank(errors))
             count = _num_present(errors, weights, per_batch=True)
-            squares = math_ops.reduce_sum(math_ops.square(errors), axis=rest, keepdims=True)
-            total = math_ops.reduce_sum(errors, axis=rest, keepdims=True)
-            pairs = math_ops.multiply(count, count - 1)
-            first = 2.0 * math_ops.div_no_nan(squares, math_ops.maximum(count - 1, 0), name="value")
-            second = 2.0 * math_ops.div_no_nan(
-                math_ops.square(total), math_ops.maximum(pairs, 0), name="value"
+            squares, total = (
+                math_ops.reduce_sum(compute(errors), within, keepdims=True)
+                for compute in (math_ops.square, lambda x: x)
             )
-            loss = math_ops.reduce_sum(math_ops.multiply(first - second, weights))
+            pairs = math_ops.multiply(count, count - 1)
+            of_each = 2.0 * ratio(squares, count - 1, "value")
+            of_pairs = 2.0 * ratio(math_ops.square(total), pairs, "value")
+            loss = math_ops.reduce_sum(math_ops.multiply(of_each - of_pairs, weights))
             some = math_ops.reduce_sum(count) > 0
             mean = where(some, loss, array.zeros_like(loss), name="value")
-            add_loss(mean, loss_collection)
-            return mean
+            return _added(mean, loss_collection)
 
 
 def _as_logits(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:

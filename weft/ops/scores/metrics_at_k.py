@@ -101,9 +101,14 @@ def _per_row(found: Tensor, weights: Any) -> Tensor:
 
 
 def _streaming_count(what: str, per_row: Tensor) -> Metric:
+    return _running_sum(what, per_row, lambda: math_ops.reduce_sum(per_row))
+
+
+def _running_sum(what: str, per_row: Tensor, amount: Callable[[], Tensor]) -> Metric:
+    """The sum of all amounts so far, in the scope `what`, and its update."""
     with name_scope(None, what, (per_row,)) as scope:
         total = metric_variable([], dtypes.float64, name=scope)
-        return total, assign_add(total, math_ops.reduce_sum(per_row), name="update")
+        return total, assign_add(total, amount(), name="update")
 
 
 def _at_k_name(name: str, k: int | None, class_id: int | None = None) -> str:
@@ -197,17 +202,17 @@ def average_precision_at_k(
         if weights is not None:
             weights = broadcast_weights(math_ops.cast(weights, dtypes.float64), precision)
             precision = math_ops.multiply(precision, weights)
-        with name_scope(None, "max", (precision,)) as inner:
-            most = metric_variable([], dtypes.float64, name=inner)
-            if weights is None:
-                batch = math_ops.cast(array.size(precision, name="batch_max"), dtypes.float64)
-            else:
-                batch = math_ops.reduce_sum(weights, name="batch_max")
-            new_most = assign_add(most, batch, name="update")
-        with name_scope(None, "total", (precision,)) as inner:
-            total = metric_variable([], dtypes.float64, name=inner)
-            batch = math_ops.reduce_sum(precision, name="batch_total")
-            new_total = assign_add(total, batch, name="update")
+
+        def batch_max() -> Tensor:
+            if weights is not None:
+                return math_ops.reduce_sum(weights, name="batch_max")
+            return math_ops.cast(array.size(precision, name="batch_max"), dtypes.float64)
+
+        def batch_total() -> Tensor:
+            return math_ops.reduce_sum(precision, name="batch_total")
+
+        most, new_most = _running_sum("max", precision, batch_max)
+        total, new_total = _running_sum("total", precision, batch_total)
         value = across_replicas(lambda a, b: math_ops.div_no_nan(a, b, name="mean"), total, most)
         update = math_ops.div_no_nan(new_total, new_most, name=scope)
         return value, update

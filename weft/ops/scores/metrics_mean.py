@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from weft.core import dtypes
@@ -15,7 +17,7 @@ from weft.ops.kit.replicas import across_replicas
 from weft.ops.math import math as math_ops
 from weft.ops.scores.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
 from weft.ops.scores.metrics_base import Metric, aligned, metric_variable, published
-from weft.ops.scores.weights import broadcast_weights
+from weft.ops.scores.weights import broadcast_weights, ratio
 from weft.ops.state.updates import assign_add, scatter_add
 from weft.ops.state.variable_scope import variable_scope
 
@@ -24,82 +26,98 @@ from weft.ops.state.variable_scope import variable_scope
 def mean(values: Any, weights: Any = None, name: str | None = None) -> Metric:
     """The weighted mean of all values so far."""
     with variable_scope(name, "mean", (values, weights)):
-        values = math_ops.cast(values, dtypes.float32)
-        total = metric_variable([], dtypes.float32, name="total")
-        count = metric_variable([], dtypes.float32, name="count")
+        values = _floats(values)
+        sums = _sums([], "total", "count")
         if weights is None:
-            number = math_ops.cast(array.size(values), dtypes.float32)
+            number = _floats(array.size(values))
         else:
             values, weights = _weighted(values, weights)
             number = math_ops.reduce_sum(weights)
-        new_total = assign_add(total, math_ops.reduce_sum(values))
-        with control_dependencies([values]):
-            new_count = assign_add(count, number)
-        value = across_replicas(lambda a, b: _ratio(a, b, "value"), total, count)
-        return value, _ratio(new_total, new_count, "update_op")
+        return _running(sums, values, math_ops.reduce_sum(values), number)
+
+
+def _floats(x: Any) -> Tensor:
+    floats: Tensor = math_ops.cast(x, dtypes.float32)
+    return floats
+
+
+def _sums(shape: Any, *names: str) -> list[Any]:
+    return [metric_variable(shape, dtypes.float32, name=name) for name in names]
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
     values, _, weights = aligned(values, None, weights)
-    weights = broadcast_weights(math_ops.cast(weights, dtypes.float32), values)
+    weights = broadcast_weights(_floats(weights), values)
     return math_ops.multiply(values, weights), weights
 
 
+def _running(sums: list[Any], values: Tensor, amount: Tensor, number: Tensor) -> Metric:
+    """The quotient of two sums, and of both once `amount` and `number` are added to them."""
+    total = assign_add(sums[0], amount)
+    with control_dependencies([values]):
+        count = assign_add(sums[1], number)
+    value = across_replicas(lambda total, count: ratio(total, count, "value"), *sums)
+    return value, ratio(total, count, "update_op")
+
+
 def _mean_ratio(total: Any, count: Any) -> Tensor:
-    return math_ops.reduce_mean(_ratio(total, count, None), name="mean_accuracy")
-
-
-def _ratio(total: Any, count: Any, name: str | None) -> Tensor:
-    return math_ops.div_no_nan(total, math_ops.maximum(count, 0), name=name)
+    return math_ops.reduce_mean(ratio(total, count), name="mean_accuracy")
 
 
 @published
 def mean_tensor(values: Any, weights: Any = None, name: str | None = None) -> Metric:
     """The weighted mean of each element of the tensors so far, which have one shape."""
     with variable_scope(name, "mean", (values, weights)):
-        values = math_ops.cast(values, dtypes.float32)
-        total = metric_variable(values.shape, dtypes.float32, name="total_tensor")
-        count = metric_variable(values.shape, dtypes.float32, name="count_tensor")
+        values = _floats(values)
+        sums = _sums(values.shape, "total_tensor", "count_tensor")
         number = array.ones_like(values)
         if weights is not None:
             values, weights = _weighted(values, weights)
             number = math_ops.multiply(number, weights)
-        new_total = assign_add(total, values)
-        with control_dependencies([values]):
-            new_count = assign_add(count, number)
-        value = across_replicas(lambda a, b: _ratio(a, b, "value"), total, count)
-        return value, _ratio(new_total, new_count, "update_op")
+        return _running(sums, values, values, number)
 
 
-@published
-def accuracy(labels: Any, predictions: Any, weights: Any = None, name: str | None = None) -> Metric:
+def _mean_of(function: Callable[..., Tensor]) -> Callable[..., Metric]:
+    """The metric that is the mean of what `function` gives for labels and predictions."""
+
+    @functools.wraps(function)
+    def metric(
+        labels: Any, predictions: Any, weights: Any = None, name: str | None = None, **more: Any
+    ) -> Metric:
+        predictions, labels, weights = aligned(predictions, labels, weights)
+        each = function(labels, predictions, **more)
+        return mean(each, weights, name=name or function.__name__)
+
+    return published(metric)
+
+
+@_mean_of
+def accuracy(labels: Any, predictions: Any, weights: Any = None, name: str | None = None) -> Tensor:
     """How often predictions equal labels."""
-    predictions, labels, weights = aligned(predictions, labels, weights)
-    predictions.shape.assert_is_compatible_with(labels.shape)
+    return _correct(labels, predictions)
+
+
+def _correct(labels: Tensor, predictions: Tensor) -> Tensor:
+    """1 where predictions equal labels, else 0."""
     if labels.dtype != predictions.dtype:
         predictions = math_ops.cast(predictions, labels.dtype)
-    correct = math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
-    return mean(correct, weights, name=name or "accuracy")
+    return _floats(math_ops.equal(predictions, labels))
 
 
-@published
+@_mean_of
 def mean_absolute_error(
     labels: Any, predictions: Any, weights: Any = None, name: str | None = None
-) -> Metric:
+) -> Tensor:
     """The mean absolute difference."""
-    predictions, labels, weights = aligned(predictions, labels, weights)
-    errors = math_ops.abs(predictions - labels)
-    return mean(errors, weights, name=name or "mean_absolute_error")
+    return math_ops.abs(predictions - labels)
 
 
-@published
+@_mean_of
 def mean_squared_error(
     labels: Any, predictions: Any, weights: Any = None, name: str | None = None
-) -> Metric:
+) -> Tensor:
     """The mean square of the difference."""
-    predictions, labels, weights = aligned(predictions, labels, weights)
-    errors = math_ops.squared_difference(labels, predictions)
-    return mean(errors, weights, name=name or "mean_squared_error")
+    return math_ops.squared_difference(labels, predictions)
 
 
 @published
@@ -113,20 +131,16 @@ def root_mean_squared_error(
     return across_replicas(math_ops.sqrt, value), math_ops.sqrt(update)
 
 
-@published
+@_mean_of
 def mean_relative_error(
     labels: Any, predictions: Any, normalizer: Any, weights: Any = None, name: str | None = None
-) -> Metric:
+) -> Tensor:
     """The mean absolute difference over `normalizer`; where that is 0, no error."""
-    predictions, labels, weights = aligned(predictions, labels, weights)
     predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
-    errors = where(
-        math_ops.equal(normalizer, 0.0),
-        array.zeros_like(labels),
-        math_ops.div(math_ops.abs(labels - predictions), normalizer),
-    )
-    return mean(errors, weights, name=name or "mean_relative_error")
+    undefined, nothing = math_ops.equal(normalizer, 0.0), array.zeros_like(labels)
+    relative = math_ops.div(math_ops.abs(labels - predictions), normalizer)
+    return where(undefined, nothing, relative)
 
 
 @published
@@ -147,7 +161,7 @@ def percentage_below(
     values: Any, threshold: Any, weights: Any = None, name: str | None = None
 ) -> Metric:
     """Which part of the values is less than `threshold`."""
-    below = math_ops.cast(math_ops.less(values, threshold), dtypes.float32)
+    below = _floats(math_ops.less(values, threshold))
     return mean(below, weights, name=name or "percentage_below_threshold")
 
 
@@ -168,20 +182,15 @@ def mean_per_class_accuracy(
         labels = _flat(math_ops.cast(labels, dtypes.int64))
         predictions = _flat(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
-        total = metric_variable([num_classes], dtypes.float32, name="total")
-        count = metric_variable([num_classes], dtypes.float32, name="count")
-        ones = array.ones([array.size(labels)], dtypes.float32)
-        if labels.dtype != predictions.dtype:
-            predictions = math_ops.cast(predictions, labels.dtype)
-        correct = math_ops.cast(math_ops.equal(predictions, labels), dtypes.float32)
+        sums = _sums([num_classes], "total", "count")
+        every = array.ones([array.size(labels)], dtypes.float32)
+        correct = _correct(labels, predictions)
         if weights is not None:
-            weights = math_ops.cast(_flat(weights), dtypes.float32)
-            correct, ones = correct * weights, ones * weights
-        new_total = scatter_add(total, labels, ones)
-        new_count = scatter_add(count, labels, correct)
-        value = across_replicas(_mean_ratio, count, total)
-        update = _ratio(new_count, new_total, "update_op")
-        return value, update
+            weights = _floats(_flat(weights))
+            correct, every = correct * weights, every * weights
+        amounts = zip(sums, (every, correct), strict=True)
+        total, right = [scatter_add(variable, labels, amount) for variable, amount in amounts]
+        return across_replicas(_mean_ratio, *sums[::-1]), ratio(right, total, "update_op")
 
 
 @published
@@ -192,28 +201,22 @@ def mean_iou(
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
-        matrix = metric_variable(
-            [num_classes, num_classes], dtypes.float64, name="total_confusion_matrix"
-        )
-        current = confusion_matrix(
-            _flat(math_ops.cast(labels, dtypes.int64)),
-            _flat(math_ops.cast(predictions, dtypes.int64)),
-            math_ops.cast(num_classes, dtypes.int64),
-            weights=None if weights is None else _flat(weights),
-            dtype=dtypes.float64,
-        )
+        square = [num_classes, num_classes]
+        matrix = metric_variable(square, dtypes.float64, name="total_confusion_matrix")
+        labels, predictions = (_flat(math_ops.cast(x, dtypes.int64)) for x in (labels, predictions))
+        count = math_ops.cast(num_classes, dtypes.int64)
+        amounts = None if weights is None else _flat(weights)
+        current = confusion_matrix(labels, predictions, count, dtypes.float64, weights=amounts)
         update = assign_add(matrix, current)
-        value = across_replicas(_intersection_over_union, matrix)
-        return value, update
+        return across_replicas(_intersection_over_union, matrix), update
 
 
 def _intersection_over_union(matrix: Any) -> Tensor:
-    predicted = math_ops.cast(math_ops.reduce_sum(matrix, 0), dtypes.float32)
-    labelled = math_ops.cast(math_ops.reduce_sum(matrix, 1), dtypes.float32)
-    both = math_ops.cast(diag_part(matrix), dtypes.float32)
+    predicted, labelled = (_floats(math_ops.reduce_sum(matrix, axis)) for axis in (0, 1))
+    both = _floats(diag_part(matrix))
     union = predicted + labelled - both
     # Classes that were neither seen nor predicted do not count.
-    seen = math_ops.reduce_sum(math_ops.cast(math_ops.not_equal(union, 0), dtypes.float32))
-    union = where(math_ops.greater(union, 0), union, array.ones_like(union))
-    total = math_ops.reduce_sum(math_ops.div(both, union), name="mean_iou")
+    seen = math_ops.reduce_sum(_floats(math_ops.not_equal(union, 0)))
+    divisor = where(math_ops.greater(union, 0), union, array.ones_like(union))
+    total = math_ops.reduce_sum(math_ops.div(both, divisor), name="mean_iou")
     return where(math_ops.greater(seen, 0), total / seen, array.zeros_like(seen))

@@ -16,7 +16,7 @@ from weft.ops.control import check
 from weft.ops.kit.replicas import across_replicas
 from weft.ops.math import math as math_ops
 from weft.ops.scores.metrics_base import Metric, aligned, metric_variable, published
-from weft.ops.scores.weights import broadcast_weights
+from weft.ops.scores.weights import broadcast_weights, ratio
 from weft.ops.state.updates import assign_add
 from weft.ops.state.variable_scope import variable_scope
 
@@ -199,9 +199,8 @@ def _area_function(curve: str, method: str) -> Callable[[Counts, str], Tensor]:
             x, y = math_ops.div(fp, fp + tn + epsilon), recall
         else:
             x, y = recall, math_ops.div(tp + epsilon, tp + fp + epsilon)
-        return math_ops.reduce_sum(
-            math_ops.multiply(x[:-1] - x[1:], height(y[:-1], y[1:])), name=name
-        )
+        widths = x[:-1] - x[1:]
+        return math_ops.reduce_sum(math_ops.multiply(widths, height(y[:-1], y[1:])), name=name)
 
     return area
 
@@ -211,21 +210,13 @@ def _interpolated_pr_area(counts: Counts, name: str) -> Tensor:
     tp, fp, fn = (array.identity(counts[key]) for key in ("tp", "fp", "fn"))
     gained = tp[:-1] - tp[1:]
     positives = tp + fp
-    step = math_ops.maximum(positives[:-1] - positives[1:], 0)
-    slope = math_ops.div_no_nan(gained, step, name="prec_slope")
+    slope = ratio(gained, positives[:-1] - positives[1:], "prec_slope")
     intercept = tp[1:] - math_ops.multiply(slope, positives[1:])
-    ratio = where(
-        math_ops.logical_and(positives[:-1] > 0, positives[1:] > 0),
-        math_ops.div_no_nan(
-            positives[:-1], math_ops.maximum(positives[1:], 0), name="recall_relative_ratio"
-        ),
-        array.ones_like(positives[1:]),
-    )
-    increments = math_ops.div_no_nan(
-        slope * (gained + intercept * math_ops.log(ratio)),
-        math_ops.maximum(tp[1:] + fn[1:], 0),
-        name="pr_auc_increment",
-    )
+    some = math_ops.logical_and(positives[:-1] > 0, positives[1:] > 0)
+    growth = ratio(positives[:-1], positives[1:], "recall_relative_ratio")
+    growth = where(some, growth, array.ones_like(positives[1:]))
+    gains = slope * (gained + intercept * math_ops.log(growth))
+    increments = ratio(gains, tp[1:] + fn[1:], "pr_auc_increment")
     return math_ops.reduce_sum(increments, name="interpolate_pr_auc")
 
 

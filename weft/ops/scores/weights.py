@@ -11,6 +11,7 @@ from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.control import control
 from weft.ops.control.cond import cond
+from weft.ops.kit.operands import as_type_of, operands
 from weft.ops.math import math as math_ops
 
 _PROBLEM = "weights can not be broadcast to values."
@@ -19,14 +20,8 @@ _PROBLEM = "weights can not be broadcast to values."
 def assert_broadcastable(weights: Any, values: Any) -> Operation:
     """An operation that fails unless `weights` fit `values`; ValueError if that is known now."""
     with name_scope(None, "assert_broadcastable", (weights, values)) as scope:
-        with name_scope(None, "weights", (weights,)) as weights_scope:
-            weights = convert_to_tensor(weights, name=weights_scope)
-            weights_shape = array.shape(weights, name="shape")
-            weights_rank = array.rank(weights, name="rank")
-        with name_scope(None, "values", (values,)) as values_scope:
-            values = convert_to_tensor(values, name=values_scope)
-            values_shape = array.shape(values, name="shape")
-            values_rank = array.rank(values, name="rank")
+        weights, weights_shape, weights_rank = _measured("weights", weights)
+        values, values_shape, values_rank = _measured("values", values)
         if _fits(weights, values):
             what = "scalar" if weights.dims == () else "dims"
             return control.no_op(name=f"static_{what}_check_success")
@@ -40,11 +35,18 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
                 lambda: math_ops.not_equal(values_rank, values_rank),
             ),
         )
-        data = [
-            _PROBLEM, "weights.shape=", weights.name, weights_shape, "values.shape=", values.name,
-            values_shape, "is_scalar=", is_scalar,
-        ]  # fmt: skip
-        return control.Assert(fits, data, name=scope)
+        shapes = ["weights.shape=", weights.name, weights_shape]
+        shapes += ["values.shape=", values.name, values_shape]
+        return control.Assert(fits, [_PROBLEM, *shapes, "is_scalar=", is_scalar], name=scope)
+
+
+def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """A tensor, its shape and its rank."""
+    with name_scope(None, name, (value,)) as scope:
+        tensor = convert_to_tensor(value, name=scope)
+        measures = {"shape": array.shape, "rank": array.rank}
+        shape, rank = (measure(tensor, name=what) for what, measure in measures.items())
+        return tensor, shape, rank
 
 
 def _fits(weights: Tensor, values: Tensor) -> bool:
@@ -76,11 +78,14 @@ def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
 
 def broadcast_weights(weights: Any, values: Any) -> Tensor:
     """`weights` as large as `values`."""
-    with name_scope(None, "broadcast_weights", (weights, values)) as scope:
-        values = convert_to_tensor(values, name="values")
-        weights = convert_to_tensor(weights, dtype=values.dtype.base_dtype, name="weights")
-        known = weights.shape.is_fully_defined() and values.shape.is_fully_defined()
-        if known and weights.shape.is_compatible_with(values.shape):
+    with operands(None, "broadcast_weights", weights, values=values) as (scope, values):
+        weights = as_type_of(values, "weights", weights)
+        if weights.shape.is_fully_defined() and weights.dims == values.dims:
             return weights
-        with control_dependencies((assert_broadcastable(weights, values),)):
+        with control_dependencies([assert_broadcastable(weights, values)]):
             return math_ops.multiply(weights, array.ones_like(values), name=scope)
+
+
+def ratio(total: Any, count: Any, name: str | None = None) -> Tensor:
+    """`total` over `count`, and 0 where nothing was counted."""
+    return math_ops.div_no_nan(total, math_ops.maximum(count, 0), name=name)

@@ -15,33 +15,30 @@ from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.array.one_hot_search import where_v2
+from weft.ops.kit.operands import with_values
 from weft.ops.kit.shared import deprecated_alias
 from weft.ops.math import casts, math
-from weft.ops.sparse.select import as_sparse, sparse_merge
+from weft.ops.sparse.select import as_sparse, parts_of, sparse_merge
 
 
 def sparse_tensor_to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
 ) -> Tensor:
     """The dense tensor that has `default_value`, by default 0, where `sp_input` has nothing."""
-    sp_input = as_sparse(sp_input)
-    if default_value is None:
-        default_value = array.zeros([], sp_input.dtype)
-    return raw.SparseToDense(
-        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value,
-        validate_indices=validate_indices, name=name,
-    )  # fmt: skip
+    indices, values, shape = parts_of(as_sparse(sp_input))
+    nothing = array.zeros([], values.dtype) if default_value is None else default_value
+    return raw.SparseToDense(indices, shape, values, nothing, validate_indices, name=name)
 
 
 def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
     """A dense tensor of bools: which ids, the values of `sp_input`, each row has."""
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseToIndicator", [sp_input]) as scope:
-        count = array.shape(sp_input.indices)[0]
-        true = raw.Fill(array.expand_dims(count, 0), True)
-        marks = SparseTensor(sp_input.indices, true, sp_input.dense_shape)
-        merged = sparse_merge(sp_input, marks, vocab_size)
-        return sparse_tensor_to_dense(merged, False, validate_indices=False, name=scope)
+        count = array.expand_dims(array.shape(sp_input.indices)[0], 0)
+        marks = with_values(sp_input, raw.Fill(count, True))
+        return sparse_tensor_to_dense(
+            sparse_merge(sp_input, marks, vocab_size), False, False, scope
+        )
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
@@ -62,12 +59,8 @@ def sparse_eye(
         rows = _as_int64(num_rows, "num_rows")
         columns = rows if num_columns is None else _as_int64(num_columns, "num_columns")
         size = math.minimum(rows, columns)
-        diagonal = math.range(size, dtype=dtypes.int64)
-        return SparseTensor(
-            array.stack([diagonal, diagonal], axis=1),
-            array.ones(size, dtype=dtype),
-            array.stack([rows, columns]),
-        )
+        places = array.stack([math.range(size, dtype=dtypes.int64)] * 2, 1)
+        return SparseTensor(places, array.ones(size, dtype), array.stack([rows, columns]))
 
 
 def _as_int64(value: Any, name: str) -> Tensor:
@@ -165,12 +158,9 @@ def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def _choice(kind: str, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
-    values = [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]
-    with name_scope(name, kind, values) as scope:
-        indices, found = getattr(raw, kind)(
-            sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices, sp_b.values,
-            sp_b.dense_shape, name=scope,
-        )  # fmt: skip
+    parts = (*parts_of(sp_a), *parts_of(sp_b))
+    with name_scope(name, kind, [*parts]) as scope:
+        indices, found = getattr(raw, kind)(*parts, name=scope)
     return SparseTensor(indices, found, sp_a.dense_shape)
 
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
-from weft.graph.convert import convert_to_tensor
-from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
+from weft.ops.sparse.select import parts_of
 
 
 def _product_dims(c: ShapeContext) -> Dims:
@@ -111,10 +111,6 @@ def sparse_tensor_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
     """The matrix product of the sparse `sp_a` and the dense `b`."""
-    sp_a = SparseTensor.from_value(sp_a)
-    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
-        b = convert_to_tensor(b, name="b")
-        return raw.SparseTensorDenseMatMul(
-            sp_a.indices, sp_a.values, sp_a.dense_shape, b, adjoint_a=adjoint_a,
-            adjoint_b=adjoint_b, name=scope,
-        )  # fmt: skip
+    parts = parts_of(SparseTensor.from_value(sp_a))
+    with operands(name, "SparseTensorDenseMatMul", *parts, b=b) as (scope, b):
+        return raw.SparseTensorDenseMatMul(*parts, b, adjoint_a, adjoint_b, name=scope)

@@ -33,17 +33,18 @@ def as_sparse(value: Any) -> SparseTensor:
     return value
 
 
-def _parts(value: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
+def parts_of(value: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What ops take for a sparse tensor."""
     return value.indices, value.values, value.dense_shape
 
 
 def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """`sp_input` with its elements in row-major order."""
     sp_input = as_sparse(sp_input)
-    indices, values = raw.SparseReorder(*_parts(sp_input), name=name)
-    if sp_input.shape.is_fully_defined():
-        return SparseTensor(indices, values, sp_input.shape.as_list())
-    return SparseTensor(indices, values, array.identity(sp_input.dense_shape))
+    indices, values = raw.SparseReorder(*parts_of(sp_input), name=name)
+    known = sp_input.shape.is_fully_defined()
+    shape = sp_input.shape.as_list() if known else array.identity(sp_input.dense_shape)
+    return SparseTensor(indices, values, shape)
 
 
 def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
@@ -53,8 +54,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
     with name_scope(name, "SparseReshape", [sp_input]) as scope:
         indices, made = raw.SparseReshape(sp_input.indices, sp_input.dense_shape, shape, name=scope)
         known = _known_target(sp_input, shape)
-        if known is not None:
-            made = constant(known, dtypes.int64)
+        made = made if known is None else constant(known, dtypes.int64)
         return SparseTensor(indices, array.identity(sp_input.values), made)
 
 
@@ -113,18 +113,17 @@ def sparse_concat(
 
 def _largest(shapes: list[Tensor], axis: int) -> list[Tensor]:
     """Each shape with the sizes other than along `axis` those of the largest."""
-    most = math.reduce_max(array.concat([array.reshape(each, [1, -1]) for each in shapes], 0), 0)
-    return [
-        array.concat(
-            [
-                most[:axis],
-                shape[-1:] if axis == -1 else shape[axis : axis + 1],
-                constant([], dtypes.int64) if axis == -1 else most[axis + 1 :],
-            ],
-            0,
-        )
-        for shape in shapes
-    ]
+    rows = [array.reshape(shape, [1, -1]) for shape in shapes]
+    most, after = math.reduce_max(array.concat(rows, 0), 0), axis + 1
+
+    def enlarged(shape: Tensor) -> Tensor:
+        if axis == -1:
+            parts = [most[:axis], shape[-1:], constant([], dtypes.int64)]
+        else:
+            parts = [most[:axis], shape[axis:after], most[after:]]
+        return array.concat(parts, 0)
+
+    return [enlarged(shape) for shape in shapes]
 
 
 class KeywordRequired:
@@ -149,7 +148,7 @@ def sparse_split(
     for what, value in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
         if value is None:
             raise ValueError(f"{what} is required")
-    made = raw.SparseSplit(axis, *_parts(as_sparse(sp_input)), num_split=num_split, name=name)
+    made = raw.SparseSplit(axis, *parts_of(as_sparse(sp_input)), num_split=num_split, name=name)
     return [SparseTensor(*parts) for parts in zip(*made, strict=True)]
 
 
@@ -158,21 +157,18 @@ def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) 
     sp_input = as_sparse(sp_input)
     start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
     with name_scope(name, "SparseSlice", [sp_input]) as scope:
-        return SparseTensor(*raw.SparseSlice(*_parts(sp_input), start, size, name=scope))
+        return SparseTensor(*raw.SparseSlice(*parts_of(sp_input), start, size, name=scope))
 
 
 def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements of `sp_input` for which the vector `to_retain` is true."""
     sp_input = as_sparse(sp_input)
-    to_retain = convert_to_tensor(to_retain)
-    to_retain.shape.assert_has_rank(1)
-    sp_input.values.shape[0].merge_with(to_retain.shape[0])
-    kept = array.reshape(where_v2(to_retain), [-1])
-    return SparseTensor(
-        gather(sp_input.indices, kept),
-        gather(sp_input.values, kept),
-        array.identity(sp_input.dense_shape),
-    )
+    chosen = convert_to_tensor(to_retain)
+    chosen.shape.assert_has_rank(1)
+    sp_input.values.shape[0].merge_with(chosen.shape[0])
+    kept = array.reshape(where_v2(chosen), [-1])
+    indices, values = (gather(part, kept) for part in (sp_input.indices, sp_input.values))
+    return SparseTensor(indices, values, array.identity(sp_input.dense_shape))
 
 
 def sparse_fill_empty_rows(
@@ -182,14 +178,14 @@ def sparse_fill_empty_rows(
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp_input]):
         default_value = convert_to_tensor(default_value, sp_input.values.dtype)
-        indices, values, empty, _ = raw.SparseFillEmptyRows(*_parts(sp_input), default_value)
+        indices, values, empty, _ = raw.SparseFillEmptyRows(*parts_of(sp_input), default_value)
         return SparseTensor(indices, values, sp_input.dense_shape), empty
 
 
 def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """The same elements in a larger shape; by default in the smallest that has them all."""
     sp_input = as_sparse(sp_input)
-    indices, values, shape = (array.identity(part) for part in _parts(sp_input))
+    indices, values, shape = (array.identity(part) for part in parts_of(sp_input))
     if new_shape is None:
         bound = math.add(math.reduce_max(indices, axis=0), array.ones_like(shape))
         return SparseTensor(indices, values, math.maximum(constant(0, dtypes.int64), bound))
@@ -243,24 +239,17 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
             raise TypeError(
                 "axis must be an integer value in range [-rank(sp_input) - 1, rank(sp_input)]"
             )
-        axis = where_v2(axis >= 0, axis, axis + rank + 1)
-        count = array.shape(sp_input.indices)[0]
-        indices = array.concat(
-            [
-                slice_of(sp_input.indices, [0, 0], [-1, axis]),
-                array.zeros([count, 1], dtypes.int64),
-                slice_of(sp_input.indices, [0, axis], [-1, -1]),
-            ],
-            axis=1,
-        )
-        shape = array.concat(
-            [
-                slice_of(sp_input.dense_shape, [0], [axis]),
-                constant([1], dtypes.int64),
-                slice_of(sp_input.dense_shape, [axis], [-1]),
-            ],
-            axis=0,
-        )
+        place = where_v2(axis >= 0, axis, axis + rank + 1)
+        places, sizes = sp_input.indices, sp_input.dense_shape
+        count = array.shape(places)[0]
+        columns = [
+            slice_of(places, [0, 0], [-1, place]),
+            array.zeros([count, 1], dtypes.int64),
+            slice_of(places, [0, place], [-1, -1]),
+        ]
+        indices = array.concat(columns, 1)
+        one = slice_of(sizes, [0], [place]), constant([1], dtypes.int64)
+        shape = array.concat([*one, slice_of(sizes, [place], [-1])], 0)
         return SparseTensor(indices, sp_input.values, shape)
 
 

@@ -15,6 +15,7 @@ from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import strings
+from weft.ops.sparse.select import parts_of
 from weft.ops.sparse.to_dense import check_coordinates
 
 Array = np.ndarray
@@ -162,12 +163,16 @@ def set_size_(
 
 def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     """How many different elements each set of a sparse tensor has."""
-    a = convert_to_tensor_or_sparse_tensor(a, name="a")
-    if not isinstance(a, SparseTensor):
-        raise TypeError(f"Expected `SparseTensor`, got {a}.")
-    if a.values.dtype.base_dtype not in _ALLOWED:
-        raise TypeError(f"Invalid dtype {a.values.dtype}.")
-    return set_size_(a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
+    sets = convert_to_tensor_or_sparse_tensor(a, name="a")
+    if not isinstance(sets, SparseTensor):
+        raise TypeError(f"Expected `SparseTensor`, got {sets}.")
+    _check_type(sets.dtype, "Invalid")
+    return set_size_(*parts_of(sets), validate_indices)
+
+
+def _check_type(dtype: Any, problem: str) -> None:
+    if dtype.base_dtype not in _ALLOWED:
+        raise TypeError(f"{problem} dtype {dtype}.")
 
 
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
@@ -192,15 +197,13 @@ def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 def _converted(a: Any, b: Any) -> tuple[Any, Any, bool]:
     """Both as tensors, the dense one first; the last tells whether they changed places."""
-    a = convert_to_tensor_or_sparse_tensor(a, name="a")
-    if a.dtype.base_dtype not in _ALLOWED:
-        raise TypeError(f"'a' invalid dtype {a.dtype}.")
-    b = convert_to_tensor_or_sparse_tensor(b, name="b")
-    if b.dtype.base_dtype != a.dtype.base_dtype:
-        raise TypeError(f"Types don't match, {a.dtype} vs {b.dtype}.")
-    if isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
-        return b, a, True
-    return a, b, False
+    first = convert_to_tensor_or_sparse_tensor(a, name="a")
+    _check_type(first.dtype, "'a' invalid")
+    second = convert_to_tensor_or_sparse_tensor(b, name="b")
+    if second.dtype.base_dtype != first.dtype.base_dtype:
+        raise TypeError(f"Types don't match, {first.dtype} vs {second.dtype}.")
+    flipped = isinstance(first, SparseTensor) and not isinstance(second, SparseTensor)
+    return (second, first, True) if flipped else (first, second, False)
 
 
 def _set_operation(a: Any, b: Any, operation: str, validate: bool) -> SparseTensor:

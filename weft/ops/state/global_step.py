@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from weft.core import dtypes
@@ -48,16 +50,12 @@ def create_global_step(graph: Any = None) -> Any:
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
+    joined = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
     with graph.as_default(), graph.name_scope(None):
         return get_variable(
-            GraphKeys.GLOBAL_STEP,
-            shape=[],
-            dtype=dtypes.int64,
-            initializer=Zeros(),
-            trainable=False,
-            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
-            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
-        )
+            GraphKeys.GLOBAL_STEP, [], dtypes.int64, Zeros(), collections=joined,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA, trainable=False,
+        )  # fmt: skip
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
@@ -68,17 +66,17 @@ def get_or_create_global_step(graph: Any = None) -> Any:
 
 def assert_global_step(global_step_tensor: Any) -> None:
     """TypeError unless the argument is an integer scalar variable or tensor."""
-    if not isinstance(global_step_tensor, (Variable, Tensor)):
-        raise TypeError(
-            f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.'
-        )
-    if not global_step_tensor.dtype.base_dtype.is_integer:
-        raise TypeError(
-            f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}'
-        )
-    shape = global_step_tensor.get_shape()
-    if shape.ndims != 0 and shape.is_fully_defined():
-        raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+    if wrong := _what_is_wrong(global_step_tensor):
+        raise TypeError(f'Existing "global_step" {wrong}')
+
+
+def _what_is_wrong(step: Any) -> str | None:
+    if not isinstance(step, Variable | Tensor):
+        return f"must be a Variable or Tensor: {step}."
+    if not step.dtype.base_dtype.is_integer:
+        return f"does not have integer type: {step.dtype}"
+    shape = step.get_shape()
+    return f"is not scalar: {shape}" if shape.ndims and shape.is_fully_defined() else None
 
 
 def _get_global_step_read(graph: Any = None) -> Tensor | None:
@@ -94,15 +92,20 @@ def _get_global_step_read(graph: Any = None) -> Tensor | None:
 def _get_or_create_global_step_read(graph: Any = None) -> Tensor | None:
     graph = graph or get_default_graph()
     read = _get_global_step_read(graph)
-    if read is not None:
-        return read
-    step = get_global_step(graph)
+    step = get_global_step(graph) if read is None else None
     if step is None:
-        return None
-    with graph.as_default(), graph.name_scope(None), graph.name_scope(step.op.name + "/"):
+        return read
+    with _within(graph, step):
         value = step.initialized_value() if isinstance(step, Variable) else step
         add_to_collection(GLOBAL_STEP_READ_KEY, value + 0)
     return _get_global_step_read(graph)
+
+
+@contextmanager
+def _within(graph: Any, step: Any) -> Iterator[None]:
+    """New operations are in the name scope of the step, however many scopes are open."""
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
+        yield
 
 
 def _increment_global_step(increment: Any, graph: Any = None) -> Any:
@@ -114,6 +117,5 @@ def _increment_global_step(increment: Any, graph: Any = None) -> Any:
             "calling increment."
         )
     read = _get_or_create_global_step_read(graph)
-    with graph.as_default(), graph.name_scope(None), graph.name_scope(step.op.name + "/"):
-        with control_dependencies([read]):
-            return assign_add(step, increment)
+    with _within(graph, step), control_dependencies([read]):
+        return assign_add(step, increment)

@@ -21,11 +21,17 @@ from weft.ops.random import random
 class Initializer:
     """An object that makes initial values; `get_config` and `from_config` rebuild it."""
 
+    dtype: Any
+    # The attributes that `get_config` gives beside the type.
+    _settings: tuple[str, ...] | None = None
+
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
-        return {}
+        if self._settings is None:
+            return {}
+        return {name: getattr(self, name) for name in self._settings} | {"dtype": self.dtype.name}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
@@ -35,18 +41,19 @@ class Initializer:
 class Zeros(Initializer):
     """All zeros."""
 
+    _settings = ()
+
     def __init__(self, dtype: Any = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         return array.zeros(shape, self.dtype if dtype is None else dtype)
 
-    def get_config(self) -> dict[str, Any]:
-        return {"dtype": self.dtype.name}
-
 
 class Ones(Initializer):
     """All ones."""
+
+    _settings = ()
 
     def __init__(self, dtype: Any = dtypes.float32) -> None:
         self.dtype = dtypes.as_dtype(dtype)
@@ -54,23 +61,21 @@ class Ones(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         return array.ones(shape, self.dtype if dtype is None else dtype)
 
-    def get_config(self) -> dict[str, Any]:
-        return {"dtype": self.dtype.name}
-
 
 class Constant(Initializer):
     """A given value or array; too short a list is filled up with its last element."""
 
+    _settings = ("value",)  # kept as it was given: configurations are not only for JSON
+
     def __init__(
         self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False
     ) -> None:
-        if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
+        if not (isinstance(value, list | tuple | np.ndarray) or np.isscalar(value)):
             raise TypeError(
                 f"Invalid type for initial value: {type(value)} (expected Python scalar, list or "
                 "tuple of values, or numpy.ndarray)."
             )
-        self.value, self._verify_shape = value, verify_shape
-        self.dtype = dtypes.as_dtype(dtype)
+        self.value, self._verify_shape, self.dtype = value, verify_shape, dtypes.as_dtype(dtype)
 
     def __call__(
         self,
@@ -86,13 +91,11 @@ class Constant(Initializer):
             verify_shape=self._verify_shape if verify_shape is None else verify_shape,
         )
 
-    def get_config(self) -> dict[str, Any]:
-        # The value is kept as it was given: configurations are not only for JSON.
-        return {"value": self.value, "dtype": self.dtype.name}
-
 
 class RandomUniform(Initializer):
     """Uniform between `minval` and `maxval`."""
+
+    _settings = ("minval", "maxval", "seed")
 
     def __init__(
         self,
@@ -108,16 +111,10 @@ class RandomUniform(Initializer):
         dtype = self.dtype if dtype is None else dtype
         return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
-    def get_config(self) -> dict[str, Any]:
-        return {
-            "minval": self.minval,
-            "maxval": self.maxval,
-            "seed": self.seed,
-            "dtype": self.dtype.name,
-        }
-
 
 class _Normal(Initializer):
+    _settings = ("mean", "stddev", "seed")
+
     def __init__(
         self,
         mean: Any = 0.0,
@@ -127,14 +124,6 @@ class _Normal(Initializer):
     ) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _float_dtype(dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            "mean": self.mean,
-            "stddev": self.stddev,
-            "seed": self.seed,
-            "dtype": self.dtype.name,
-        }
 
 
 class RandomNormal(_Normal):
@@ -156,6 +145,8 @@ class TruncatedNormal(_Normal):
 class UniformUnitScaling(Initializer):
     """Uniform, scaled so that a layer keeps the variance of its input."""
 
+    _settings = ("factor", "seed")
+
     def __init__(
         self, factor: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32
     ) -> None:
@@ -168,16 +159,19 @@ class UniformUnitScaling(Initializer):
         dtype = self.dtype if dtype is None else dtype
         return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
-    def get_config(self) -> dict[str, Any]:
-        return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
 
-
+_CHOICES = {
+    "mode": ("fan_in", "fan_out", "fan_avg"),
+    "distribution": ("normal", "uniform", "truncated_normal", "untruncated_normal"),
+}
 # A standard normal cut off at two standard deviations has this standard deviation.
 _TRUNCATED_STDDEV = 0.87962566103423978
 
 
 class VarianceScaling(Initializer):
     """Random with a variance of `scale` over the number of inputs, outputs, or their mean."""
+
+    _settings: tuple[str, ...] | None = ("scale", "mode", "distribution", "seed")
 
     def __init__(
         self,
@@ -189,12 +183,10 @@ class VarianceScaling(Initializer):
     ) -> None:
         if scale <= 0.0:
             raise ValueError("`scale` must be positive float.")
-        if mode not in {"fan_in", "fan_out", "fan_avg"}:
-            raise ValueError("Invalid `mode` argument:", mode)
-        distribution = distribution.lower()
-        if distribution not in {"normal", "uniform", "truncated_normal", "untruncated_normal"}:
-            raise ValueError("Invalid `distribution` argument:", distribution)
-        self.scale, self.mode, self.distribution = scale, mode, distribution
+        self.scale, self.mode, self.distribution = scale, mode, distribution.lower()
+        for name, known in _CHOICES.items():
+            if (chosen := getattr(self, name)) not in known:
+                raise ValueError(f"Invalid `{name}` argument:", chosen)
         self.seed, self.dtype = seed, _float_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
@@ -202,42 +194,30 @@ class VarianceScaling(Initializer):
         fan_in, fan_out = _fans(shape if partition_info is None else partition_info.full_shape)
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}
         scale = self.scale / max(1.0, fans[self.mode])
-        if self.distribution in ("normal", "truncated_normal"):
-            stddev = _math.sqrt(scale) / _TRUNCATED_STDDEV
-            return random.truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
-        if self.distribution == "untruncated_normal":
-            return random.random_normal(shape, 0.0, _math.sqrt(scale), dtype, seed=self.seed)
-        limit = _math.sqrt(3.0 * scale)
-        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            "scale": self.scale,
-            "mode": self.mode,
-            "distribution": self.distribution,
-            "seed": self.seed,
-            "dtype": self.dtype.name,
-        }
+        stddev, limit = _math.sqrt(scale), _math.sqrt(3.0 * scale)
+        draw, first, second = {
+            "uniform": (random.random_uniform, -limit, limit),
+            "untruncated_normal": (random.random_normal, 0.0, stddev),
+        }.get(self.distribution, (random.truncated_normal, 0.0, stddev / _TRUNCATED_STDDEV))
+        return draw(shape, first, second, dtype, seed=self.seed)
 
 
 class GlorotUniform(VarianceScaling):
     """Uniform with variance 2 / (inputs + outputs): what `get_variable` uses by default."""
 
+    _settings = ("seed",)
+
     def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(mode="fan_avg", distribution="uniform", seed=seed, dtype=dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 class GlorotNormal(VarianceScaling):
     """Truncated normal with variance 2 / (inputs + outputs)."""
 
+    _settings = ("seed",)
+
     def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(mode="fan_avg", distribution="truncated_normal", seed=seed, dtype=dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 def lecun_normal(seed: int | None = None) -> VarianceScaling:
@@ -257,13 +237,12 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 
 
 class _Orthogonal(Initializer):
+    _settings = ("gain", "seed")
+
     def __init__(
         self, gain: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32
     ) -> None:
         self.gain, self.seed, self.dtype = gain, seed, _float_dtype(dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"gain": self.gain, "seed": self.seed, "dtype": self.dtype.name}
 
 
 class Orthogonal(_Orthogonal):
@@ -301,6 +280,8 @@ class ConvolutionDeltaOrthogonal(_Orthogonal):
 class Identity(Initializer):
     """The identity matrix, times `gain`."""
 
+    _settings = ("gain",)
+
     def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32) -> None:
         self.gain, self.dtype = gain, _float_dtype(dtype)
 
@@ -316,9 +297,6 @@ class Identity(Initializer):
         if partition_info is not None:
             value = indexing.slice(value, partition_info.var_offset, shape)
         return self.gain * value
-
-    def get_config(self) -> dict[str, Any]:
-        return {"gain": self.gain, "dtype": self.dtype.name}
 
 
 def _orthonormal(rows: int, columns: int, dtype: Any, seed: int | None) -> Tensor:

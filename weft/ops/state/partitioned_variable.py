@@ -11,6 +11,10 @@ from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import raw
 
 
+def _offset(part: Any) -> Any:
+    return part._get_save_slice_info().var_offset
+
+
 class PartitionedVariable:
     """A list of variables that, put together along one axis, make up a whole.
 
@@ -20,21 +24,17 @@ class PartitionedVariable:
     def __init__(
         self, name: str, shape: Any, dtype: Any, variable_list: Any, partitions: Any
     ) -> None:
-        if not isinstance(variable_list, (list, tuple)):
-            raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
-        if not isinstance(partitions, (list, tuple)):
-            raise TypeError(f"partitions is not a list or tuple: {partitions}")
-        if not all(p >= 1 for p in partitions):
+        for what, given in (("variable_list", variable_list), ("partitions", partitions)):
+            if not isinstance(given, list | tuple):
+                raise TypeError(f"{what} is not a list or tuple: {given}")
+        if min(partitions, default=1) < 1:
             raise ValueError(f"partition values must be positive: {partitions}")
         if not variable_list:
             raise ValueError("variable_list may not be empty")
         for variable in variable_list:
             _check_part(variable, variable_list, shape, partitions)
-        self._variable_list = sorted(
-            variable_list, key=lambda v: v._get_save_slice_info().var_offset
-        )
-        self._name, self._shape, self._dtype = name, shape, dtype
-        self._partitions = partitions
+        self._name, self._shape, self._dtype, self._partitions = name, shape, dtype, partitions
+        self._variable_list = sorted(variable_list, key=_offset)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._variable_list)
@@ -54,21 +54,22 @@ class PartitionedVariable:
             return self._concat()
 
     def _concat(self) -> Tensor:
-        if len(self._variable_list) == 1:
-            with name_scope(None):
-                return raw.Identity(self._variable_list[0], name=self._name)
+        parts = self._variable_list
+        whole = parts[0] if len(parts) == 1 else self._joined()
+        with name_scope(None):
+            return raw.Identity(whole, name=self._name)
+
+    def _joined(self) -> Tensor:
+        from weft.ops.array import array
+
         axes = self._partition_axes()
         if len(axes) > 1:
             raise NotImplementedError(
                 f"Cannot concatenate along more than one dimension: {axes}.  Multi-axis partition "
                 "concat is not supported"
             )
-        from weft.ops.array import array
-
-        with name_scope(self._name + "/ConcatPartitions/"):
-            whole = array.concat(self._variable_list, axes[0])
-        with name_scope(None):
-            return raw.Identity(whole, name=self._name)
+        with name_scope(f"{self._name}/ConcatPartitions/"):
+            return array.concat(self._variable_list, axes[0])
 
     @property
     def name(self) -> str:

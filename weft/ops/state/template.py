@@ -55,34 +55,37 @@ class Template:
                 self._variable_scope = scope
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._variable_scope is not None:
-            with variable_scope(self._variable_scope, reuse=not self._first_call):
-                return self._call(args, kwargs)
-        with variable_scope(
-            self._unique_name, self._name, custom_getter=self._custom_getter
-        ) as scope:
-            self._variable_scope = scope
-            return self._call(args, kwargs)
-
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        try:
-            if self._variables_created:
-                return self._call_sharing(args, kwargs)
-            if not self._first_call:  # a template that calls itself while it makes its variables
-                return self._func(*args, **kwargs)
-            self._first_call = False
+        known = self._variable_scope
+        if known is None:
+            getter = self._custom_getter
+            opened = variable_scope(self._unique_name, self._name, custom_getter=getter)
+        else:
+            opened = variable_scope(known, reuse=not self._first_call)
+        with opened as scope:
+            self._variable_scope = scope if known is None else known
             try:
-                result = self._func(*args, **kwargs)
-            except BaseException:
-                self._first_call = True
+                return self._how_to_call()(*args, **kwargs)
+            except Exception as error:
+                self._add_origin(error)
                 raise
-            self._variables_created = True
-            return result
-        except Exception as error:
-            self._add_origin(error)
-            raise
 
-    def _call_sharing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _how_to_call(self) -> Callable[..., Any]:
+        if self._variables_created:
+            return self._call_sharing
+        # Neither the first call nor after it: the template calls itself while it makes variables.
+        return self._call_first if self._first_call else self._func
+
+    def _call_first(self, *args: Any, **kwargs: Any) -> Any:
+        self._first_call = False
+        try:
+            result = self._func(*args, **kwargs)
+        except BaseException:
+            self._first_call = True
+            raise
+        self._variables_created = True
+        return result
+
+    def _call_sharing(self, *args: Any, **kwargs: Any) -> Any:
         before = len(get_collection_ref(GraphKeys.TRAINABLE_VARIABLES))
         result = self._func(*args, **kwargs)
         made = get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)[before:]

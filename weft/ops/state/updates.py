@@ -125,14 +125,12 @@ def batch_scatter_update(
         if indices.dims is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         rank, sizes = len(indices.dims), array.shape(indices)
-        last = array.expand_dims(indices, axis=-1)
-        coordinates = []
-        for axis in range(rank - 1):
-            along: list[Any] = [1] * (rank + 1)
-            along[axis] = sizes[axis]
-            here = array.reshape(math.range(0, sizes[axis], 1), along)
-            if here.dtype.base_dtype != last.dtype:
-                here = math.cast(here, last.dtype)
-            coordinates.append(here * array.ones_like(last))
-        full = array.concat([*coordinates, last], axis=-1)
-        return scatter_nd_update(ref, full, updates, use_locking=use_locking)
+        last = array.expand_dims(indices, -1)
+
+        def coordinate(axis: int) -> Tensor:
+            dims = [sizes[axis] if i == axis else 1 for i in range(rank + 1)]
+            along = array.reshape(math.range(0, sizes[axis], 1), dims)
+            return math.cast(along, last.dtype) * array.ones_like(last)
+
+        places = [*map(coordinate, range(rank - 1)), last]
+        return scatter_nd_update(ref, array.concat(places, -1), updates, use_locking)

@@ -118,13 +118,13 @@ def report_uninitialized_variables(
     from weft.ops.array import array
     from weft.ops.math import indexing
 
-    var_list = _variables_or_all(var_list)
+    variables = _variables_or_all(var_list)
     with name_scope(name):
-        initialized = [is_variable_initialized(variable) for variable in var_list]
+        held = [is_variable_initialized(variable) for variable in variables]
         # The report is for the client: it should not wait on a busy accelerator.
         with device("/cpu:0"):
-            if not var_list:
-                return constant([], dtype=dtypes.string)
-            missing = math.logical_not(array.stack(initialized))
-            names = constant([variable.op.name for variable in var_list])
-            return indexing.boolean_mask(names, missing)
+            if not held:
+                return constant([], dtypes.string)
+            missing = math.logical_not(array.stack(held))
+            names = [variable.op.name for variable in variables]
+            return indexing.boolean_mask(constant(names), missing)

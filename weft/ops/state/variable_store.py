@@ -398,28 +398,29 @@ def _accepts(function: Callable[..., Any], keyword: str) -> bool:
 
 def _call_partitioner(partitioner: Any, shape: TensorShape, dtype: Any) -> Any:
     """How many parts along each axis; at most one axis may have several."""
-    if not shape.is_fully_defined():
-        raise ValueError(
-            f"Shape of a new partitioned variable must be fully defined, but instead was {shape}."
-        )
-    if not shape.ndims:
-        raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
-    slicing = partitioner(shape=shape, dtype=dtype)
-    if not isinstance(slicing, Sequence):
-        raise ValueError(f"Partitioner must return a sequence, but saw: {slicing}")
-    if len(slicing) != shape.ndims:
-        raise ValueError(
-            "Partitioner returned a partition list that does not match the Variable's rank: "
-            f"{slicing} vs. {shape}"
-        )
-    if any(p < 1 for p in slicing):
-        raise ValueError(f"Partitioner returned zero partitions for some axes: {slicing}")
-    if sum(p > 1 for p in slicing) > 1:
-        raise ValueError(
-            f"Can only slice a variable along one dimension: shape: {shape}, partitioning: "
-            f"{slicing}"
-        )
-    return slicing
+    _demand(
+        shape.is_fully_defined(),
+        f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.",
+    )
+    _demand(shape.ndims, f"A partitioned Variable must have rank at least 1, shape: {shape}")
+    parts = partitioner(shape=shape, dtype=dtype)
+    _demand(isinstance(parts, Sequence), f"Partitioner must return a sequence, but saw: {parts}")
+    _demand(
+        len(parts) == shape.ndims,
+        "Partitioner returned a partition list that does not match the Variable's rank: "
+        f"{parts} vs. {shape}",
+    )
+    _demand(min(parts) >= 1, f"Partitioner returned zero partitions for some axes: {parts}")
+    _demand(
+        sum(count > 1 for count in parts) <= 1,
+        f"Can only slice a variable along one dimension: shape: {shape}, partitioning: {parts}",
+    )
+    return parts
+
+
+def _demand(holds: Any, message: str) -> None:
+    if not holds:
+        raise ValueError(message)
 
 
 def _dims(shape: TensorShape) -> list[int]:

@@ -152,18 +152,16 @@ class Variable(metaclass=_VariableType):
         """The collections to join; raises for arguments no variable can be made from."""
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
-        if collections is None:
-            collections = [GraphKeys.GLOBAL_VARIABLES]
-        if not isinstance(collections, (list, tuple, set)):
+        joined = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
+        if not isinstance(joined, list | tuple | set):
             raise ValueError(
                 "collections argument to Variable constructor must be a list, tuple, or set. "
-                f"Got {collections} of type {type(collections)}"
+                f"Got {joined} of type {type(joined)}"
             )
-        if constraint is not None and not callable(constraint):
+        if not (constraint is None or callable(constraint)):
             raise ValueError("The `constraint` argument must be a callable.")
-        if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in collections:
-            collections = [*collections, GraphKeys.TRAINABLE_VARIABLES]
-        return collections
+        trained = {GraphKeys.TRAINABLE_VARIABLES} if self._trainable else set()
+        return [*joined, *trained] if trained - set(joined) else joined
 
     # ---- reading ----
 
