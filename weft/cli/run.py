@@ -13,6 +13,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -66,6 +67,8 @@ def _found(script: str) -> str:
 def _run_notebook(source: bytes, file: str, main: ModuleType) -> None:
     from weft.legacy import notebooks
 
+    # Python's own display reads lines from files; cells are in memory.
+    sys.excepthook = traceback.print_exception
     _hide_own_frames(sys._getframe(), also=str(notebooks.__file__))
     notebooks.run(source, file, main)
 

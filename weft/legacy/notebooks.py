@@ -13,6 +13,7 @@ import linecache
 import os
 import pprint
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -117,7 +118,9 @@ def _plain_line(name: str | None, sign: str, rest: str) -> str:
     words = rest.split(maxsplit=1)
     if sign == "%" and words[0] in _OF_STATEMENTS and not name:
         return words[1] if len(words) > 1 else "pass"
-    made = _call("shell" if sign == "!" else "magic", rest)
+    made = _call("magic", rest)
+    if sign == "!":
+        made = _call("shell", rest) if not name else f"{_call('output', rest)}.splitlines()"
     return f"{name} = {made}" if name else f"{made};pass"
 
 
@@ -125,15 +128,19 @@ def _call(function: str, *args: str) -> str:
     return f"{_RUNTIME}.{function}({', '.join(map(repr, args))})"
 
 
-def shell(command: str) -> list[str]:
-    """`!command`: run by the shell, its output shown, and given as lines."""
-    import subprocess
+def shell(command: str) -> None:
+    """`!command`: run by the shell, its output shown."""
+    sys.stdout.write(_output(command, sys._getframe(1).f_globals))
 
-    space = sys._getframe(1).f_globals
-    command = re.sub(r"(?<!\$)\{(\w+)\}|\$(\w+)", lambda m: _value(m, space), command)
-    done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True)
-    sys.stdout.write(done.stdout)
-    return done.stdout.splitlines()
+
+def output(command: str) -> str:
+    """`x = !command`: what the command prints."""
+    return _output(command, sys._getframe(1).f_globals)
+
+
+def _output(command: str, space: dict[str, Any]) -> str:
+    command = re.sub(r"(?<!\$)\{(\w+)\}|\$(\w+)", lambda found: _value(found, space), command)
+    return subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def _value(found: re.Match[str], space: dict[str, Any]) -> str:

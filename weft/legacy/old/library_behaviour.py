@@ -197,6 +197,16 @@ def graph_nodes(graph: Any) -> Any:
     return graph.nodes
 
 
+def iterate_nodes(graph: Any, data: bool = False) -> Iterator[Any]:
+    """The nodes of a graph, perhaps with their attributes."""
+    return iter(graph.nodes(data=data))
+
+
+def iterate_edges(graph: Any, *args: Any, **options: Any) -> Iterator[Any]:
+    """The edges of a graph."""
+    return iter(graph.edges(*args, **options))
+
+
 def graph_matrix(graph: Any, *args: Any, **options: Any) -> Any:
     """The adjacency of a graph as a matrix."""
     networkx = importlib.import_module("networkx")

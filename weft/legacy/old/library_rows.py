@@ -291,8 +291,8 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "gone since NetworkX 2.4",
         "networkx.Graph",
         {
-            "nodes_iter": "networkx.Graph.nodes",
-            "edges_iter": "networkx.Graph.edges",
+            "nodes_iter": f"{_OWN}.iterate_nodes",
+            "edges_iter": f"{_OWN}.iterate_edges",
             "neighbors_iter": "networkx.Graph.neighbors",
         },
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -266,8 +265,3 @@ long, basestring, unicode = int, str, str
 def asunicode(text: Any) -> str:
     """Text of bytes."""
     return asstr(text)
-
-
-COMPAT = SimpleNamespace(
-    asbytes=asbytes, asstr=asstr, asunicode=asunicode, long=int, basestring=str, unicode=str
-)

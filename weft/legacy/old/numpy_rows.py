@@ -84,7 +84,6 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             "asbytes": f"{_OWN}.asbytes",
             "asstr": f"{_OWN}.asstr",
             "math": "math",
-            "compat": f"{_OWN}.COMPAT",
             "recfromcsv": f"{_OWN}.recfromcsv",
             "who": "weft.legacy.old.python_behaviour.nothing",
         },

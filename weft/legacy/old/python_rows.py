@@ -182,7 +182,6 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             "dummy_thread": "_thread",
         },
     ),
-    ("name", "gone since Python 3.9", "xml.etree", {"cElementTree": "xml.etree.ElementTree"}),
     (
         "name",
         "gone since Python 3.12",

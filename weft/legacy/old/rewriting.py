@@ -7,6 +7,7 @@ may have to say something about; everything else, and every line number, is as i
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -29,8 +30,13 @@ class Imported(ast.NodeVisitor):
     def __init__(self, tree: ast.AST) -> None:
         self.paths: dict[str, str] = {}
         self.roots: set[str] = set()
+        self.used: set[str] = set()
+        self.bound: set[str] = set()
         self.has_star = False
         self.visit(tree)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        (self.used if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -237,7 +243,7 @@ class Rewriter(ast.NodeTransformer):
         if node.level or self._is_left_alone(module):
             return node
         if any(alias.name == "*" for alias in node.names):
-            return node
+            return self._with_old_names(node, module)
         old = [alias for alias in node.names if self._is_old_import(module, alias.name)]
         if not old:
             return node
@@ -249,6 +255,15 @@ class Rewriter(ast.NodeTransformer):
         if rest:
             statements.insert(0, located(ast.ImportFrom(module, rest, 0), node))
         return statements
+
+    def _with_old_names(self, node: ast.ImportFrom, module: str) -> list[ast.stmt]:
+        """`from numpy import *`, and of the old names those that the file uses."""
+        names = self.imported.used - self.imported.bound - set(dir(builtins))
+        old = sorted(name for name in names if (module, name) in table.NAMES)
+        statements: list[ast.stmt] = [
+            self._bind(name, call("import_from", module, name), node) for name in old
+        ]
+        return [node, *statements]
 
     def _is_old_import(self, module: str, name: str) -> bool:
         full = f"{module}.{name}"
