@@ -137,7 +137,10 @@ VALUES: list[tuple[str, Any]] = [
     ("np.sum(x for x in [1, 2])", 3),
     ("np.vstack(map(np.ones, [2, 2])).shape", (2, 2)),
     ("np.histogram([0.0, 1.0], bins=2, normed=True)[0].tolist()", [1.0, 1.0]),
-    ("np.product([2, 3]), np.alltrue([1, 0]), np.Inf, np.asscalar(np.array([3]))", (6, False, np.inf, 3)),
+    (
+        "np.product([2, 3]), np.alltrue([1, 0]), np.Inf, np.asscalar(np.array([3]))",
+        (6, False, np.inf, 3),
+    ),
     ("np.in1d([1, 5], [5]).tolist()", [False, True]),
     ("np.cast['int32'](2.7)", 2),
     ("np.asfarray([1]).dtype.name", "float64"),
@@ -196,7 +199,10 @@ IMPORTS = [
     ("from distutils.version import LooseVersion as V\nfound = V('1.10') > V('1.9')", True),
     ("from distutils.version import StrictVersion as V\nfound = V('1.0a1') < '1.0'", True),
     ("import distutils.util\nfound = distutils.util.strtobool('yes')", 1),
-    ("import pkg_resources\nfound = pkg_resources.get_distribution('numpy').version", np.__version__),
+    (
+        "import pkg_resources\nfound = pkg_resources.get_distribution('numpy').version",
+        np.__version__,
+    ),
     ("from pkg_resources import parse_version as p\nfound = p('1.10') > p('1.9')", True),
     ("import cPickle as pickle\nfound = pickle.loads(pickle.dumps(1))", 1),
     ("from StringIO import StringIO\nfound = StringIO('a').read()", "a"),
@@ -285,7 +291,9 @@ def test_strict_says_where(tmp_path: Path) -> None:
 
 def test_todays_code_sees_today(tmp_path: Path) -> None:
     """The modules themselves are as they were, also after the user's code has used old names."""
-    run(tmp_path, "import numpy as np, collections, time\nnp.float, collections.Mapping, time.clock")
+    run(
+        tmp_path, "import numpy as np, collections, time\nnp.float, collections.Mapping, time.clock"
+    )
     for module, name in (("numpy", "float"), ("collections", "Mapping"), ("time", "clock")):
         assert name not in vars(importlib.import_module(module))
     assert not hasattr(np.ndarray, "tostring")

@@ -8,6 +8,7 @@ codes, signals and tracebacks are Python's.
 from __future__ import annotations
 
 import builtins
+import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -24,7 +25,7 @@ from weft.legacy import old, old_world
 
 # Has a `sitecustomize` that does for other processes what `install` does for this one.
 CHILD_PATH = Path(__file__).parent / "child_path"
-_OWN_FRAMES = (str(Path(old.__file__).parent), "<frozen importlib", "<frozen runpy")
+_OWN_FRAMES = (str(Path(old.__file__).parent), str(importlib.__file__), "<frozen importlib")
 
 
 class CannotRun(Exception):

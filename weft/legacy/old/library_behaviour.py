@@ -16,7 +16,12 @@ SPECTRAL = "nipy_spectral"
 
 
 def derivative(
-    function: Callable[..., Any], x0: Any, dx: float = 1.0, n: int = 1, args: Any = (), order: int = 3
+    function: Callable[..., Any],
+    x0: Any,
+    dx: float = 1.0,
+    n: int = 1,
+    args: Any = (),
+    order: int = 3,
 ) -> Any:
     """The `n`th derivative at `x0` by central differences over `order` points."""
     if order < n + 1 or order % 2 == 0:

@@ -45,9 +45,7 @@ def tell_of_python2(file: str) -> None:
         _LOG.warning("%s is a Python 2 program: it is translated in memory", _shown(file))
 
 
-def _tell(
-    name: str, reason: str, advice: str, error: type[Exception] = OldNameError
-) -> None:
+def _tell(name: str, reason: str, advice: str, error: type[Exception] = OldNameError) -> None:
     file, line = place()
     if flags.STRICT:
         raise error(f"{_shown(file)}:{line} uses {name}, {reason} (--strict)")

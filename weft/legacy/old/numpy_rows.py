@@ -102,7 +102,12 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     ("name", "gone since NumPy 2.0", "numpy.linalg", {"linalg": "numpy.linalg"}),
     ("name", "gone since NumPy 2.0", "numpy.fft", {"fftpack": "numpy.fft"}),
-    ("name", "gone since NumPy 2.0", "numpy.random", {"random_integers": f"{_OWN}.random_integers"}),
+    (
+        "name",
+        "gone since NumPy 2.0",
+        "numpy.random",
+        {"random_integers": f"{_OWN}.random_integers"},
+    ),
     (
         "module",
         "gone since NumPy 2.0",

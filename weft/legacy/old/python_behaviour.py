@@ -172,7 +172,7 @@ def im_class(method: MethodType) -> Any:
 
 def load(file: Any, **options: Any) -> Any:
     """`pickle.load`, of files opened as text and of what Python 2 wrote."""
-    file = getattr(file, "buffer", file)
+    opened, file = file, getattr(file, "buffer", file)  # the file must stay open
     if "encoding" in options:
         return pickle.load(file, **options)
     try:
@@ -185,6 +185,8 @@ def load(file: Any, **options: Any) -> Any:
         notices.tell_of("pickle.load", "of strings that Python 2 wrote", "encoding='latin1'")
         file.seek(start)
         return pickle.load(file, encoding="latin1", **options)
+    finally:
+        del opened
 
 
 def loads(data: Any, **options: Any) -> Any:
@@ -197,9 +199,9 @@ def dump(value: Any, file: Any, *args: Any, **options: Any) -> None:
     """`pickle.dump`, also into files opened as text."""
     if isinstance(file, io.TextIOBase) and hasattr(file, "buffer"):
         file.flush()
-        file = file.buffer
-    pickle.dump(value, file, *args, **options)
-
+        pickle.dump(value, file.buffer, *args, **options)
+    else:
+        pickle.dump(value, file, *args, **options)
 
 
 def _of_text(name: str) -> Callable[..., Any]:

@@ -157,7 +157,12 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         {"encodestring": "base64.encodebytes", "decodestring": "base64.decodebytes"},
     ),
     ("name", "gone since Python 3.9", "sys", {"getcheckinterval": "sys.getswitchinterval"}),
-    ("method", "gone since Python 3.9", "threading.Thread", {"isAlive": "threading.Thread.is_alive"}),
+    (
+        "method",
+        "gone since Python 3.9",
+        "threading.Thread",
+        {"isAlive": "threading.Thread.is_alive"},
+    ),
     (
         "method",
         "gone since Python 3.9",
@@ -333,7 +338,10 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "changed",
         "stricter since Python 3",
         "hashlib",
-        {name: f"{_OWN}.{name}" for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")},
+        {
+            name: f"{_OWN}.{name}"
+            for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
+        },
     ),
     ("changed", "stricter since Python 3.11", "random", {"sample": f"{_OWN}.sample"}),
     ("changed", "stricter since Python 3.12", "random", {"randint": f"{_OWN}.randint"}),

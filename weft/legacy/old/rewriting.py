@@ -131,6 +131,9 @@ class Rewriter(ast.NodeTransformer):
         known = self.imported.paths.get(first)
         if known is None:
             return f"?.{written}" if self.imported.has_star else None
+        row = table.MODULES.get(known)
+        if row is not None and not row.substitute.startswith(("weft.", "pip ")):
+            known = row.substitute or known
         return known + dot + rest
 
     def _may_be_old(self, holder: ast.AST, name: str) -> bool:

@@ -50,9 +50,7 @@ def toimage(
     if data.ndim == 2:
         return _gray(data, high, low, cmin, cmax, pal, mode)
     if data.ndim != 3 or not {3, 4} & set(data.shape):
-        raise ValueError(
-            "'arr' does not have a suitable array shape for any mode."
-        )
+        raise ValueError("'arr' does not have a suitable array shape for any mode.")
     if channel_axis is None:
         channel_axis = next(i for n in (3, 4) for i in (0, 1, 2) if data.shape[i] == n)
         if data.shape[2] in (3, 4) and 3 not in data.shape[:2]:
@@ -112,9 +110,7 @@ def imsave(name: Any, arr: Any, format: str | None = None) -> None:
     image.save(name, format) if format else image.save(name)
 
 
-def imresize(
-    arr: Any, size: Any, interp: str = "bilinear", mode: str | None = None
-) -> np.ndarray:
+def imresize(arr: Any, size: Any, interp: str = "bilinear", mode: str | None = None) -> np.ndarray:
     """An image of another size: a percentage (int), a fraction (float) or (rows, columns)."""
     image = toimage(arr, mode=mode)
     if isinstance(size, int | np.integer):

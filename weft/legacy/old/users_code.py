@@ -25,22 +25,41 @@ _TODAYS = frozenset(
 def is_users(file: str) -> bool:
     """Whether old names are looked up for the code in `file`."""
     path = os.path.abspath(file)
-    installed = None
-    for installed in _INSTALLED.finditer(path):
-        pass
-    if installed is not None:
-        return _is_of_its_time(path[: installed.end() - 1], _top_level(path[installed.end() :]))
-    return not path.startswith((WEFT + os.sep, *(f"{folder}{os.sep}" for folder in _STANDARD)))
+    if path.startswith(WEFT + os.sep):
+        return False
+    folder, package = _home(path)
+    if _is_of_packages(folder):
+        return _is_of_its_time(folder, package)
+    return not path.startswith(tuple(f"{standard}{os.sep}" for standard in _STANDARD))
 
 
-def _top_level(path: str) -> str:
-    return re.split(r"[/\\.]", path, maxsplit=1)[0]
+def _home(path: str) -> tuple[str, str]:
+    """(the folder that the package of a file is in, the package)."""
+    installed = list(_INSTALLED.finditer(path))
+    if installed:
+        end = installed[-1].end()
+        return path[: end - 1], re.split(r"[/\\.]", path[end:], maxsplit=1)[0]
+    folder, name = os.path.split(path)
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+    return folder, name.partition(".")[0]
+
+
+@functools.cache
+def _is_of_packages(folder: str) -> bool:
+    """Whether a folder is one that packages are installed in, also by `pip install --target`."""
+    if _INSTALLED.search(folder + os.sep):
+        return True
+    try:
+        return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 @functools.cache
 def _is_of_its_time(folder: str, package: str) -> bool:
     """Whether an installed package is from the time of TensorFlow 1, by the Python it asks for."""
-    if package in _TODAYS or package.startswith("_pytest"):
+    if package in _TODAYS:
         return False
     asked = [_python_of(each) for each in _distributions(folder, package)]
     return all(version < _TODAYS_PYTHON for version in asked)

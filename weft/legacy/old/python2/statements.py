@@ -203,7 +203,7 @@ def _with_parentheses(line: list[Token]) -> list[Token]:
             end, commas = _extent(line, i + 1)
             if commas:
                 found.insert(end, Token("operator", ")"))
-                found[i + 1 : i + 1] = [Token("space", " "), Token("operator", "(")]
+                found.insert(i + 1, Token("operator", "("))
     return found
 
 

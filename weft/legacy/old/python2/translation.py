@@ -34,7 +34,8 @@ def parse(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Modul
 def _parse(source: bytes | str, file: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # escapes in strings, `is` with a literal
-        return ast.parse(source, file)
+        tree: ast.Module = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        return tree
 
 
 def _parse_old(source: bytes, file: str, error: SyntaxError | None) -> tuple[ast.Module, bool]:
@@ -89,9 +90,7 @@ def _needs_python2(tree: ast.Module, file: str) -> bool:
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             imported.append(node.module or "")
-    return any(
-        name in table.PYTHON2_MODULES and not _is_there(name, file) for name in imported
-    )
+    return any(name in table.PYTHON2_MODULES and not _is_there(name, file) for name in imported)
 
 
 def _is_there(name: str, file: str) -> bool:
