@@ -64,7 +64,7 @@ def test_a_name_of_a_module(row: table.Row, tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", MODULE_ROWS, ids=identify)
 def test_a_module(row: table.Row, tmp_path: Path) -> None:
     if row.substitute.startswith("pip "):
-        with pytest.raises(ModuleNotFoundError, match="`pip install .*` brings it back"):
+        with pytest.raises(ModuleNotFoundError, match=r"`pip install .*` brings it back"):
             lookup._module_of(row)
         return
     needs(row.substitute or row.old)

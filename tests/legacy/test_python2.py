@@ -189,7 +189,8 @@ def test_what_is_wrong_in_both_is_python_3s_error(tmp_path: Path) -> None:
 
 
 def test_tracebacks_have_the_lines_of_the_file(tmp_path: Path) -> None:
-    source = 'def f(a, (b, c)):\n    print """x\n    y""", \\\n        b\n    return a / c\n\nf(1, (2, 0))\n'
+    source = 'def f(a, (b, c)):\n    print """x\n    y""", \\\n        b\n'
+    source += "    return a / c\n\nf(1, (2, 0))\n"
     with pytest.raises(ZeroDivisionError) as caught:
         run(tmp_path, source)
     lines = [

@@ -109,6 +109,6 @@ def _hand_over():
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-if sys.version_info >= (3, 11):
+if hasattr(sys, "orig_argv"):  # a Python of today
     _begin()
 _hand_over()

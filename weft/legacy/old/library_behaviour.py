@@ -136,7 +136,7 @@ def append_rows(table: Any, other: Any, ignore_index: bool = False, **options: A
     return pandas.concat([table, *several], ignore_index=ignore_index, **options)
 
 
-class by_label_or_position:  # noqa: N801 - a property of a table
+class by_label_or_position:
     """`table.ix[rows, columns]`: labels, or positions where the labels are no integers."""
 
     def __init__(self, table: Any) -> None:

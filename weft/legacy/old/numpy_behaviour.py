@@ -13,7 +13,7 @@ from weft.legacy.old import notices
 
 NEGATIVE_INFINITY = -np.inf
 ZERO, NEGATIVE_ZERO = 0.0, -0.0
-SCALAR_TYPES = {
+SCALAR_TYPES: dict[str, list[Any]] = {
     "int": [np.int8, np.int16, np.int32, np.int64],
     "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
     "float": [np.float16, np.float32, np.float64, np.longdouble],
@@ -142,7 +142,8 @@ def itemset(value: np.ndarray, *args: Any) -> None:
 
 def newbyteorder(value: np.ndarray, order: str = "S") -> np.ndarray:
     """The same bytes, taken in another order."""
-    return value.view(value.dtype.newbyteorder(order))  # type: ignore[call-overload]
+    dtype: Any = value.dtype
+    return value.view(dtype.newbyteorder(order))
 
 
 def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:

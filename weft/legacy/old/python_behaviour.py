@@ -22,7 +22,7 @@ from weft.legacy.old import notices
 
 STRING_TYPES = (str, bytes)
 NONE_TYPE = type(None)
-ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")  # noqa: PYI024
+ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
 
 def getargspec(function: Callable[..., Any]) -> ArgSpec:
@@ -172,7 +172,8 @@ def im_class(method: MethodType) -> Any:
 
 def load(file: Any, **options: Any) -> Any:
     """`pickle.load`, of files opened as text and of what Python 2 wrote."""
-    opened, file = file, getattr(file, "buffer", file)  # the file must stay open
+    opened = file  # the file of text closes the one of bytes when it goes
+    file = getattr(opened, "buffer", opened)
     if "encoding" in options:
         return pickle.load(file, **options)
     try:

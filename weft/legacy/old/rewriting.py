@@ -64,7 +64,7 @@ def rewrite(tree: ast.Module) -> ast.Module:
 def add_import(tree: ast.Module, module: str, name: str) -> None:
     """Makes `name` mean `module` in a file: after its docstring and `from __future__`."""
     place = 0
-    for place, statement in enumerate([*tree.body, ast.Pass()]):  # noqa: B007
+    for place, statement in enumerate([*tree.body, ast.Pass()]):
         future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         if not (future or (place == 0 and _is_docstring(statement))):
             break

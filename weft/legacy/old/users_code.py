@@ -80,5 +80,5 @@ def _distributions(folder: str, package: str) -> list[importlib.metadata.Distrib
 
 def _python_of(distribution: importlib.metadata.Distribution) -> int:
     """The least minor version of Python 3 that a distribution asks for; 0 when it does not say."""
-    asked = distribution.metadata.get("Requires-Python") or ""
-    return max((int(each) for each in re.findall(r"(?:>=?|~=)\s*3\.(\d+)", asked)), default=0)
+    asked = distribution.metadata.get_all("Requires-Python") or [""]
+    return max((int(each) for each in re.findall(r"(?:>=?|~=)\s*3\.(\d+)", asked[0])), default=0)

@@ -13,6 +13,6 @@ class _Text(io.StringIO):
         return super().write(data.decode("latin1") if isinstance(data, bytes) else data)
 
 
-def StringIO(data: Any = "") -> Any:  # noqa: N802
+def StringIO(data: Any = "") -> Any:
     """A file in memory with `data` in it."""
     return io.BytesIO(data) if isinstance(data, bytes) else _Text(data)

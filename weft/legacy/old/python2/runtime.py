@@ -72,11 +72,11 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-class basestring(metaclass=_Text):  # noqa: N801
+class basestring(metaclass=_Text):
     """The class that `str` and `unicode` had in common."""
 
 
-class unicode(metaclass=_Text):  # noqa: N801
+class unicode(metaclass=_Text):
     """`unicode(x)`, `unicode(x, "utf-8")`: text that is text already stays as it is."""
 
     def __new__(cls, value: Any = "", encoding: str = "utf-8", errors: str = "strict") -> str:  # type: ignore[misc]
@@ -174,16 +174,18 @@ def as_text(value: Any) -> Any:
     return tuple(map(as_text, value)) if type(value) is tuple else value
 
 
+_VIEWS: tuple[type, ...] = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
+
+
 def as_list(values: Any) -> Any:
     """`d.keys()` as a list, where `d` is a dictionary of Python's."""
-    views = (type({}.keys()), type({}.values()), type({}.items()))
-    return list(values) if isinstance(values, views) else values
+    return list(values) if isinstance(values, _VIEWS) else values
 
 
 def encode(value: Any, encoding: str, *args: Any, **options: Any) -> Any:
     """`x.encode(y)`; bytes are encoded already, and codecs between bytes give text."""
     if encoding in ("hex", "base64", "rot13", "string_escape") and isinstance(value, str | bytes):
-        if encoding == "rot13":
+        if encoding == "rot13" and isinstance(value, str):
             return codecs.encode(value, "rot13")
         data = value.encode("utf-8") if isinstance(value, str) else value
         if encoding == "string_escape":
@@ -357,7 +359,7 @@ def completed(kind: type) -> type:
     if "__cmp__" in own:
         _add_order(kind)
     if ("__eq__" in own or "__cmp__" in own) and own.get("__hash__", None) is None:
-        kind.__hash__ = object.__hash__  # type: ignore[method-assign]
+        kind.__hash__ = object.__hash__  # type: ignore[method-assign, assignment]
     return kind
 
 

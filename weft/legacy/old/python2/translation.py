@@ -34,8 +34,9 @@ def parse(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Modul
 def _parse(source: bytes | str, file: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # escapes in strings, `is` with a literal
-        tree: ast.Module = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        return tree
+        tree = compile(source, file, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    return tree
 
 
 def _parse_old(source: bytes, file: str, error: SyntaxError | None) -> tuple[ast.Module, bool]:
