@@ -255,6 +255,15 @@ def test_an_array_of_one_element_is_an_element(tmp_path: Path) -> None:
     assert isinstance(space["b"][0], np.ndarray)
 
 
+def test_generators_end_by_stop_iteration(tmp_path: Path) -> None:
+    source = "def f(x):\n    'text'\n    while True:\n        yield next(x)\n"
+    source += "def g():\n    yield 1\n    raise StopIteration\n"
+    source += "def h():\n    def inner():\n        raise StopIteration\n    yield 1\n"
+    space = run(tmp_path, source)
+    assert list(space["f"](iter([1, 2]))) == [1, 2] and list(space["g"]()) == [1]
+    assert space["f"].__doc__ == "text" and list(space["h"]()) == [1]
+
+
 def test_a_use_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     source = "import numpy as np\nfor _ in range(3):\n    np.float(1)\n"
     with caplog.at_level(logging.WARNING, "weft.legacy"):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -60,6 +59,8 @@ def _found(script: str) -> str:
     """The file that a name means: the file itself, or a command installed with a package."""
     if os.path.exists(script) or os.path.dirname(script):
         return script
+    import importlib.metadata
+
     commands = importlib.metadata.entry_points(group="console_scripts", name=script)
     beside = os.path.dirname(sys.executable)
     return (shutil.which(script, path=beside) if commands else None) or script

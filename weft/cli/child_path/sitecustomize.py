@@ -18,6 +18,7 @@ _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 def _users_code():
     """The module that tells whose a file is, by its path: its package would bring in weft."""
     spec = importlib.util.spec_from_file_location("_weft_users_code", _USERS_CODE)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -146,6 +146,17 @@ def format_values(form: str, values: Any) -> Any:
     return values
 
 
+def end_generator() -> None:
+    """A generator ends because something in it raised StopIteration."""
+    notices.tell(_STOPPED)
+
+
+_STOPPED = table.Row(
+    "StopIteration to end a generator",
+    "gone since Python 3.7",
+    "return",
+    "name",
+)
 _SCALARS = table.Row(
     "an array of one element as a scalar",
     "gone since NumPy 2.4",

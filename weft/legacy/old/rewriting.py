@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from weft.legacy.old import table
@@ -208,6 +208,20 @@ class Rewriter(ast.NodeTransformer):
                 node.value = self._replaced(call("element", node.value, holder), node.value)
         return node
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A generator that may raise StopIteration ends by it, as before Python 3.7."""
+        ends = _may_end_by_error(node)
+        self.generic_visit(node)
+        if ends:
+            start = 1 if _is_docstring(node.body[0]) else 0
+            told = ast.Expr(call("end_generator"))
+            handler = ast.ExceptHandler(
+                ast.Name("StopIteration", ast.Load()), None, [told, ast.Return()]
+            )
+            body = ast.Try(node.body[start:] or [ast.Pass()], [handler], [], [])
+            node.body[start:] = [self._replaced(body, node.body[-1])]
+        return node
+
     def visit_Try(self, node: ast.Try) -> ast.AST:
         """Programs for both Pythons try the old module first: their own way out is taken."""
         guarded = any(_catches_import_error(each) for each in node.handlers)
@@ -274,6 +288,27 @@ class Rewriter(ast.NodeTransformer):
 
     def _bind(self, name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
         return self._replaced(ast.Assign([ast.Name(name, ast.Store())], value), place)
+
+
+def _may_end_by_error(function: ast.FunctionDef) -> bool:
+    """Whether a function is a generator that raises StopIteration, or calls what may."""
+    nodes = list(_own_nodes(function))
+    if not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes):
+        return False
+    raised = (node.exc for node in nodes if isinstance(node, ast.Raise))
+    called = (node.func for node in nodes if isinstance(node, ast.Call))
+    return any("StopIteration" in ast.dump(each) for each in raised if each) or any(
+        dotted(each) == "next" or (isinstance(each, ast.Attribute) and each.attr == "next")
+        for each in called
+    )
+
+
+def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions and classes in it."""
+    for node in ast.iter_child_nodes(function):
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield node
+            yield from _own_nodes(node)
 
 
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:

@@ -42,7 +42,7 @@ class Row(NamedTuple):
     @property
     def shown(self) -> str:
         """The old name as programs write it: `np.float`."""
-        if self.kind == "module" or not self.holder:
+        if self.kind == "module" or not self.holder or " " in self.old:
             return self.old
         if self.kind in ("method", "property"):
             return ".".join(self.old.split(".")[-2:])

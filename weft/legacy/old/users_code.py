@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
 import re
 import sysconfig
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import importlib.metadata
 
 WEFT = str(Path(__file__).parents[2])
 _STANDARD = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
@@ -66,6 +69,8 @@ def _is_of_its_time(folder: str, package: str) -> bool:
 
 
 def _distributions(folder: str, package: str) -> list[importlib.metadata.Distribution]:
+    import importlib.metadata
+
     try:
         found = [
             each

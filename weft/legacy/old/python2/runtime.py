@@ -174,7 +174,7 @@ def as_text(value: Any) -> Any:
     return tuple(map(as_text, value)) if type(value) is tuple else value
 
 
-_VIEWS: tuple[type, ...] = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
+_VIEWS: Any = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
 
 
 def as_list(values: Any) -> Any:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from weft.core import flags
 from weft.legacy.old import table
-from weft.legacy.old.python2 import statements
 
 
 def parse(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Module, bool]:
@@ -41,6 +40,8 @@ def _parse(source: bytes | str, file: str) -> ast.Module:
 
 def _parse_old(source: bytes, file: str, error: SyntaxError | None) -> tuple[ast.Module, bool]:
     """The tree of a file that Python 3 does not take, with `error`, or takes for something else."""
+    from weft.legacy.old.python2 import statements
+
     text = _decode(source)
     ways: list[tuple[Callable[[str], str], bool]] = [(statements.translate, True)]
     if error is not None:
