@@ -298,6 +298,13 @@ def test_strict_says_where(tmp_path: Path) -> None:
     assert str(caught.value) == f"{place} uses np.float, gone since NumPy 1.24 (--strict)"
 
 
+def test_strict_about_modules_says_where(tmp_path: Path) -> None:
+    with flags.STRICT.override(True), pytest.raises(notices.OldModuleError) as caught:
+        run(tmp_path, "import cPickle")
+    assert "train.py:1 uses cPickle, gone since Python 3 (--strict)" in str(caught.value)
+    assert caught.value.__context__ is None
+
+
 def test_todays_code_sees_today(tmp_path: Path) -> None:
     """The modules themselves are as they were, also after the user's code has used old names."""
     run(

@@ -74,8 +74,8 @@ def import_module(name: str, package: str | None = None) -> Any:
         row = table.MODULES.get(name)
         if row is None or error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-        notices.tell(row)
-        return _module_of(row)
+    notices.tell(row)
+    return _module_of(row)
 
 
 @functools.cache
