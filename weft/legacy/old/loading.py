@@ -110,9 +110,9 @@ def _after(finder: MetaPathFinder) -> list[object]:
 
 def _taken_over(spec: ModuleSpec) -> ModuleSpec:
     if spec.name == "_pytest.assertion.rewrite" and spec.origin:
-        from weft.legacy.old import test_files
+        from weft.legacy.old import pytest_files
 
-        spec.loader = test_files.PytestLoader(spec.name, spec.origin)
+        spec.loader = pytest_files.PytestLoader(spec.name, spec.origin)
     elif type(spec.loader) is SourceFileLoader and spec.origin and users_code.is_users(spec.origin):
         spec.loader = UsersLoader(spec.name, spec.origin)
         spec.cached = None
