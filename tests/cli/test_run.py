@@ -88,7 +88,7 @@ def test_a_traceback_begins_at_the_program(tmp_path: Path) -> None:
 
 
 def test_a_syntax_error(tmp_path: Path) -> None:
-    script = write(tmp_path / "bad.py", "print 'python 2'\n")
+    script = write(tmp_path / "bad.py", "x = 1\nprint(x\n")
     done = weft("run", script)
     python = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, python.stderr)
@@ -137,6 +137,15 @@ def test_processes_that_the_program_starts(tmp_path: Path) -> None:
     )
     done = weft("run", script, cwd=tmp_path)
     assert done.stdout == "Add:0\n", done.stderr
+
+
+def test_a_module_that_a_program_starts(tmp_path: Path) -> None:
+    write(tmp_path / "child.py", "import tensorflow as tf\nprint(tf.add(1, 2).name)\n")
+    script = write(
+        tmp_path / "parent.py",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'child'], check=True)\n",
+    )
+    assert weft("run", script, cwd=tmp_path).stdout == "Add:0\n"
 
 
 def test_version_and_help() -> None:

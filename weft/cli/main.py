@@ -20,13 +20,15 @@ _ENDED_BY_PIPE = 128 + 13
 _RUN_HELP = """\
 runs a program written for TensorFlow 1 with weft in TensorFlow's place. The program is not
 changed: `import tensorflow as tf`, `import tensorflow.compat.v1 as tf` and
-`from tensorflow.python... import ...` find weft. Everything after PROGRAM is the program's own.
+`from tensorflow.python... import ...` find weft; names that are gone from Python, NumPy and other
+libraries are there, Python 2 is translated. Everything after PROGRAM is the program's own.
 """
 
 _EXAMPLES = """\
 examples:
   weft run train.py --batch_size 64     a program that says `import tensorflow as tf`
   weft run -m my_package.train          a module, as with python -m
+  weft run notebook.ipynb               the code cells of a notebook, in order
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
   weft saved-model show export --all    the signatures of a SavedModel
@@ -62,10 +64,15 @@ def parser() -> argparse.ArgumentParser:
         "run",
         help="run a TensorFlow program on weft",
         description="weft run " + _RUN_HELP,
-        usage="weft run [-h] PROGRAM [ARGS ...]\n       weft run [-h] -m MODULE [ARGS ...]",
+        usage="weft run [-h] [--strict] PROGRAM [ARGS ...]\n"
+        "       weft run [-h] [--strict] -m MODULE [ARGS ...]",
     )
+    run.add_argument(
+        "--strict", action="store_true", help="names that are gone are errors, as without weft"
+    )
+    program = "a Python file, a notebook, an installed command, or - for standard input"
     run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
-    run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
+    run.add_argument("program", metavar="PROGRAM", help=program)
     commands.add_parser(
         "devices",
         help="list the devices of this machine",
@@ -174,13 +181,17 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
     """(weft's own arguments, those of the program that `run` names: passed on untouched)."""
     if argv[:1] != ["run"]:
         return argv, []
-    end = 3 if argv[1:2] == ["-m"] else 2
-    return argv[:end], argv[end:]
+    end = 1
+    while argv[end : end + 1] in (["--strict"], ["-m"]):
+        end += 1
+    return argv[: end + 1], argv[end + 1 :]
 
 
 def _run(arguments: argparse.Namespace, args: list[str]) -> int:
     from weft.cli import run
 
+    if arguments.strict:
+        run.be_strict()
     start = run.run_module if arguments.is_module else run.run_script
     try:
         start(arguments.program, args)

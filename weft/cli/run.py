@@ -1,41 +1,78 @@
 """`weft run`: a program written for TensorFlow, run as `python` would run it, on weft.
 
-The program becomes `__main__` of this process, with its own `sys.argv` and `sys.path`, and its
-exceptions leave through the interpreter: exit codes, signals and tracebacks are Python's.
+The program (a file, a module, a notebook, an installed command) becomes `__main__` of this process,
+with its own `sys.argv` and `sys.path`, and its exceptions leave through the interpreter: exit
+codes, signals and tracebacks are Python's.
 """
 
 from __future__ import annotations
 
 import builtins
+import importlib
 import importlib.util
 import os
+import shutil
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
 
-from weft.legacy import tensorflow_import
+from weft.core import flags
+from weft.legacy import old, old_world
 
-# Has a `tensorflow` package that does for other processes what `install` does for this one.
+# Has a `sitecustomize` that does for other processes what `install` does for this one.
 CHILD_PATH = Path(__file__).parent / "child_path"
+_OWN_FRAMES = (str(Path(old.__file__).parent), str(importlib.__file__), "<frozen importlib")
 
 
 class CannotRun(Exception):
     """The program could not be started; the message is for the user."""
 
 
+def be_strict() -> None:
+    """Makes the use of old names an error, here and in the processes that the program starts."""
+    os.environ[flags.STRICT.name] = "1"
+    flags.STRICT.value = True
+
+
 def run_script(script: str, args: Sequence[str]) -> None:
     """Runs the file `script` (`-`: standard input), as `python script args` does."""
+    file = "<stdin>" if script == "-" else _found(script)
     if script == "-":
         source, folder = sys.stdin.buffer.read(), ""
     else:
-        source, folder = _read(script), os.path.dirname(os.path.realpath(script))
+        source, folder = _read(file), os.path.dirname(os.path.realpath(file))
     main = _new_main()
-    if script != "-":
-        main.__file__ = script
-    _prepare([script, *args], folder)
-    _execute(source, "<stdin>" if script == "-" else script, main)
+    is_notebook = file.endswith(".ipynb")
+    if script != "-" and not is_notebook:
+        main.__file__ = file
+    _prepare([script if script == "-" else file, *args], folder)
+    if is_notebook:
+        _run_notebook(source, file, main)
+    else:
+        _execute(source, file, main)
+
+
+def _found(script: str) -> str:
+    """The file that a name means: the file itself, or a command installed with a package."""
+    if os.path.exists(script) or os.path.dirname(script):
+        return script
+    import importlib.metadata
+
+    commands = importlib.metadata.entry_points(group="console_scripts", name=script)
+    beside = os.path.dirname(sys.executable)
+    return (shutil.which(script, path=beside) if commands else None) or script
+
+
+def _run_notebook(source: bytes, file: str, main: ModuleType) -> None:
+    from weft.legacy import notebooks
+
+    # Python's own display reads lines from files; cells are in memory.
+    sys.excepthook = traceback.print_exception
+    _hide_own_frames(sys._getframe(), also=str(notebooks.__file__))
+    notebooks.run(source, file, main)
 
 
 def run_module(module: str, args: Sequence[str]) -> None:
@@ -89,18 +126,19 @@ def _prepare(argv: list[str], folder: str) -> None:
     inherited = os.environ.get("PYTHONPATH")
     paths = [str(CHILD_PATH), *(inherited.split(os.pathsep) if inherited else ())]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    tensorflow_import.install()
+    old_world.install()
 
 
 def _execute(source: bytes | CodeType, name: str, main: ModuleType) -> None:
     _hide_own_frames(sys._getframe())
-    code = compile(source, name, "exec", dont_inherit=True) if isinstance(source, bytes) else source
+    code = old_world.compile_program(source, name) if isinstance(source, bytes) else source
     exec(code, main.__dict__)
 
 
-def _hide_own_frames(last: FrameType) -> None:
-    """Makes tracebacks begin at the program: everything up to the frame `last` is ours."""
+def _hide_own_frames(last: FrameType, also: str = "") -> None:
+    """Makes tracebacks the program's: without all up to the frame `last`, and what loads files."""
     show = sys.excepthook
+    hidden = (*_OWN_FRAMES, also) if also else _OWN_FRAMES
 
     def show_programs_part(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
@@ -109,6 +147,17 @@ def _hide_own_frames(last: FrameType) -> None:
         while entry is not None and entry.tb_frame is not last:
             entry = entry.tb_next
         trace = trace if entry is None else entry.tb_next
+        trace = _without(hidden, trace)
         show(kind, error.with_traceback(trace), trace)
 
     sys.excepthook = show_programs_part
+
+
+def _without(hidden: tuple[str, ...], trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without the entries of some files."""
+    if trace is None:
+        return None
+    rest = _without(hidden, trace.tb_next)
+    if trace.tb_frame.f_code.co_filename.startswith(hidden):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)

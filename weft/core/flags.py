@@ -230,6 +230,12 @@ STALL = _int(
     60,
     "After how many seconds without progress a connection is given up in the middle of a message.",
 )
+STRICT = _bool(
+    "WEFT_STRICT",
+    False,
+    "Under `weft run`, names that are gone from Python, NumPy and other libraries are errors "
+    "(`weft run --strict` sets it).",
+)
 
 
 def cache_directory() -> str | None:

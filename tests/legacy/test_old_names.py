@@ -1,0 +1,355 @@
+"""The table of old names: every row gives its substitute, and only to the user's code."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft.core import flags
+from weft.legacy.old import loading, lookup, notices, table, users_code
+
+MODULE_ROWS = [row for row in table.ROWS if row.kind == "module"]
+NAME_ROWS = [row for row in table.ROWS if row.kind == "name"]
+MEMBER_ROWS = [row for row in table.ROWS if row.kind in ("method", "property")]
+CHANGED_ROWS = [row for row in table.ROWS if row.kind == "changed"]
+
+
+def run(folder: Path, source: str) -> dict[str, Any]:
+    """What a program of the user's leaves in its name space."""
+    path = folder / "train.py"
+    path.write_text(source)
+    space: dict[str, Any] = {"__name__": "train"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of modules that go in the next version of Python
+        exec(loading.compile_users(path.read_bytes(), str(path)), space)
+    return space
+
+
+def has(module: str) -> bool:
+    root = module.partition(".")[0]
+    return importlib.util.find_spec(root) is not None
+
+
+def needs(place: str) -> None:
+    if not has(place):
+        pytest.skip(f"{place.partition('.')[0]} is not installed")
+
+
+def identify(row: table.Row) -> str:
+    return row.old
+
+
+@pytest.mark.parametrize("row", NAME_ROWS, ids=identify)
+def test_a_name_of_a_module(row: table.Row, tmp_path: Path) -> None:
+    needs(row.holder)
+    needs(row.substitute)
+    if row.holder in table.MODULES and not has(row.holder):
+        pytest.skip("its module is gone, too")
+    source = f"import {row.holder} as m\nfound = m.{row.name}\nfrom {row.holder} import {row.name}"
+    space = run(tmp_path, source)
+    module = importlib.import_module(row.holder)
+    expected = vars(module)[row.name] if row.name in vars(module) else row.value()
+    assert space["found"] is expected
+    assert space[row.name] is expected
+
+
+@pytest.mark.parametrize("row", MODULE_ROWS, ids=identify)
+def test_a_module(row: table.Row, tmp_path: Path) -> None:
+    if row.substitute.startswith("pip "):
+        with pytest.raises(ModuleNotFoundError, match=r"`pip install .*` brings it back"):
+            lookup._module_of(row)
+        return
+    needs(row.substitute or row.old)
+    if "." in row.old and row.old.partition(".")[0] not in table.MODULES:
+        needs(row.old)
+    found = run(tmp_path, f"import {row.old} as m\nimport {row.old}")["m"]
+    assert isinstance(found, ModuleType)
+    assert isinstance(lookup._module_of(row), ModuleType)
+
+
+@pytest.mark.parametrize("row", MEMBER_ROWS, ids=identify)
+def test_a_member_of_a_class(row: table.Row) -> None:
+    module, _, _ = row.holder.rpartition(".")
+    needs(module)
+    importlib.import_module(module)
+    kind = table.class_named(row.holder)
+    assert isinstance(kind, type), "no such class"
+    assert callable(row.value())
+    if not hasattr(kind, row.name) and row.kind == "method":
+        assert getattr(lookup.having(kind, row.name), row.name) is row.value()
+
+
+@pytest.mark.parametrize("row", CHANGED_ROWS, ids=identify)
+def test_a_changed_name(row: table.Row, tmp_path: Path) -> None:
+    needs(row.holder)
+    found = run(tmp_path, f"import {row.holder} as m\nfound = m.{row.name}")["found"]
+    assert found is row.value()
+    with flags.STRICT.override(True):
+        module = importlib.import_module(row.holder)
+        assert lookup.having(module, row.name) is module
+
+
+# Expressions of old programs (after `import numpy as np` and the like), and their values.
+PREPARE = """
+import array, base64, collections, fractions, hashlib, inspect, itertools, json, math, os
+import pickle, platform, random, string, sys, threading, time, types, unittest, urllib
+import xml.etree.ElementTree as ET
+import numpy as np
+from PIL import Image
+def function(a, b=1, *c, **d): "text"
+class Case(unittest.TestCase):
+    def method(self): pass
+case = Case("method")
+def walked():
+    seen = []
+    os.path.walk(FOLDER, lambda a, folder, names: a.append(len(names)), seen)
+    return seen
+"""
+VALUES: list[tuple[str, Any]] = [
+    ("np.float(3) + np.int(2)", 5.0),
+    ("np.bool is bool, np.str is str, np.object is object", (True, True, True)),
+    ("np.zeros(2, np.float).dtype.name", "float64"),
+    ("np.array([[1], [1, 2]]).dtype == object", True),
+    ("np.array([np.zeros((2, 3)), np.zeros((2, 4))]).shape", (2,)),
+    ("np.asarray([[1], [1, 2]]).tolist()", [[1], [1, 2]]),
+    ("np.array([1, 2], copy=False).tolist()", [1, 2]),
+    ("np.array([1, 2], 'f', False).dtype.name", "float32"),
+    ("np.zeros(1, np.uint8).tostring()", b"\0"),
+    ("np.matrix([[1]], np.uint8).tostring()", b"\1"),
+    ("np.float32(0).tostring()", b"\0\0\0\0"),
+    ("np.ones(1, '<i2').newbyteorder().tolist()", [256]),
+    ("np.arange(4).ptp()", 3),
+    ("(lambda a: (a.itemset(1, 7), a.tolist())[1])(np.zeros((1, 2)))", [[0.0, 7.0]]),
+    ("np.fromstring(b'\\x01\\x02', np.uint8).tolist()", [1, 2]),
+    ("np.fromstring('1 2', sep=' ').tolist()", [1.0, 2.0]),
+    ("float(np.array([1.5])), int(np.array([[2]]))", (1.5, 2)),
+    ("math.sqrt(np.array([4.0]))", 2.0),
+    ("'%.1f %d' % (np.array([1.5]), 3)", "1.5 3"),
+    ("'%s' % np.array([1.5])", "[1.5]"),
+    ("np.sum(x for x in [1, 2])", 3),
+    ("np.vstack(map(np.ones, [2, 2])).shape", (2, 2)),
+    ("np.histogram([0.0, 1.0], bins=2, normed=True)[0].tolist()", [1.0, 1.0]),
+    (
+        "np.product([2, 3]), np.alltrue([1, 0]), np.Inf, np.asscalar(np.array([3]))",
+        (6, False, np.inf, 3),
+    ),
+    ("np.in1d([1, 5], [5]).tolist()", [False, True]),
+    ("np.cast['int32'](2.7)", 2),
+    ("np.asfarray([1]).dtype.name", "float64"),
+    ("np.find_common_type([np.float32], [np.int64]).name", "float32"),
+    ("np.rank([[1]]), np.mat([[1]]).shape", (2, (1, 1))),
+    ("getattr(np, 'float')", float),
+    ("isinstance({}, collections.Mapping)", True),
+    ("inspect.getargspec(function)", (["a", "b"], "c", "d", (1,))),
+    ("inspect.formatargspec(['a', 'b'], 'c', 'd', (1,))", "(a, b=1, *c, **d)"),
+    ("fractions.gcd(4, 6)", 2),
+    ("time.clock() > 0", True),
+    ("base64.encodestring(b'a'), base64.decodestring(b'YQ==')", (b"YQ==\n", b"a")),
+    ("len(platform.linux_distribution())", 3),
+    ("threading.Thread().isAlive()", False),
+    ("array.array('b', [1]).tostring()", b"\1"),
+    ("len(ET.fromstring('<a><b/></a>').getchildren())", 1),
+    ("case.assertEquals(1, 1), case.assertItemsEqual([1, 2], [2, 1])", (None, None)),
+    ("case.assert_(True), case.assertRaisesRegexp", None),
+    ("string.letters[:2], string.join(['a', 'b'], '-'), string.upper('a')", ("ab", "a-b", "A")),
+    ("{1: 2}.has_key(1), list({1: 2}.iteritems()), next({1: 2}.itervalues())", (True, [(1, 2)], 2)),
+    ("iter([4]).next()", 4),
+    ("'text'.decode('utf-8')", "text"),
+    ("ValueError('why').message", "why"),
+    ("function.func_name, function.func_doc", ("function", "text")),
+    ("case.method.im_self is case, case.method.im_func is Case.method", (True, True)),
+    ("list(itertools.izip([1], [2])), list(itertools.imap(abs, [-1]))", ([(1, 2)], [1])),
+    ("sys.maxint > 2**31", True),
+    ("urllib.quote('a b'), urllib.urlencode({'a': 1})", ("a%20b", "a=1")),
+    ("pickle.loads(b\"S'\\\\xe9'\\n.\")", "\xe9"),
+    ("hashlib.md5('a').hexdigest()[:4]", "0cc1"),
+    ("sorted(random.sample({1, 2}, 2))", [1, 2]),
+    ("random.randint(1.0, 1.0)", 1),
+    ("(lambda x: (random.shuffle(x, lambda: 0.0), x)[1])([1, 2, 3])", [2, 3, 1]),
+    ("json.loads('[1]', encoding='utf-8')", [1]),
+    ("Image.ANTIALIAS == Image.LANCZOS", True),
+    ("Image.new('L', (1, 1)).tostring()", b"\0"),
+    ("types.StringType, types.NoneType", (str, type(None))),
+    ("walked()", [2, 0]),
+    ("open(FOLDER + '/file', 'rU').read()", "content"),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), VALUES, ids=[each for each, _ in VALUES])
+def test_what_programs_write(expression: str, expected: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "below").mkdir(parents=True)
+    (folder / "file").write_text("content")
+    source = f"FOLDER = {str(folder)!r}\n{PREPARE}\nfound = {expression}\n"
+    found = run(tmp_path, source)["found"]
+    if expected is not None:
+        assert found == expected
+
+
+IMPORTS = [
+    ("import imp\nfound = imp.new_module('x').__name__", "x"),
+    ("from distutils.version import LooseVersion as V\nfound = V('1.10') > V('1.9')", True),
+    ("from distutils.version import StrictVersion as V\nfound = V('1.0a1') < '1.0'", True),
+    ("import distutils.util\nfound = distutils.util.strtobool('yes')", 1),
+    (
+        "import pkg_resources\nfound = pkg_resources.get_distribution('numpy').version",
+        np.__version__,
+    ),
+    ("from pkg_resources import parse_version as p\nfound = p('1.10') > p('1.9')", True),
+    ("import cPickle as pickle\nfound = pickle.loads(pickle.dumps(1))", 1),
+    ("from StringIO import StringIO\nfound = StringIO('a').read()", "a"),
+    ("import Queue\nfound = Queue.Queue().empty()", True),
+    ("import xml.etree.cElementTree as ET\nfound = ET.fromstring('<a/>').tag", "a"),
+    ("from urlparse import urlparse\nfound = urlparse('http://a/b').path", "/b"),
+    ("import importlib\nfound = importlib.import_module('cPickle').__name__", "pickle"),
+    ("try:\n  import cPickle as p\nexcept ImportError:\n  p = None\nfound = p", None),
+    ("import numpy.testing.utils as u\nfound = u.assert_allclose.__name__", "assert_allclose"),
+    ("from numpy.core.umath_tests import inner1d\nfound = inner1d([1, 2], [3, 4]).item()", 11),
+    ("import commands\nfound = commands.getoutput('echo a')", "a"),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), IMPORTS, ids=[each for each, _ in IMPORTS])
+def test_imports_of_modules_that_are_gone(source: str, expected: Any, tmp_path: Path) -> None:
+    assert run(tmp_path, source)["found"] == expected
+
+
+SCIPY = [
+    ("comb(4, 2)", 6.0),
+    ("float(logsumexp([0.0, 0.0]))", pytest.approx(np.log(2.0))),
+    ("imresize(image, 0.5).shape", (2, 3, 3)),
+    ("imresize(image, 50).shape", (2, 3, 3)),
+    ("imresize(image, (8, 9)).shape", (8, 9, 3)),
+    ("imresize(image[..., 0], (8, 9), 'nearest').dtype.name", "uint8"),
+    ("imresize(image[..., 0].astype('f'), (2, 2), mode='F').dtype.name", "float32"),
+    ("imrotate(image, 90).shape", (4, 6, 3)),
+    ("toimage(image[..., 0]).mode, toimage(image).size", ("L", (6, 4))),
+    ("bytescale(np.array([0.0, 1.0])).tolist()", [0, 255]),
+    ("(imsave(PATH, image), imread(PATH).tolist() == image.tolist())[1]", True),
+    ("(imsave(PATH, image), imread(PATH, flatten=True).dtype.name)[1]", "float32"),
+    ("(imsave(PATH, image), imread(PATH, mode='L').shape)[1]", (4, 6)),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), SCIPY, ids=[each for each, _ in SCIPY])
+def test_images_of_scipy(expression: str, expected: Any, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    source = "import numpy as np\nfrom scipy.misc import *\nfrom scipy.misc import imread\n"
+    source += f"PATH = {str(tmp_path / 'image.png')!r}\n"
+    source += "image = np.arange(72, dtype=np.uint8).reshape(4, 6, 3)\n"
+    assert run(tmp_path, f"{source}found = {expression}")["found"] == expected
+
+
+def test_an_array_of_one_element_is_an_element(tmp_path: Path) -> None:
+    source = "import numpy as np\na = np.zeros(3)\na[1] = np.array([4.0])\nb = [0]\nb[0] = a[:1]\n"
+    space = run(tmp_path, source)
+    assert space["a"].tolist() == [0.0, 4.0, 0.0]
+    assert isinstance(space["b"][0], np.ndarray)
+
+
+def test_generators_end_by_stop_iteration(tmp_path: Path) -> None:
+    source = "def f(x):\n    'text'\n    while True:\n        yield next(x)\n"
+    source += "def g():\n    yield 1\n    raise StopIteration\n"
+    source += "def h():\n    def inner():\n        raise StopIteration\n    yield 1\n"
+    space = run(tmp_path, source)
+    assert list(space["f"](iter([1, 2]))) == [1, 2] and list(space["g"]()) == [1]
+    assert space["f"].__doc__ == "text" and list(space["h"]()) == [1]
+
+
+def test_a_use_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    source = "import numpy as np\nfor _ in range(3):\n    np.float(1)\n"
+    with caplog.at_level(logging.WARNING, "weft.legacy"):
+        run(tmp_path, source)
+    expected = f"{tmp_path}/train.py:3 uses np.float, gone since NumPy 1.24: float is used"
+    assert [record.getMessage() for record in caplog.records] == [expected]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np\nnp.float",
+        "import numpy as np\nnp.zeros(1).tostring()",
+        "import numpy as np\nfloat(np.zeros(1))",
+        "import numpy as np\nnp.array([[1], [1, 2]])",
+        "from collections import Mapping",
+        "import cPickle",
+        "print 1",
+    ],
+)
+def test_strict(source: str, tmp_path: Path) -> None:
+    with flags.STRICT.override(True):
+        with pytest.raises((AttributeError, ImportError, TypeError, ValueError, SyntaxError)):
+            run(tmp_path, source)
+    run(tmp_path, source)
+
+
+def test_strict_says_where(tmp_path: Path) -> None:
+    with flags.STRICT.override(True), pytest.raises(notices.OldNameError) as caught:
+        run(tmp_path, "import numpy as np\n\nnp.float")
+    place = f"{tmp_path}/train.py:3"
+    assert str(caught.value) == f"{place} uses np.float, gone since NumPy 1.24 (--strict)"
+
+
+def test_strict_about_modules_says_where(tmp_path: Path) -> None:
+    with flags.STRICT.override(True), pytest.raises(notices.OldModuleError) as caught:
+        run(tmp_path, "import cPickle")
+    assert "train.py:1 uses cPickle, gone since Python 3 (--strict)" in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_todays_code_sees_today(tmp_path: Path) -> None:
+    """The modules themselves are as they were, also after the user's code has used old names."""
+    run(
+        tmp_path, "import numpy as np, collections, time\nnp.float, collections.Mapping, time.clock"
+    )
+    for module, name in (("numpy", "float"), ("collections", "Mapping"), ("time", "clock")):
+        assert name not in vars(importlib.import_module(module))
+    assert not hasattr(np.ndarray, "tostring")
+
+
+def test_what_is_missing_is_missing_at_the_users_line(tmp_path: Path) -> None:
+    source = "import numpy as np\nclass A:\n    pass\ndef f():\n    return A().iteritems()\n"
+    space = run(tmp_path, source)
+    with pytest.raises(AttributeError, match="'A' object has no attribute 'iteritems'") as caught:
+        space["f"]()
+    assert [entry.lineno for entry in caught.traceback][-1] == 4
+
+
+def test_whose_code_it_is(tmp_path: Path) -> None:
+    assert users_code.is_users(str(tmp_path / "train.py"))
+    for module in ("numpy", "json", "weft", "weft.legacy.old.table", "pytest", "jax"):
+        spec = importlib.util.find_spec(module)
+        assert spec is not None and spec.origin is not None
+        assert not users_code.is_users(spec.origin)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_old"), [("", True), (">=2.7, !=3.0.*", True), (">=3.6", True), (">=3.9", False)]
+)
+def test_whose_a_library_is(asked: str, is_old: bool, tmp_path: Path) -> None:
+    """Libraries that ask for a Python of today are today's."""
+    folder = tmp_path / "site-packages"
+    (folder / "some_library").mkdir(parents=True)
+    information = folder / "some_library-1.0.dist-info"
+    information.mkdir()
+    requires = f"Requires-Python: {asked}\n" if asked else ""
+    text = f"Metadata-Version: 2.1\nName: some-library\nVersion: 1.0\n{requires}"
+    (information / "METADATA").write_text(text)
+    assert users_code.is_users(str(folder / "some_library" / "__init__.py")) is is_old
+
+
+def test_code_is_kept(tmp_path: Path) -> None:
+    with flags.CACHE.override(str(tmp_path / "cache")):
+        first = loading.compile_users(b"import numpy as np\nx = np.float", "train.py")
+        (kept,) = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+        assert loading.compile_users(b"import numpy as np\nx = np.float", "train.py") == first
+        kept.unlink()
+    assert not (tmp_path / "__pycache__").exists()

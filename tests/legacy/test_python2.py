@@ -1,0 +1,279 @@
+"""Python 2 programs do what Python 2 did, under the line numbers they have."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft.legacy.old import loading
+from weft.legacy.old.python2 import statements, translation
+
+SYNTAX = [
+    ("print", "print()"),
+    ("print 'a', b", "print('a', b)"),
+    ("print 'a',", "print('a', end=' ')"),
+    ("print (a), b", "print((a), b)"),
+    ("print('a', 'b')", "print(('a', 'b'))"),
+    ("print >>f, a, b", "print(a, b, file=f)"),
+    ("print >>f", "print(file=f)"),
+    ("print >> f, a,", "print(a, file=f, end=' ')"),
+    ("if x: print y; print z", "if x: print(y); print(z)"),
+    ("else: print lambda x: x", "else: print(lambda x: x)"),
+    ("print a # why", "print(a) # why"),
+    ("from __future__ import print_function\nprint(a, b)", None),
+    ("except E, e: pass", "except E as e: pass"),
+    ("except (A, B), e:", "except (A, B) as e:"),
+    ("except E as e:", "except E as e:"),
+    ("except:", "except:"),
+    ("raise E", "raise E"),
+    ("raise E, 'm'", "raise __weft_python2__.exception(E, 'm')"),
+    ("raise E, 'm', t", "raise __weft_python2__.exception(E, 'm', t)"),
+    ("exec 'x' in d, e", "__weft_python2__.execute('x', d, e)"),
+    ("exec(code)", "__weft_python2__.execute(code)"),
+    ("a <> b", "a != b"),
+    ("`a`", "repr((a))"),
+    ("0777 + 10L + 0xFFL + 0 + 1.5", "0o777 + 10 + 0xFF + 0 + 1.5"),
+    ("ur'a' + u'b'", "r'a' + u'b'"),
+    ("'C:\\Users' + '\\\\U'", "'C:\\\\Users' + '\\\\U'"),
+    ("u'\\u00e9'", "u'\\u00e9'"),
+    ("[x for x in 1, 2]", "[x for x in( 1, 2)]"),
+    ("[x for x in f(1, 2)]", "[x for x in f(1, 2)]"),
+    ("f(async=1)", "f(async_=1)"),
+    ("x = '''print 1\nprint 2'''", None),
+    ("f(a,\n  print_=1)", None),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SYNTAX, ids=[old for old, _ in SYNTAX])
+def test_syntax(old: str, new: str | None) -> None:
+    assert statements.translate(f"{old}\n") == f"{old if new is None else new}\n"
+
+
+# As programs of the time did.
+LEAVES_FILES_OPEN = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+def run(folder: Path, source: str, name: str = "old.py") -> dict[str, Any]:
+    path = folder / name
+    path.write_text(source)
+    space: dict[str, Any] = {"__name__": "old"}
+    exec(loading.compile_users(path.read_bytes(), str(path)), space)
+    return space
+
+
+# Each is run in a file with `print` as a statement: Python 2 for certain.
+VALUES: list[tuple[str, Any]] = [
+    ("7 / 2, -7 / 2, 7 / 2.0, 7 // 2", (3, -4, 3.5, 3)),
+    ("(np.array([7]) / 2).tolist()", [3]),
+    ("range(3) + [4], map(None, [1], [2]), zip([1], [2])", ([0, 1, 2, 4], [(1, 2)], [(1, 2)])),
+    ("filter(None, (0, 1)), filter(str.isalpha, 'a1')", ((1,), "a")),
+    ("map(lambda (a, (b, c)): a + b + c, [(1, (2, 3))])", [6]),
+    ("sum(xrange(4)), reduce(lambda a, b: a * b, [2, 3]), long(3), unichr(97)", (6, 6, 3, "a")),
+    ("isinstance('a', basestring), isinstance(u'a', unicode)", (True, True)),
+    ("unicode('a', 'utf-8'), unicode(3)", ("a", "3")),
+    ("cmp(1, 2), apply(max, [1, 2]), None < 0, 0 > None", (-1, 2, True, True)),
+    ("sorted([1, 3, 2], lambda a, b: cmp(b, a)), sorted([2, 1], key=abs)", ([3, 2, 1], [1, 2])),
+    ("round(2.5), round(-0.5), round(2.675, 1)", (3.0, -1.0, 2.7)),
+    ("{1: 2}.keys()[0], {1: 2}.items(), {1: 2}.has_key(1)", (1, [(1, 2)], True)),
+    ("'abc'.encode('hex'), 'e'.encode('utf-8')", ("616263", b"e")),
+    ("'%s' % 'e'.encode('utf-8')", "e"),
+    ("`1`, 1 <> 2, 0777", ("1", True, 511)),
+    ("string.letters[:1], itertools.izip([1], [2]).next(), sys.maxint > 0", ("a", (1, 2), True)),
+    ("Queue.Queue().empty(), urlparse.urlparse('http://a/b').path", (True, "/b")),
+    ("divided(8), caught(), counted(), ordered(), compared()", (4, ("m", 2), [1, 2], [3, 1], True)),
+    ("executed(), bool(Empty()), Halves() / 2", (2, False, "half")),
+]
+PREPARE = """\
+import itertools, string, sys
+import Queue, urlparse
+import numpy as np
+print >>sys.stderr, "Python 2"
+def divided(x):
+\tx /= 2
+\treturn x
+def caught():
+    try:
+        raise ValueError, "m"
+    except ValueError, e:
+        first = e.message
+    try:
+        raise IOError, (2, "text")
+    except IOError, (number, text):
+        return first, number
+class Counter:
+    def __init__(self): self.n = 0
+    def __iter__(self): return self
+    def next(self):
+        self.n += 1
+        if self.n > 2: raise StopIteration
+        return self.n
+    def __cmp__(self, other): return cmp(self.n, other.n)
+def counted(): return list(Counter())
+def compared(): return Counter() == Counter() and Counter() <= Counter()
+def ordered():
+    x = [1, 3]
+    x.sort(lambda a, b: b - a)
+    return x
+def executed():
+    space = {}
+    exec "y = 5 / 2" in space
+    return space["y"]
+class Empty:
+    def __nonzero__(self): return False
+class Halves(object):
+    def __div__(self, other): return "half"
+"""
+
+
+@pytest.mark.parametrize(("expression", "expected"), VALUES, ids=[each for each, _ in VALUES])
+def test_meaning(expression: str, expected: Any, tmp_path: Path) -> None:
+    assert run(tmp_path, f"{PREPARE}found = {expression}\n")["found"] == expected
+
+
+def test_tabs_are_eight_columns(tmp_path: Path) -> None:
+    source = "print 1\nif 1:\n        x = 1\n\ty = 2\nfor i in [1]:\n    if i:\n\tz = 3\n"
+    assert run(tmp_path, source)["z"] == 3
+
+
+def test_division_by_the_rules_of_the_file(tmp_path: Path) -> None:
+    future = "from __future__ import division\nprint 1\n"
+    assert run(tmp_path, future + "x = 1 / 2\n")["x"] == 0.5
+    assert run(tmp_path, "print 1\nx = 1 / 2\n")["x"] == 0
+    assert run(tmp_path, "x = 1 / 2\n")["x"] == 0.5
+
+
+def test_division_in_place_evaluates_once(tmp_path: Path) -> None:
+    source = "print 1\ncalls = []\ndef f(x):\n    calls.append(x)\n    return x\n"
+    source += "d = {1: [9, 9]}\nf(d)[f(1)][f(0)] /= 2\nd[1][1:] = [4]\n"
+    source += "import numpy as np\na = np.array([1.0])\nb = a\na /= 2\n"
+    space = run(tmp_path, source)
+    assert space["d"] == {1: [4, 4]} and len(space["calls"]) == 3
+    assert space["b"].tolist() == [0.5]
+
+
+def test_tensors_are_divided(tmp_path: Path) -> None:
+    source = "print 1\nimport weft as tf\nx, y = tf.constant(7) / 2, tf.constant(7.0) / 2\n"
+    space = run(tmp_path, source)
+    assert space["x"].dtype.name == "int32" and space["y"].dtype.name == "float32"
+
+
+def test_a_file_is_python_2_when_python_3_does_not_take_it(tmp_path: Path) -> None:
+    cases = {
+        "x = 1\n": False,
+        "print('a')\n": False,
+        "print 'a'\n": True,
+        "import cPickle\n": True,
+        "try:\n    import cPickle\nexcept ImportError:\n    cPickle = None\n": False,
+        "def f(async=True): pass\n": False,
+        "from StringIO import StringIO\n": True,
+    }
+    for source, expected in cases.items():
+        _, is_python2 = translation.parse(source.encode(), str(tmp_path / "x.py"))
+        assert is_python2 is expected, source
+    (tmp_path / "commands.py").write_text("")
+    _, is_python2 = translation.parse(b"import commands\n", str(tmp_path / "x.py"))
+    assert not is_python2, "a module of the program's own"
+
+
+def test_what_is_wrong_in_both_is_python_3s_error(tmp_path: Path) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        run(tmp_path, "x = 1\ndef f(:\n    pass\n")
+    assert caught.value.lineno == 2
+
+
+def test_tracebacks_have_the_lines_of_the_file(tmp_path: Path) -> None:
+    source = 'def f(a, (b, c)):\n    print """x\n    y""", \\\n        b\n'
+    source += "    return a / c\n\nf(1, (2, 0))\n"
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(tmp_path, source)
+    lines = [
+        (entry.lineno, entry.line)
+        for entry in traceback.extract_tb(caught.value.__traceback__)
+        if entry.filename.endswith("old.py")
+    ]
+    assert lines == [(7, "f(1, (2, 0))"), (5, "return a / c")]
+
+
+def test_imports_of_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`import utils` in a package finds the package's."""
+    package = tmp_path / "neighbours_of_old"
+    (package / "below").mkdir(parents=True)
+    files = {
+        "__init__.py": "",
+        "utils.py": "print 'utils'\nname = 'own'\n",
+        "below/__init__.py": "",
+        "below/deep.py": "value = 5\n",
+        "main.py": "print 1\nimport utils, below.deep\nimport below.deep as d\nimport json\n"
+        "from utils import name\nfrom below import deep\n",
+        "future.py": "from __future__ import absolute_import\nprint 1\n"
+        "try:\n    import utils\nexcept ImportError:\n    utils = None\n",
+    }
+    for name, text in files.items():
+        (package / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    loading.install()
+    import neighbours_of_old.future as future
+    import neighbours_of_old.main as main
+
+    assert main.name == "own" and main.utils.__name__ == "neighbours_of_old.utils"
+    assert main.below.deep.value == main.d.value == main.deep.value == 5
+    assert main.json.__name__ == "json"
+    assert future.utils is None
+
+
+@LEAVES_FILES_OPEN
+def test_pickles_of_python_2(tmp_path: Path) -> None:
+    """With strings of bytes, as an array of NumPy's has; and from files opened as text."""
+    path = tmp_path / "data.pkl"
+    path.write_bytes(b"(dp0\nS'caf\\xe9'\np1\nI1\ns.")
+    source = (
+        f"import cPickle, pickle\nwith open({str(path)!r}) as f:\n    found = cPickle.load(f)\n"
+    )
+    source += f"again = pickle.load(open({str(path)!r}, 'rb'))\n"
+    source += f"pickle.dump([1], open({str(tmp_path / 'new')!r}, 'w'))\n"
+    space = run(tmp_path, source)
+    assert space["found"] == space["again"] == {"caf\xe9": 1}
+    assert (tmp_path / "new").read_bytes()
+
+
+@LEAVES_FILES_OPEN
+def test_files(tmp_path: Path) -> None:
+    """Any bytes are text, and text can be written to a file of bytes."""
+    (tmp_path / "latin").write_bytes(b"caf\xe9\r\n")
+    source = f"print 1\nf = {str(tmp_path)!r}\nx = open(f + '/latin').read()\n"
+    source += "g = open(f + '/copy', 'wb')\ng.write(x)\ng.close()\n"
+    source += "y = open(f + '/latin', 'rU').read()\n"
+    space = run(tmp_path, source)
+    assert (tmp_path / "copy").read_bytes() == b"caf\xe9\r\n"
+    assert space["y"].endswith("\n") and "\r" not in space["y"]
+
+
+def test_a_source_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "latin.py"
+    path.write_bytes(b"# -*- coding: latin-1 -*-\nprint 1\nx = u'\xe9'\n")
+    space: dict[str, Any] = {"__name__": "latin"}
+    exec(loading.compile_users(path.read_bytes(), str(path)), space)
+    assert space["x"] == "\xe9"
+
+
+def test_metaclasses(tmp_path: Path) -> None:
+    source = "print 1\nclass M(type): pass\nclass A:\n    __metaclass__ = M\n"
+    space = run(tmp_path, source)
+    assert type(space["A"]) is space["M"]
+
+
+def test_arrays_are_divided_in_their_own_type(tmp_path: Path) -> None:
+    source = (
+        "print 1\nimport numpy as np\na = np.array([7, 9])\na /= 2\nb = np.array([7])\nb /= 2.0\n"
+    )
+    space = run(tmp_path, source)
+    assert space["a"].tolist() == [3, 4] and space["b"].dtype.kind == "i"
+    assert isinstance(space["a"], np.ndarray)

@@ -1,0 +1,165 @@
+"""Old names as the user's code runs: what the rewritten code calls.
+
+`np.float` has become `__weft_old__.having(np, "float").float`: the attribute is still taken by the
+user's own line, so that errors are Python's, and are at that line.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from weft.core import flags
+from weft.legacy.old import notices, table
+
+
+class StandIn(ModuleType):
+    """A package that is gone; the table has its modules."""
+
+    def __getattr__(self, name: str) -> Any:
+        if f"{self.__name__}.{name}" in table.MODULES:
+            return import_module(f"{self.__name__}.{name}")
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+def having(holder: Any, name: str) -> Any:
+    """`holder`, or where it lacks `name`, something that has it as it was."""
+    if isinstance(holder, ModuleType):
+        return _module_having(holder, name)
+    row = table.member(holder, name)
+    if row is None or hasattr(holder, name):
+        return holder
+    notices.tell(row)
+    return SimpleNamespace(**{name: _member(row, holder)})
+
+
+def _module_having(holder: ModuleType, name: str) -> Any:
+    row = table.NAMES.get((holder.__name__, name))
+    if row is None:
+        full = f"{holder.__name__}.{name}"
+        is_old = name not in vars(holder) and full in table.MODULES
+        return SimpleNamespace(**{name: import_module(full)}) if is_old else holder
+    if row.kind != "changed":
+        # Some libraries warn, in `__getattr__`, of the very names that are asked for here.
+        if name in vars(holder):
+            return holder
+        notices.tell(row)
+    elif flags.STRICT:
+        return holder
+    return _substitute(row, name)
+
+
+@functools.cache
+def _substitute(row: table.Row, name: str) -> SimpleNamespace:
+    return SimpleNamespace(**{name: row.value()})
+
+
+def _member(row: table.Row, holder: Any) -> Any:
+    function = row.value()
+    if row.kind == "property":
+        return function(holder)
+    return function if isinstance(holder, type) else functools.partial(function, holder)
+
+
+def import_module(name: str, package: str | None = None) -> Any:
+    """The module `name`, as `importlib.import_module` gives it, or its substitute."""
+    try:
+        return importlib.import_module(name, package)
+    except ModuleNotFoundError as error:
+        row = table.MODULES.get(name)
+        if row is None or error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+    notices.tell(row)
+    return _module_of(row)
+
+
+@functools.cache
+def _module_of(row: table.Row) -> Any:
+    if row.substitute.startswith("pip "):
+        raise ModuleNotFoundError(
+            f"No module named {row.old!r}, {row.reason}: {row.advice}", name=row.old
+        ) from None
+    return row.value() if row.substitute else StandIn(row.old)
+
+
+def import_root(name: str) -> Any:
+    """What `import a.b.c` binds: `a`, with the modules below it imported."""
+    import_module(name)
+    root = name.partition(".")[0]
+    return sys.modules.get(root) or import_module(root)
+
+
+def import_from(module: str, name: str) -> Any:
+    """What `from module import name` binds."""
+    if f"{module}.{name}" in table.MODULES:
+        try:
+            return import_module(f"{module}.{name}")
+        except ModuleNotFoundError:
+            pass  # no module: perhaps another kind of name
+    holder = import_module(module)
+    try:
+        return getattr(having(holder, name), name)
+    except notices.OldNameError as error:
+        raise notices.OldModuleError(str(error)) from None
+    except AttributeError:
+        return _submodule(holder, module, name)
+
+
+def _submodule(holder: Any, module: str, name: str) -> Any:
+    try:
+        return importlib.import_module(f"{module}.{name}")
+    except ModuleNotFoundError:
+        where = getattr(holder, "__file__", "unknown location")
+        message = f"cannot import name {name!r} from {module!r} ({where})"
+        raise ImportError(message, name=module, path=where) from None
+
+
+def scalar(value: Any) -> Any:
+    """An array of one element, of any rank, as the scalar that `float(x)` took it for."""
+    if type(value) is np.ndarray and value.ndim and value.size == 1 and not flags.STRICT:
+        notices.tell(_SCALARS)
+        return value.reshape(())
+    return value
+
+
+def element(value: Any, holder: Any) -> Any:
+    """What is assigned to `holder[i]`: an array of one element stands for its element."""
+    if type(value) is np.ndarray and isinstance(holder, np.ndarray) and holder.dtype != object:
+        return scalar(value)
+    return value
+
+
+def format_values(form: str, values: Any) -> Any:
+    """What `form % values` is given: arrays of one element count as numbers where it needs them."""
+    several = values if isinstance(values, tuple) else (values,)
+    if not any(type(each) is np.ndarray and each.ndim and each.size == 1 for each in several):
+        return values
+    try:
+        form % values
+    except TypeError:
+        return tuple(map(scalar, several))
+    return values
+
+
+def end_generator() -> None:
+    """A generator ends because something in it raised StopIteration."""
+    notices.tell(_STOPPED)
+
+
+_STOPPED = table.Row(
+    "StopIteration to end a generator",
+    "gone since Python 3.7",
+    "return",
+    "name",
+)
+_SCALARS = table.Row(
+    "an array of one element as a scalar",
+    "gone since NumPy 2.4",
+    "x.item()",
+    "name",
+)

@@ -1,0 +1,5 @@
+"""`pipes`: quoting for shells."""
+
+from shlex import quote
+
+__all__ = ["quote"]

@@ -1,0 +1,3 @@
+"""`sets`: the built-in ones under their old names."""
+
+Set, ImmutableSet, BaseSet = set, frozenset, (set, frozenset)

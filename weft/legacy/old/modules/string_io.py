@@ -1,0 +1,18 @@
+"""`StringIO` and `cStringIO`: files in memory, of text or of bytes."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+
+class _Text(io.StringIO):
+    """Text; bytes that are written to it are decoded."""
+
+    def write(self, data: Any) -> int:
+        return super().write(data.decode("latin1") if isinstance(data, bytes) else data)
+
+
+def StringIO(data: Any = "") -> Any:
+    """A file in memory with `data` in it."""
+    return io.BytesIO(data) if isinstance(data, bytes) else _Text(data)

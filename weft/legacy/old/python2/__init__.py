@@ -1,0 +1,1 @@
+"""Python 2, translated in memory: `tokens` and `statements` its syntax, `meaning` its meaning."""
