@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cli import credentials, launch, saved_model
+from weft.cli import check, credentials, launch, saved_model, upgrade
 from weft.cli.numbers import count, positive
 
 # As a shell reports a process that wrote to a pipe without a reader.
@@ -26,6 +26,8 @@ _EXAMPLES = """\
 examples:
   weft run train.py --batch_size 64     a program that says `import tensorflow as tf`
   weft run -m my_package.train          a module, as with python -m
+  weft check project/                   what a program needs, before it runs
+  weft upgrade train.py                 the same program with `import weft as tf`, as a diff
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
   weft saved-model show export --all    the signatures of a SavedModel
@@ -65,6 +67,8 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
     run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
+    check.add_parser(commands)
+    upgrade.add_parser(commands)
     commands.add_parser(
         "devices",
         help="list the devices of this machine",
@@ -145,6 +149,10 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.version:
         sys.stdout.write(version() + "\n")
         return 0
+    if arguments.command == "check":
+        return check.run(arguments)
+    if arguments.command == "upgrade":
+        return upgrade.run(arguments)
     if arguments.command == "checkpoint":
         from weft.cli import checkpoint
 

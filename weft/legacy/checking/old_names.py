@@ -30,6 +30,8 @@ class Row(Protocol):
     @property
     def holder(self) -> str: ...
     @property
+    def name(self) -> str: ...
+    @property
     def advice(self) -> str: ...
 
 
@@ -74,9 +76,18 @@ def member_row(name: str, roots: set[str]) -> Row | None:
         return None
     for row in table.MEMBERS.get(name, ()):
         root = row.holder.partition(".")[0]
-        if root in sys.stdlib_module_names or root in roots:
+        known = root in sys.stdlib_module_names or root in roots
+        if known and not _has_member(row):
             return row  # type: ignore[no-any-return]
     return None
+
+
+def _has_member(row: Row) -> bool:
+    """Whether the class of Python's or NumPy's still has the name."""
+    module, _, kind = row.holder.rpartition(".")
+    if module.partition(".")[0] not in (*sys.stdlib_module_names, "numpy"):
+        return False
+    return hasattr(getattr(importlib.import_module(module), kind, None), row.name)
 
 
 def is_python2_module(name: str) -> bool:
@@ -95,7 +106,7 @@ def _is_there(holder: str, name: str) -> bool:
 
 
 def translate(text: str) -> str | None:
-    """The text of a Python 2 file as Python 3 takes it, line for line; None without a translator."""
+    """The text of a Python 2 file in Python 3, line for line; None without a translator."""
     statements = _module("python2.statements")
     if statements is None:
         return None

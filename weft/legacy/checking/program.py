@@ -158,7 +158,7 @@ class Reader:
         self._scopes = Scopes(source.tree)
         self._names = Names(source)
         self.packages: dict[str, packages.Package] = {}
-        self._found = list(self._all())
+        self._found = list(dict.fromkeys(self._all()))
 
     def findings(self) -> list[Finding]:
         """The findings, with those marked that the program expects."""
@@ -169,6 +169,17 @@ class Reader:
             tried = self._is_tried(self.source.scan.place(offset)[0], failing)
             marked.append(Finding(kind, name, self.source.path, cell, line, column, advice, tried))
         return marked
+
+    def lacking_after_upgrade(self) -> list[Finding]:
+        """What weft lacks by any name."""
+        return [
+            each
+            for each in self.findings()
+            if each.kind == "lacking"
+            and not each.tried
+            and each.name.removeprefix(f"{tensorflow_names.ROOT}.")
+            not in tensorflow_names.BEFORE_1_0
+        ]
 
     def _scan_line(self, found: tuple[int, str, str, str]) -> int:
         return self.source.scan.place(found[0])[0]
@@ -223,26 +234,24 @@ class Reader:
         self, statement: Import, alias: Alias
     ) -> Iterator[tuple[int, str, str, str]]:
         module = statement.module or alias.name
-        if self._is_own_file(module):
+        if self.is_own_file(module):
             return
         if tensorflow_names.module(module) is None:
             start = alias.start if statement.module is None else statement.module_start
             yield self._lacking(start, tensorflow_names.missing(module) or module)
         elif statement.module is not None and alias.name != "*":
             lacking = tensorflow_names.missing(f"{module}.{alias.name}")
-            if lacking is not None and not self._is_own_file(f"{module}.{alias.name}"):
+            if lacking is not None and not self.is_own_file(f"{module}.{alias.name}"):
                 yield self._lacking(alias.start, lacking)
 
-    def _is_own_file(self, module: str) -> bool:
+    def is_own_file(self, module: str) -> bool:
         """`tensorflow.examples.x` may be a file of the program's own."""
         parts = module.split(".")
-        if parts[1:2] not in (["examples"], ["models"]):
+        if parts[1:2] not in (["examples"], ["models"]) or len(parts) < 3:
             return False
         inside = self.source.path.resolve().parents
-        return any(
-            Path(folder, *parts).is_dir() or Path(folder, *parts).with_suffix(".py").exists()
-            for folder in (self._root, Path.cwd(), *inside)
-        )
+        places = [Path(folder, *parts[:3]) for folder in (self._root, Path.cwd(), *inside)]
+        return any(place.is_dir() or place.with_suffix(".py").exists() for place in places)
 
     def _lacking(self, start: int, name: str) -> tuple[int, str, str, str]:
         meant = tensorflow_names.suggestion(name)
@@ -251,18 +260,28 @@ class Reader:
     def _of_chain(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
         first = chain.parts[0]
         line, _ = self.source.scan.place(first.start)
-        paths = [] if chain.is_assigned else self._names.meanings(chain.path)
-        if len(chain.parts) == 1 or self._scopes.is_shadowed(first.text, line):
+        if len(chain.parts) == 1 or chain.is_assigned:
             return
+        shadowed = self._scopes.is_shadowed(first.text, line)
+        paths = [] if shadowed else self._names.meanings(chain.path)
         if paths and all(map(tensorflow_names.is_tensorflow, paths)):
-            lacking = [tensorflow_names.missing(path) for path in paths]
-            if all(lacking):
-                name = str(lacking[0])
-                yield self._lacking(chain.parts[_last_part(chain, paths[0], name)].start, name)
+            yield from self._of_tensorflow_chain(chain, paths)
         elif paths:
             yield from self._of_old_name(chain, paths[0])
         else:
             yield from self._of_members(chain)
+
+    def _of_tensorflow_chain(
+        self, chain: Chain, paths: list[str]
+    ) -> Iterator[tuple[int, str, str, str]]:
+        """A name lacks when it does by each of its meanings; of an import, that was said there."""
+        lacking = [tensorflow_names.missing(path) for path in paths]
+        if not all(lacking):
+            return
+        imported = len(paths[0].split(".")) - len(chain.parts)
+        part = str(lacking[0]).count(".") - imported
+        if part > 0 and not any(map(self.is_own_file, paths)):
+            yield self._lacking(chain.parts[part].start, str(lacking[0]))
 
     def _of_old_name(self, chain: Chain, path: str) -> Iterator[tuple[int, str, str, str]]:
         before = path.count(".") + 1 - len(chain.parts)
@@ -281,9 +300,3 @@ class Reader:
         row = old_names.member_row(last.text, self._names.roots)
         if row is not None:
             yield last.start, "old", row.old, f"{row.reason}; {row.advice}"
-
-
-def _last_part(chain: Chain, path: str, lacking: str) -> int:
-    """The part of the written name that is missing: which of `tf`, `nn`, `relu`."""
-    written_before = path.count(".") + 1 - len(chain.parts)
-    return max(0, lacking.count(".") - written_before)

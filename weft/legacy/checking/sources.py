@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from weft.legacy.checking import old_names
 from weft.legacy.checking.scanning import Scan
@@ -26,6 +27,7 @@ _PYTHON2 = re.compile(
     r"|<>|`\w|\b0\d+\b|\b\d+[lL]\b|\bur['\"]",
     re.MULTILINE,
 )
+_MAGIC = re.compile(r"^([ \t]*)([%!?].*|\w+\s*=\s*[!%].*|\w[\w.]*\?+)$")
 
 
 class CannotRead(Exception):
@@ -86,19 +88,21 @@ def read(path: Path) -> Source:
         raise CannotRead(f"cannot open {str(path)!r}: {error.strerror}") from error
     if path.suffix == ".ipynb":
         return _read_notebook(path, data)
-    return _source(path, decode(data))
+    return source_of(path, data.decode(encoding_of(data)))
 
 
-def decode(data: bytes) -> str:
-    """The text of a Python file, by its encoding line; line ends are left as they are."""
+def encoding_of(data: bytes) -> str:
+    """The encoding of a Python file, by its encoding line; Latin 1 where that does not hold."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError):
-        return data.decode("latin1")
+        data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return "latin1"
+    return encoding
 
 
-def _source(path: Path, text: str, cells: tuple[int, ...] = ()) -> Source:
+def source_of(path: Path, text: str, cells: tuple[int, ...] = ()) -> Source:
+    """The program in a text."""
     try:
         tree = parse(text)
         return Source(path, text, tree, 2 if _needs_python2(tree) else 3, cells=cells)
@@ -145,30 +149,34 @@ def _needs_python2(tree: ast.Module) -> bool:
 
 def _read_notebook(path: Path, data: bytes) -> Source:
     try:
-        cells = [_cell_text(cell) for cell in json.loads(data)["cells"] if _is_code(cell)]
+        cells = [without_magics(cell_text(cell)) for cell in code_cells(json.loads(data))]
     except (ValueError, KeyError, TypeError) as error:
         return Source(path, "", None, 3, f"not a notebook of version 4: {error}")
     first, starts = 1, []
     for cell in cells:
         starts.append(first)
         first += cell.count("\n") + 1
-    return _source(path, "\n".join(cells), tuple(starts))
+    return source_of(path, "\n".join(cells), tuple(starts))
 
 
-def _is_code(cell: dict[str, object]) -> bool:
-    return cell.get("cell_type") == "code"
+def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of a notebook that are run."""
+    return [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
 
 
-def _cell_text(cell: dict[str, object]) -> str:
-    source = cell["source"]
-    return without_magics("".join(source) if isinstance(source, list) else str(source))
+def cell_text(cell: dict[str, Any]) -> str:
+    """The text of a cell, which may be stored by line."""
+    return "".join(cell["source"])
 
 
 def without_magics(cell: str) -> str:
-    """A cell's Python, line for line: what IPython alone understands becomes `pass`."""
+    """A cell's Python, character for character: what IPython alone understands does nothing."""
     if cell.lstrip().startswith("%%") and not re.match(r"\s*%%(?:time|timeit|capture)\b", cell):
-        return "\n" * cell.count("\n")
-    magic = re.compile(r"^([ \t]*)(?:[%!]|\w+\s*=\s*[!%])[^\n]*|^([ \t]*)\?.*|^[ \t]*\w[\w.]*\?+$")
-    return "\n".join(
-        magic.sub(lambda found: f"{found.group(1) or ''}pass", line) for line in cell.split("\n")
-    )
+        return "".join(each if each == "\n" else "#" for each in cell)
+    return "\n".join(_MAGIC.sub(_masked, line) for line in cell.split("\n"))
+
+
+def _masked(found: re.Match[str]) -> str:
+    """A statement that is as long as a line of IPython's."""
+    indent, magic = found.groups()
+    return f"{indent}0{'#' * (len(magic) - 1)}"
