@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.legacy.checking import data, old_names, packages, tensorflow_names
+from weft.legacy.checking import old_names, tensorflow_names
+from weft.legacy.checking.data import Datum, find_data
+from weft.legacy.checking.packages import Package, own_modules, status_of
 from weft.legacy.checking.scanning import Alias, Chain, Import
 from weft.legacy.checking.scopes import Scopes
 from weft.legacy.checking.sources import Source, find_files, read
@@ -42,8 +44,8 @@ class Report:
     path: Path
     sources: tuple[Source, ...]
     findings: tuple[Finding, ...]
-    packages: tuple[packages.Package, ...]
-    data: tuple[tuple[Source, data.Datum], ...]
+    packages: tuple[Package, ...]
+    data: tuple[tuple[Source, Datum], ...]
 
     def of(self, kind: str) -> list[Finding]:
         """The findings of a kind that count."""
@@ -55,7 +57,7 @@ class Report:
         return sorted({each.name for each in self.of("lacking")})
 
     @property
-    def missing_packages(self) -> list[packages.Package]:
+    def missing_packages(self) -> list[Package]:
         """Packages that must be installed before the program runs."""
         wanted = {each.name for each in self.of("package")}
         return [each for each in self.packages if each.name in wanted]
@@ -98,7 +100,7 @@ def check(path: Path) -> Report:
     """Reads the program at a path, a file or a folder."""
     files = find_files(path)
     sources = tuple(map(read, files))
-    own = packages.own_modules(files)
+    own = own_modules(files)
     root = path if path.is_dir() else path.parent
     readers = [Reader(source, own, root) for source in sources]
     found = {each.name: each for reader in readers for each in reader.packages.values()}
@@ -107,7 +109,7 @@ def check(path: Path) -> Report:
         sources,
         tuple(finding for reader in readers for finding in reader.findings()),
         tuple(found[name] for name in sorted(found)),
-        tuple((source, each) for source in sources for each in data.find_data(source, root)),
+        tuple((source, each) for source in sources for each in find_data(source, root)),
     )
 
 
@@ -157,7 +159,7 @@ class Reader:
         self.source, self._own, self._root = source, own, root
         self._scopes = Scopes(source.tree)
         self._names = Names(source)
-        self.packages: dict[str, packages.Package] = {}
+        self.packages: dict[str, Package] = {}
         self._found = list(dict.fromkeys(self._all()))
 
     def findings(self) -> list[Finding]:
@@ -223,7 +225,7 @@ class Reader:
                 yield from self._of_package(module, start)
 
     def _of_package(self, module: str, start: int) -> Iterator[tuple[int, str, str, str]]:
-        package = packages.status_of(module, self._own)
+        package = status_of(module, self._own)
         self.packages[package.name] = package
         if package.status in ("missing", "gone"):
             yield start, "package", package.name, package.advice
