@@ -80,7 +80,7 @@ def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path)
     ("before", "after"),
     [
         ("import numpy as np\nnp.float, np.Inf", "import numpy as np\nfloat, np.inf"),
-        ("import cPickle as pickle", "import pickle as pickle"),
+        ("import cPickle as pickle\n", "import pickle as pickle\n"),
         ("from itertools import izip, chain", "from itertools import chain; "
          "from builtins import zip as izip"),
         ("import collections\ncollections.Mapping",

@@ -162,7 +162,6 @@ def next_steps(report: Report) -> list[str]:
         steps.append("replace the packages that are gone")
     if report.is_fine or not report.of("syntax"):
         program = report.path if report.path.is_file() else "PROGRAM"
-        if not str(program).endswith(".ipynb"):
-            steps.append(f"weft run {program}")
+        steps.append(f"weft run {program}")
         steps.append(f"weft upgrade {report.path}  (to see it with `import weft as tf`)")
     return steps

@@ -26,11 +26,11 @@ _EXAMPLES = """\
 examples:
   weft run train.py --batch_size 64     a program that says `import tensorflow as tf`
   weft run -m my_package.train          a module, as with python -m
-  weft check project/                   what a program needs, before it runs
-  weft upgrade train.py                 the same program with `import weft as tf`, as a diff
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
   weft saved-model show export --all    the signatures of a SavedModel
+  weft check project/                   what a program needs, before it runs
+  weft upgrade train.py                 the same program with `import weft as tf`, as a diff
   weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
                                         one task of a cluster
   weft launch --ps 2 --workers 4 train.py
@@ -67,13 +67,13 @@ def parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module's name")
     run.add_argument("program", metavar="PROGRAM", help="a Python file, or - for standard input")
-    check.add_parser(commands)
-    upgrade.add_parser(commands)
     commands.add_parser(
         "devices",
         help="list the devices of this machine",
         description="Lists where graphs can run on this machine: the host, and what XLA sees.",
     )
+    check.add_parser(commands)
+    upgrade.add_parser(commands)
     _add_checkpoint(commands)
     saved_model.add_parser(commands)
     _add_server(commands)

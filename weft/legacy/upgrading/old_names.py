@@ -94,12 +94,14 @@ class OldNames:
 
     def _expression(self, place: str, first: str, bound: str) -> str:
         """A name of today as the file can write it."""
-        module, _, name = place.rpartition(".")
-        if module == "builtins" and hasattr(builtins, name) and name not in self._names.paths:
+        name = place.removeprefix("builtins.")
+        if name in vars(builtins) and name not in self._names.paths:
             return name
-        if place.startswith(f"{bound}."):
-            return first + place.removeprefix(bound)
         module = place if _found(place) else _module_of(place)
+        if place.startswith(f"{bound}."):
+            if module != bound:
+                self.imports.add(f"import {module}")
+            return first + place.removeprefix(bound)
         root = module.partition(".")[0]
         if self._names.paths.get(root, [root]) == [root]:
             self.imports.add(f"import {module}")
