@@ -164,10 +164,12 @@ def test_a_notebook(tmp_path: Path) -> None:
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import tensorflow as tf\n"]},
         {"cell_type": "code", "source": ["%%bash\n", "tf.nope (not Python)"]},
         {"cell_type": "code", "source": "x = !ls\ny = tf.nope\nx?"},
+        {"cell_type": "code", "source": "  for i in x:\n    i\n\n  y\ntf.none"},
     ]
     path = write(tmp_path, "n.ipynb", json.dumps({"cells": cells, "nbformat": 4}))
     report = check(path)
-    assert [each.where for each in report.findings] == [f"{path}:cell 3:2:8"]
+    places = [f"{path}:cell 3:2:8", f"{path}:cell 4:5:4"]
+    assert [each.where for each in report.findings] == places
     assert report.sources[0].error is None
     assert check(write(tmp_path, "bad.ipynb", "{}")).verdict == "has 1 file that cannot be read"
 
@@ -175,7 +177,8 @@ def test_a_notebook(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     report = check(write(tmp_path, "p.py", "import tensorflow as tf\n\nx = (1,,)\n"))
     assert report.verdict == "has 1 file that cannot be read"
-    assert report.of("syntax")[0].name == "line 3: invalid syntax"
+    (finding,) = report.of("syntax")
+    assert (finding.name, finding.line) == ("invalid syntax", 3)
 
 
 def test_python_2_is_read(tmp_path: Path) -> None:

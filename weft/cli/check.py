@@ -62,9 +62,7 @@ def as_json(report: Report) -> dict[str, Any]:
             {"file": str(each.path), "python": each.python, "error": each.error}
             for each in report.sources
         ],
-        "findings": [
-            {**vars(each), "file": str(each.file), "where": each.where} for each in report.findings
-        ],
+        "findings": [{**vars(each), "file": str(each.file)} for each in report.findings],
         "packages": [vars(each) for each in report.packages],
         "data": [
             {
@@ -135,8 +133,7 @@ def _show_data(console: Console, report: Report) -> None:
         seen.add(datum.path)
         state = "there" if datum.exists else "will be made" if datum.is_written else "not there"
         option = f", --{datum.flag}" if datum.flag else ""
-        line = source.place(datum.offset)[1]
-        where = f"{source.path}:{line}"
+        where = source.where(datum.offset)
         text = f"  {_printable(datum.path)}: {state} ({_printable(where + option)})"
         console.print(text, soft_wrap=True)
 

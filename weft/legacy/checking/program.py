@@ -27,14 +27,9 @@ class Finding:
     cell: int | None
     line: int
     column: int
+    where: str  # the place as a line of a compiler has it
     advice: str = ""
     tried: bool = False
-
-    @property
-    def where(self) -> str:
-        """`train.py:12:5`; in a notebook `train.ipynb:cell 3:2:1`."""
-        cell = "" if self.cell is None else f":cell {self.cell}"
-        return f"{self.file}{cell}:{self.line}:{self.column}"
 
 
 @dataclass(frozen=True)
@@ -167,9 +162,9 @@ class Reader:
         failing = [self._scan_line(each) for each in self._found if each[1] != "old"]
         marked = []
         for offset, kind, name, advice in self._found:
-            cell, line, column = self.source.place(offset)
+            place = (*self.source.place(offset), self.source.where(offset))
             tried = self._is_tried(self.source.scan.place(offset)[0], failing)
-            marked.append(Finding(kind, name, self.source.path, cell, line, column, advice, tried))
+            marked.append(Finding(kind, name, self.source.path, *place, advice, tried))
         return marked
 
     def lacking_after_upgrade(self) -> list[Finding]:
@@ -200,7 +195,7 @@ class Reader:
     def _all(self) -> Iterator[tuple[int, str, str, str]]:
         """(offset, kind, name, advice) of each."""
         if self.source.error is not None:
-            yield 0, "syntax", self.source.error, ""
+            yield self.source.scan.start_of(self.source.error_line), "syntax", self.source.error, ""
             return
         for statement in self.source.scan.imports:
             yield from self._of_import(statement)

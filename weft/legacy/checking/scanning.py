@@ -84,6 +84,10 @@ class Scan:
         line = bisect.bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
+    def start_of(self, line: int) -> int:
+        """The offset at which a line begins; of one past the end, the last."""
+        return self._lines[min(line, len(self._lines)) - 1]
+
     @functools.cached_property
     def imports(self) -> list[Import]:
         """The import statements, in order."""

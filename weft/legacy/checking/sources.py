@@ -43,6 +43,7 @@ class Source:
     tree: ast.Module | None
     python: int
     error: str | None = None
+    error_line: int = 1
     cells: tuple[int, ...] = field(default=())  # of a notebook: the first line of each cell
 
     @functools.cached_property
@@ -57,6 +58,11 @@ class Source:
             return None, line, column
         cell = sum(first <= line for first in self.cells)
         return cell, line - self.cells[cell - 1] + 1, column
+
+    def where(self, offset: int) -> str:
+        """`train.py:12:5`; in a notebook `train.ipynb:cell 3:2:1`."""
+        cell, line, column = self.place(offset)
+        return f"{self.path}{'' if cell is None else f':cell {cell}'}:{line}:{column}"
 
 
 def find_files(path: Path) -> list[Path]:
@@ -102,12 +108,25 @@ def encoding_of(data: bytes) -> str:
 
 
 def source_of(path: Path, text: str, cells: tuple[int, ...] = ()) -> Source:
-    """The program in a text."""
+    """The program in a text; IPython takes cells that are indented as a whole."""
     try:
-        tree = parse(text)
+        tree = parse(_dedented(text, cells) if cells else text)
         return Source(path, text, tree, 2 if _needs_python2(tree) else 3, cells=cells)
     except (SyntaxError, ValueError) as error:
         return _old_source(path, text, error, cells)
+
+
+def _dedented(text: str, cells: tuple[int, ...]) -> str:
+    lines = text.split("\n")
+    ends = [*(first - 1 for first in cells[1:]), len(lines)]
+    parts = ["\n".join(lines[first - 1 : end]) for first, end in zip(cells, ends, strict=True)]
+    return "\n".join(map(_dedented_cell, parts))
+
+
+def _dedented_cell(text: str) -> str:
+    """A cell without the indent of its first line, where lines have it."""
+    indent = re.match(r"(?:[ \t]*\n)*([ \t]*)", text)
+    return re.sub(f"^{indent[1]}", "", text, flags=re.MULTILINE) if indent else text
 
 
 def _old_source(path: Path, text: str, error: Exception, cells: tuple[int, ...]) -> Source:
@@ -120,8 +139,8 @@ def _old_source(path: Path, text: str, error: Exception, cells: tuple[int, ...])
     elif _PYTHON2.search(text):
         return Source(path, text, None, 2, cells=cells)
     said = error.msg if isinstance(error, SyntaxError) else str(error)
-    where = f"line {error.lineno}: " if isinstance(error, SyntaxError) else ""
-    return Source(path, text, None, 3, f"{where}{said}", cells)
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    return Source(path, text, None, 3, said, line or 1, cells)
 
 
 def parse(text: str) -> ast.Module:

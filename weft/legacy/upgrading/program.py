@@ -51,7 +51,7 @@ def upgrade(path: Path) -> list[Upgrade]:
 def _upgraded(source: Source, own: frozenset[str], root: Path) -> Upgrade:
     notes: list[str] = []
     if source.error is not None:
-        notes.append(f"{source.path}: cannot be read: {source.error}")
+        notes.append(f"{source.path}: cannot be read: line {source.error_line}: {source.error}")
         return Upgrade(source.path, source.text, source.text, source.path.read_bytes(), (*notes,))
     translated = source if source.python == 3 or source.cells else _translated(source, notes)
     reader = Reader(source, own, root)
@@ -87,13 +87,8 @@ def _edits(source: Source, own: frozenset[str], reader: Reader, notes: list[str]
     if needed:
         place = import_place(source.text, source.tree)
         found.append(Edit(place, place, "".join(f"{line}\n" for line in sorted(needed))))
-    notes += [_note(source, offset, f"{name} is left as it is") for offset, name in old.left]
+    notes += [f"{source.where(offset)}: {name} is left as it is" for offset, name in old.left]
     return [*found, *old.edits]
-
-
-def _note(source: Source, offset: int, text: str) -> str:
-    line, column = source.scan.place(offset)
-    return f"{source.path}:{line}:{column}: {text}"
 
 
 def _notebook(source: Source, edits: list[Edit], notes: list[str]) -> Upgrade:
