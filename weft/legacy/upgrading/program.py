@@ -53,7 +53,7 @@ def _upgraded(source: Source, own: frozenset[str], root: Path) -> Upgrade:
     if source.error is not None:
         notes.append(f"{source.path}: cannot be read: line {source.error_line}: {source.error}")
         return Upgrade(source.path, source.text, source.text, source.path.read_bytes(), (*notes,))
-    translated = source if source.python == 3 or source.cells else _translated(source, notes)
+    translated = source if source.python == 3 else _translated(source, notes)
     reader = Reader(source, own, root)
     notes += [
         f"{each.where}: {each.name} is not in weft" for each in reader.lacking_after_upgrade()
@@ -67,7 +67,7 @@ def _upgraded(source: Source, own: frozenset[str], root: Path) -> Upgrade:
 
 
 def _translated(source: Source, notes: list[str]) -> Source:
-    text = python2.translated(source.text)
+    text = None if source.cells else python2.translated(source.text)
     if text is None:
         notes.append(f"{source.path}: is Python 2, and was not translated")
         return source
