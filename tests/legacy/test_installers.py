@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,19 @@ def test_its_metadata() -> None:
     assert not [each for each in own["dependencies"] if each.startswith("tensorflow")]
 
 
+def empty_wheel(folder: Path, name: str, *requires: str) -> Path:
+    """A distribution that has nothing but requirements."""
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    metadata = [f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0"]
+    metadata += [f"Requires-Dist: {each}" for each in requires]
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr(f"{name}-1.0.dist-info/METADATA", "\n".join(metadata) + "\n")
+        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{name}-1.0.dist-info/WHEEL", tags)
+        wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
+    return path
+
+
 @pytest.mark.slow
 def test_the_wheel(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
@@ -54,10 +68,14 @@ def test_the_wheel(tmp_path: Path) -> None:
         (source / file).parent.mkdir(parents=True, exist_ok=True)
         (source / file).write_bytes((FOLDER / file).read_bytes())
     subprocess.run([*pip, "wheel", "--no-deps", "-w", tmp_path, source], check=True)
-    (wheel,) = tmp_path.glob("tensorflow-1.15.5-*.whl")
+    (built,) = tmp_path.glob("tensorflow-1.15.5-*.whl")
     venv.create(tmp_path / "venv")
     inside = str(tmp_path / "venv" / "bin" / "python")
-    subprocess.run([*pip, "--python", inside, "install", "--no-deps", wheel], check=True)
+    install = [*pip, "--python", inside, "install", "--no-index"]
+    subprocess.run([*install, built, empty_wheel(tmp_path, "weft")], check=True)
+    # There is no index: a library is content with what is installed.
+    library = empty_wheel(tmp_path, "a_library", "tensorflow>=1.14,<2")
+    subprocess.run([*install, library], check=True)
     libraries = [path for path in sys.path if path.endswith("site-packages")]
     program = PROGRAM + "import importlib.metadata as m; print(m.version('tensorflow'))"
     assert python(inside, program, str(ROOT), *libraries) == "5\n1.15.5\n"
