@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record bench docs clean
+.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record bench docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -65,5 +65,8 @@ bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 docs: $(STAMP)  ## rewrite the generated pages in docs/
 	@$(BIN)/python docs/generate.py
 
+dist: $(STAMP)  ## build wheels into dist/: weft, and the one that takes TensorFlow's name
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . ./packaging/weft-tensorflow
+
 clean:  ## remove the environments and caches
-	@rm -rf $(VENV) .venv-tf build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	@rm -rf $(VENV) .venv-tf build dist *.egg-info packaging/*/build packaging/*/*.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cli import credentials, launch, saved_model
+from weft.cli import check, credentials, launch, saved_model, upgrade
 from weft.cli.numbers import count, positive
 from weft.cli.terminal import complain
 
@@ -32,6 +32,8 @@ examples:
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
   weft saved-model show export --all    the signatures of a SavedModel
+  weft check project/                   what a program needs, before it runs
+  weft upgrade train.py                 the same program with `import weft as tf`, as a diff
   weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
                                         one task of a cluster
   weft launch --ps 2 --workers 4 train.py
@@ -78,6 +80,8 @@ def parser() -> argparse.ArgumentParser:
         help="list the devices of this machine",
         description="Lists where graphs can run on this machine: the host, and what XLA sees.",
     )
+    check.add_parser(commands)
+    upgrade.add_parser(commands)
     _add_checkpoint(commands)
     saved_model.add_parser(commands)
     _add_server(commands)
@@ -162,6 +166,10 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.version:
         sys.stdout.write(version() + "\n")
         return 0
+    if arguments.command == "check":
+        return check.run(arguments)
+    if arguments.command == "upgrade":
+        return upgrade.run(arguments)
     if arguments.command == "checkpoint":
         from weft.cli import checkpoint
 

@@ -21,6 +21,8 @@ import weft
 from weft.legacy.tensorflow_modules import MIRRORED, MODULES, RENAMED
 
 ROOT = "tensorflow"
+# The same modules for programs whose imports say weft, where weft has no place of its own for one.
+UNDER_WEFT = "weft.legacy.tensorflow"
 _MISSING = object()
 
 # Attributes of the package `weft` that are how it is built, not part of TensorFlow's API.
@@ -216,7 +218,7 @@ def _find(view: str, places: tuple[str, ...], name: str) -> Any:
     if name.endswith(("_v1", "V1")):  # TensorFlow 1's form of a function that 2 changed
         return _find(view, places, name[:-2].rstrip("_"))
     if module.startswith("python.") and places and name in _NEIGHBOURS:
-        return importlib.import_module(f"{view.partition('.')[0]}.{_NEIGHBOURS[name]}")
+        return importlib.import_module(f"{_root(view)}.{_NEIGHBOURS[name]}")
     return _MISSING
 
 
@@ -258,8 +260,13 @@ def _no_module(fullname: str) -> ModuleNotFoundError:
     return ModuleNotFoundError(_not_here(fullname))
 
 
+def _root(fullname: str) -> str:
+    below = f"{fullname}.".startswith(f"{UNDER_WEFT}.")
+    return UNDER_WEFT if below else fullname.partition(".")[0]
+
+
 def _below_root(fullname: str) -> str:
-    return fullname.partition(".")[2]
+    return fullname.removeprefix(_root(fullname)).removeprefix(".")
 
 
 def _not_here(name: str) -> str:

@@ -1,0 +1,203 @@
+"""`weft upgrade` on small programs in the style of 2016."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.cli import upgrade as command
+from weft.cli.main import main
+from weft.legacy.checking import old_names
+from weft.legacy.upgrading.program import upgrade
+
+ROOT = Path(__file__).parents[2]
+TRANSLATES = pytest.mark.skipif(
+    not old_names.can_translate(), reason="there is no table of old names"
+)
+
+
+def upgraded(folder: Path, text: str) -> str:
+    path = folder / "program.py"
+    path.write_text(text)
+    (found,) = upgrade(path)
+    return found.after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import tensorflow as tf", "import weft as tf"),
+        ("import os, tensorflow as tf  # TF", "import os, weft as tf  # TF"),
+        ("import tensorflow", "import weft as tensorflow"),
+        ("import tensorflow.compat.v1 as tf", "import weft as tf"),
+        ("from tensorflow import keras", "from weft import keras"),
+        ("from tensorflow.contrib import slim", "from weft.contrib import slim"),
+        ("from tensorflow.contrib import slim, nope", "from weft.contrib import slim, nope"),
+        ("import tensorflow.contrib.slim as slim", "import weft.contrib.slim as slim"),
+        ("import tensorflow.contrib.slim", "import weft.contrib.slim, weft as tensorflow"),
+        ("from tensorflow.python.ops import rnn_cell", "from weft.python.ops import rnn_cell"),
+        (
+            "from tensorflow.examples.tutorials.mnist import input_data",
+            "from weft.examples.tutorials.mnist import input_data",
+        ),
+        (
+            "from tensorflow.contrib.layers.python.layers import (\n    utils,  # why\n)",
+            "from weft.legacy.tensorflow.contrib.layers.python.layers import (\n"
+            "    utils,  # why\n)",
+        ),
+        (
+            "from tensorflow.core.framework import graph_pb2",
+            "from weft.legacy.tensorflow.core.framework import graph_pb2",
+        ),
+        ("from tensorflow_hub import x; import tensorflowish", None),
+        ("x = 'import tensorflow as tf'  # import tensorflow", None),
+        ("import tensorflow as tf\ny = tf.mul(a,  b)", "import weft as tf\ny = tf.multiply(a,  b)"),
+        (
+            "import tensorflow as tf\ntf.train.SummaryWriter(d)",
+            "import weft as tf\ntf.summary.FileWriter(d)",
+        ),
+        (
+            '"""Doc."""\nfrom __future__ import division\nimport tensorflow as tf\n'
+            "tf.contrib.layers.python.layers.utils",
+            '"""Doc."""\nfrom __future__ import division\n'
+            "import weft.legacy.tensorflow as legacy_tensorflow\nimport weft as tf\n"
+            "legacy_tensorflow.contrib.layers.python.layers.utils",
+        ),
+    ],
+)
+def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path) -> None:
+    assert upgraded(tmp_path, before) == (before if after is None else after)
+
+
+@TRANSLATES
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import numpy as np\nnp.float, np.Inf", "import numpy as np\nfloat, np.inf"),
+        ("import cPickle as pickle\n", "import pickle as pickle\n"),
+        ("from itertools import izip, chain", "from itertools import chain; "
+         "from builtins import zip as izip"),
+        ("import collections\ncollections.Mapping",
+         "import collections.abc\nimport collections\ncollections.abc.Mapping"),
+        ("import time\nt = time.clock()  # s", "import time\nt = time.perf_counter()  # s"),
+        ("try:\n    import cPickle\nexcept ImportError:\n    import pickle", None),
+        ("import threading\nthreading.Thread().isAlive()",
+         "import threading\nthreading.Thread().is_alive()"),
+        ("open(a, 'rU')", "open(a, 'r')"),
+    ],
+)  # fmt: skip
+def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path) -> None:
+    assert upgraded(tmp_path, before) == (before if after is None else after)
+
+
+@TRANSLATES
+def test_python_2_becomes_3(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import tensorflow as tf\n"
+        "d = {'a': 5}\n"
+        "for k, v in d.iteritems():  # each\n"
+        "    print k, v / 2, 0777\n"
+        "with tf.Session() as s:\n"
+        "    print s.run(tf.mul(2, 3))\n"
+    )
+    assert main(["upgrade", str(program), "--write"]) == 0
+    text = program.read_text()
+    assert "for k, v in d.items():  # each\n" in text
+    assert run(program) == "a 2 511\n6\n"
+
+
+def run(program: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_upgraded_program_runs_on_plain_python(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import tensorflow as tf\n"
+        "from tensorflow.contrib import slim\n"
+        "from tensorflow.contrib.layers.python.layers import utils\n"
+        "from tensorflow.core.framework import graph_pb2\n"
+        "from tensorflow.python.ops import array_ops\n"
+        "import tensorflow.contrib.slim.nets\n"
+        "assert tf.contrib.layers.python.layers.utils.smart_cond is utils.smart_cond\n"
+        "assert graph_pb2.GraphDef is tf.GraphDef and slim.conv2d\n"
+        "assert tensorflow.shape is array_ops.shape is tf.shape\n"
+        "with tf.Session() as session:\n"
+        "    print(session.run(tf.sub(tf.mul(2, 3), 1)))\n"
+    )
+    assert main(["upgrade", str(program), "--output", str(tmp_path / "new")]) == 0
+    assert run(tmp_path / "new" / "program.py") == "5\n"
+
+
+def test_a_diff_and_nothing_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "p.py"
+    program.write_bytes(b"import tensorflow as tf\r\nx = 1")
+    assert main(["upgrade", str(program)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"--- {program}\n+++ {program}\n@@ ")
+    assert "-import tensorflow as tf\r\n+import weft as tf\r\n x = 1\n\\ No newline" in shown
+    assert program.read_bytes() == b"import tensorflow as tf\r\nx = 1"
+
+
+def test_writing_in_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, other = tmp_path / "p.py", tmp_path / "q.py"
+    program.write_bytes(b"# -*- coding: latin1 -*-\r\nimport tensorflow as tf  # \xe9\r\n")
+    program.chmod(0o751)
+    other.write_text("x = 1\n")
+    before = other.stat().st_mtime_ns
+    assert main(["upgrade", str(tmp_path), "--write"]) == 0
+    assert program.read_bytes() == b"# -*- coding: latin1 -*-\r\nimport weft as tf  # \xe9\r\n"
+    assert stat.S_IMODE(program.stat().st_mode) == 0o751
+    assert other.stat().st_mtime_ns == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["p.py", "q.py"]
+
+
+def test_a_write_that_fails_leaves_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "p.py"
+    program.write_text("import tensorflow as tf\n")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device", str(program))
+
+    monkeypatch.setattr(command.os, "replace", fail)
+    assert main(["upgrade", str(program), "--write"]) == 1
+    assert program.read_text() == "import tensorflow as tf\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["p.py"]
+
+
+def test_what_is_left_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "p.py"
+    program.write_text("import tensorflow as tf\ntf.nope\n")
+    assert main(["upgrade", str(program)]) == 1
+    assert f"{program}:2:4: tensorflow.nope is not in weft" in capsys.readouterr().err
+    assert main(["upgrade", str(tmp_path / "nothing")]) == 2
+
+
+def test_notebooks(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import tensorflow as tf"]},
+        {"cell_type": "markdown", "source": ["import tensorflow as tf"]},
+        {"cell_type": "code", "source": "!ls\nfrom tensorflow.contrib import slim\ntf.mul(1, 2)"},
+    ]
+    path = tmp_path / "n.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    assert main(["upgrade", str(path), "--write"]) == 0
+    written = [each["source"] for each in json.loads(path.read_text())["cells"]]
+    assert written == [
+        ["%matplotlib inline\n", "import weft as tf"],
+        ["import tensorflow as tf"],
+        "!ls\nfrom weft.contrib import slim\ntf.multiply(1, 2)",
+    ]

@@ -1,0 +1,110 @@
+"""Whether weft has a name of TensorFlow's, and which one may have been meant."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+from types import ModuleType
+from typing import Any
+
+from weft.legacy import tensorflow_import
+
+ROOT = tensorflow_import.ROOT
+# Here TensorFlow's modules are looked up, without `tensorflow` being anything in this process.
+_HERE = "weft_checked_tensorflow"
+
+# Names of the releases before 1.0 -> names that 1.15 has, with the same arguments.
+BEFORE_1_0 = {
+    "all_variables": "global_variables",
+    "batch_cholesky": "cholesky",
+    "batch_fft": "fft",
+    "batch_ifft": "ifft",
+    "batch_matmul": "matmul",
+    "batch_matrix_determinant": "matrix_determinant",
+    "batch_matrix_diag": "matrix_diag",
+    "batch_matrix_inverse": "matrix_inverse",
+    "batch_matrix_solve": "matrix_solve",
+    "complex_abs": "abs",
+    "histogram_summary": "summary.histogram",
+    "image_summary": "summary.image",
+    "initialize_all_variables": "global_variables_initializer",
+    "initialize_local_variables": "local_variables_initializer",
+    "initialize_variables": "variables_initializer",
+    "inv": "reciprocal",
+    "listdiff": "setdiff1d",
+    "merge_all_summaries": "summary.merge_all",
+    "merge_summary": "summary.merge",
+    "mul": "multiply",
+    "neg": "negative",
+    "nn.seq2seq": "contrib.legacy_seq2seq",
+    "op_scope": "name_scope",
+    "pack": "stack",
+    "scalar_summary": "summary.scalar",
+    "select": "where",
+    "sub": "subtract",
+    "train.SummaryWriter": "summary.FileWriter",
+    "unpack": "unstack",
+}
+_PLACES_TO_SEARCH = (
+    "nn math train layers image losses metrics summary linalg io strings sparse random test"
+    " contrib.layers contrib.rnn contrib.framework contrib.slim contrib.seq2seq contrib.losses"
+    " contrib.legacy_seq2seq contrib.training keras keras.layers"
+).split()
+
+
+def is_tensorflow(path: str) -> bool:
+    """Whether a dotted name is TensorFlow or below it."""
+    return path == ROOT or path.startswith(f"{ROOT}.")
+
+
+@functools.cache
+def module(path: str) -> ModuleType | None:
+    """TensorFlow's module `path` as weft has it; None where it has none."""
+    tensorflow_import.install(_HERE)
+    try:
+        return importlib.import_module(_HERE + path.removeprefix(ROOT))
+    except ImportError:
+        return None
+
+
+@functools.cache
+def missing(path: str) -> str | None:
+    """The first part of a dotted name that weft lacks; None when it has all that can be known.
+
+    Attributes of objects (`tf.flags.FLAGS.batch_size`) are known only when a program runs.
+    """
+    found: Any = module(ROOT)
+    seen = ROOT
+    for part in path.split(".")[1:]:
+        if not isinstance(found, ModuleType | type):
+            return None
+        seen = f"{seen}.{part}"
+        try:
+            found = getattr(found, part)
+        except (AttributeError, ImportError):
+            found = module(seen) if isinstance(found, ModuleType) else None
+            if found is None:
+                return seen
+    return None
+
+
+@functools.cache
+def suggestion(path: str) -> str | None:
+    """A name that weft has and that may have been meant by one it lacks."""
+    parent, _, name = path.rpartition(".")
+    public = path.removeprefix(f"{ROOT}.").removeprefix("compat.v1.")
+    if public in BEFORE_1_0:
+        return f"{ROOT}.{BEFORE_1_0[public]}"
+    beside = [each for each in dir(module(parent)) if not each.startswith("_")]
+    close = difflib.get_close_matches(name, beside, n=1, cutoff=0.8)
+    if close:
+        return f"{parent}.{close[0]}"
+    return _elsewhere(name)
+
+
+def _elsewhere(name: str) -> str | None:
+    for place in (ROOT, *(f"{ROOT}.{each}" for each in _PLACES_TO_SEARCH)):
+        if not name.startswith("_") and name in dir(module(place)):
+            return f"{place}.{name}"
+    return None
