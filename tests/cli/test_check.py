@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from weft.cli.main import main
-from weft.legacy.checking import old_names
 from weft.legacy.checking.program import check
 
 FINE = """\
@@ -233,7 +232,6 @@ def test_data_that_is_there(tmp_path: Path) -> None:
     assert [datum.exists for _, datum in report.data] == [True, False]
 
 
-@pytest.mark.skipif(not old_names.can_translate(), reason="there is no table of old names")
 def test_old_names(tmp_path: Path) -> None:
     text = "import numpy as np\nimport cPickle\nprint np.float, np.float32\nd.iteritems()\n"
     report = check(write(tmp_path, "p.py", text))

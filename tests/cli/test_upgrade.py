@@ -13,13 +13,9 @@ import pytest
 
 from weft.cli import upgrade as command
 from weft.cli.main import main
-from weft.legacy.checking import old_names
 from weft.legacy.upgrading.program import upgrade
 
 ROOT = Path(__file__).parents[2]
-TRANSLATES = pytest.mark.skipif(
-    not old_names.can_translate(), reason="there is no table of old names"
-)
 
 
 def upgraded(folder: Path, text: str) -> str:
@@ -75,7 +71,6 @@ def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path)
     assert upgraded(tmp_path, before) == (before if after is None else after)
 
 
-@TRANSLATES
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -96,7 +91,6 @@ def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path)
     assert upgraded(tmp_path, before) == (before if after is None else after)
 
 
-@TRANSLATES
 def test_python_2_becomes_3(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

@@ -65,8 +65,7 @@ class Report:
     @property
     def is_fine(self) -> bool:
         """Whether nothing is lacking."""
-        untranslated = bool(self.python2) and not old_names.can_translate()
-        return not (self.lacking or self.missing_packages or self.of("syntax") or untranslated)
+        return not (self.lacking or self.missing_packages or self.of("syntax"))
 
     @property
     def verdict(self) -> str:
@@ -82,8 +81,6 @@ class Report:
         unread = len(self.of("syntax"))
         if unread:
             parts.append(f"has {_count(unread, 'file')} that cannot be read")
-        if self.python2 and not old_names.can_translate():
-            parts.append("is Python 2")
         return ", ".join(parts)
 
 
