@@ -20,9 +20,13 @@ _STRING = 24  # bytes of a string in a tensor of TensorFlow's
 _NAMES = {"float32": "float", "float64": "double", "float16": "half", "object": "string"}
 
 
-def check_room(dims: Sequence[int], dtype: Any) -> None:
-    """ResourceExhaustedError if there is no memory for a tensor of these dims."""
-    if (needed := byte_count(dims, dtype)) >= machine.large() and needed > machine.free():
+def check_room(dims: Sequence[int], dtype: Any, times: int = 1) -> None:
+    """ResourceExhaustedError if there is no memory for a tensor of these dims.
+
+    `times`: that many times its bytes are needed to make it.
+    """
+    needed = byte_count(dims, dtype) * times
+    if needed >= machine.large() and needed > machine.free():
         raise out_of_memory(dims, dtype)
 
 

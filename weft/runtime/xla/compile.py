@@ -24,6 +24,7 @@ from weft.passes.regions.units import Unit
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
 from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.interrupts import interruptible
 from weft.runtime.xla.lower import CannotLower
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.traced_state import SWITCH_SIZE
@@ -160,12 +161,12 @@ def _compiled(lowered: Any) -> Any:
     """XLA's assembler for GPUs is a program of its own, which now and then fails to start."""
     for _ in range(_ASSEMBLER_ATTEMPTS):
         try:
-            return lowered.compile()
+            return interruptible(lowered.compile)
         except Exception as error:
             if "Failed to launch ptxas" not in str(error):
                 raise
             time.sleep(0.1)
-    return lowered.compile()
+    return interruptible(lowered.compile)
 
 
 def _precision(jax: Any) -> Any:
@@ -215,7 +216,7 @@ def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[.
             raise error
     if not is_countable(traced.jaxpr):
         raise largest.error()
-    return guarded(traced.lower().compile(), largest)
+    return guarded(_compiled(traced.lower()), largest)
 
 
 def _one(definition: OpDef, attrs: dict[str, Any], fixed: dict[int, np.ndarray]) -> Any:
