@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from weft.core.errors import DeadlineExceededError, OpError
 
@@ -20,9 +20,17 @@ def too_late(awaited: Iterable[str] = ()) -> OpError:
     return DeadlineExceededError(None, None, message)
 
 
-class MayEnd(Protocol):
+class Steps(Protocol):
+    """The steps of a session, as each of them knows these."""
+
     def check(self) -> None:
-        """Raises if steps must end."""
+        """Raises if they must end."""
+
+    def add(self, step: Any) -> None:
+        """One more is under way, which can be ended."""
+
+    def remove(self, step: Any) -> None:
+        """That one is over."""
 
 
 class _Limits(threading.local):
@@ -32,7 +40,7 @@ class _Limits(threading.local):
     """
 
     deadline: float | None = None
-    running: MayEnd | None = None
+    running: Steps | None = None
 
     def check(self) -> None:
         if self.running is not None:

@@ -42,7 +42,8 @@ class _GivenInputs(ShapeContext):
         return self._node.op
 
     def dims(self, i: int) -> Dims:
-        return np.shape(self._inputs[i])
+        dims: Dims = np.shape(self._inputs[i])
+        return dims
 
     def dtype(self, i: int) -> DType:
         source, index = self._node.inputs[i]

@@ -93,4 +93,4 @@ def guarded(executable: Any, largest: Largest) -> Callable[..., Any]:
 def _awaited(results: Any) -> Any:
     import jax
 
-    return jax.block_until_ready(results)
+    return jax.block_until_ready(results)  # type: ignore[no-untyped-call]

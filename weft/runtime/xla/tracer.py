@@ -135,9 +135,9 @@ class Tracer:
         except Exception as error:
             # Whether the user is wrong or the kernel cannot be traced, the interpreter will tell.
             raise CannotLower(node, f"{type(error).__name__}: {error}") from error
-        if (error := self.largest.note(node, outputs)) is not None:
+        if (too_large := self.largest.note(node, outputs)) is not None:
             # A loop or a branch may never come there.
-            raise CannotLower(node, str(error)) if self._depth else error
+            raise CannotLower(node, str(too_large)) if self._depth else too_large
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)
