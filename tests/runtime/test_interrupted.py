@@ -12,7 +12,9 @@ import pytest
 from weft.runtime.xla.interrupts import interruptible
 
 PROGRAM = """
-import atexit, sys, time
+import atexit, signal, sys, time
+# A shell may start what is in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np, weft as tf
 from weft.runtime.xla import compile as compiling
 
@@ -38,11 +40,7 @@ with tf.Session() as session:
 def interrupted(seconds: float, then: str) -> tuple[int, list[str], str]:
     """Exit code, output and complaints of a program that is interrupted while it compiles."""
     command = [sys.executable, "-c", PROGRAM.format(seconds=seconds, then=then)]
-    # A shell may start what is in the background with interrupts ignored.
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "compiling\n"
     process.send_signal(signal.SIGINT)

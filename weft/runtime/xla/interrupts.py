@@ -29,8 +29,8 @@ def interruptible(work: Callable[[], T]) -> T:
     if threading.get_ident() != threading.main_thread().ident:
         return work()
     thread = _Work(work)
-    thread.start()
     try:
+        thread.start()
         thread.done.wait()
         thread.join()
     except BaseException:
