@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft.core import dtypes, interrupts
+from weft.core import dtypes
 from weft.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from weft.core.step_limits import limits
 from weft.graph.function import body_of, gradient_body
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef, lookup
@@ -141,7 +142,7 @@ class Inliner:
 
     def _prepared(self, node: Node, body: Body, label: str, prefix: str) -> ClientGraph:
         inner = prune(body.inputs, body.outputs, body.effects)
-        interrupts.check()
+        limits.check()
         _replace_calls(inner, self.library, (*self.path, label))
         # An effect inside of a branch may never happen, but the branching as a whole does.
         read_late(inner)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weft.core import dtypes, interrupts
+from weft.core import dtypes
 from weft.core.device_name import parse
+from weft.core.step_limits import limits
 from weft.graph.function import body_of
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef
@@ -84,7 +85,7 @@ class _Spreader(Inliner):
         )
 
     def _body_names_tasks(self, function: FuncRef, path: tuple[str, ...]) -> bool:
-        interrupts.check()
+        limits.check()
         body = body_of(self.library, function)
         inner = prune(body.inputs, body.outputs, body.effects)
         return any(

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from weft.core import flags, interrupts
+from weft.core import flags
+from weft.core.step_limits import limits
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
@@ -104,7 +105,7 @@ def finish(
 
 def optimize(graph: ClientGraph, options: Options) -> None:
     """Rewrites the graph, and the graphs inside its loops and conditionals, in place."""
-    interrupts.check()
+    limits.check()
     for node in graph.nodes:
         for inner in subgraphs(node):
             optimize(inner, options)

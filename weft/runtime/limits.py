@@ -3,55 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from weft.core import interrupts
-from weft.core.errors import DeadlineExceededError, OpError
-
-
-def too_late(awaited: Iterable[str] = ()) -> OpError:
-    """The error of a step that waited for these when its time was up."""
-    names = ", ".join(sorted(awaited))
-    message = "Timed out waiting for notification" + (f": {names}" if names else "")
-    return DeadlineExceededError(None, None, message)
+from weft.core.errors import OpError
+from weft.core.step_limits import limits as limits
+from weft.core.step_limits import too_late as too_late
 
 
 class Step(Protocol):
     def abort(self, error: OpError) -> None:
         """Ends the step with `error`, from any thread."""
-
-
-class _Limits(threading.local):
-    """When the step of this thread must be over, by time.monotonic; None if there is no limit.
-
-    `running`: the steps of its session, where it is known.
-    """
-
-    deadline: float | None = None
-    running: RunningSteps | None = None
-
-    def check(self) -> None:
-        if self.running is not None:
-            self.running.check()
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise too_late()
-
-    @contextmanager
-    def not_counted(self) -> Iterator[None]:
-        """The time that a step may take does not pass inside."""
-        start = time.monotonic()
-        try:
-            yield
-        finally:
-            if self.deadline is not None:
-                self.deadline += time.monotonic() - start
-
-
-limits = _Limits()
-interrupts.add_check(limits.check)
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors, flags
+from weft.core import errors, flags, machine
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.ops.kit.room import check_room
 from weft.ops.state.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
@@ -31,6 +32,7 @@ from weft.runtime.session_placement import Placer
 from weft.runtime.threads import Crew
 
 _MAX_PLANS = 1024
+_LARGE = machine.large()
 AnyPlan = Plan | PartitionedPlan
 
 
@@ -96,6 +98,8 @@ class StepRunner:
             return [to_user(value) for value in results]
         except errors.FailedPreconditionError as error:
             raise located_fetch(error, plan.graph, results) from None
+        except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
+            raise located(error, plan.graph.fetches[0][0]) from error
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
@@ -257,6 +261,8 @@ def to_user(value: Any) -> Any:
         value = np.asarray(value)
     if value.ndim == 0:
         return value[()]
+    if value.nbytes >= _LARGE:
+        check_room(value.shape, value.dtype)
     return np.array(value)
 
 

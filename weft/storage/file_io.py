@@ -29,6 +29,15 @@ def open_binary(path: Any, mode: str = "rb") -> BinaryIO:
     return system.open(where, mode)
 
 
+def read_whole(path: Any) -> bytes:
+    """As many bytes of a file as it is long: of a pipe or a device none, as in TensorFlow."""
+    system, where = _at(path)
+    if system.is_endless(where):
+        return b""
+    with system.open(where, "rb") as file:
+        return file.read()
+
+
 class FileIO:
     """A file that is opened when it is first read or written.
 

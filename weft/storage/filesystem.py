@@ -83,6 +83,14 @@ class LocalFiles:
     def is_directory(self, path: str) -> bool:
         return os.path.isdir(path)
 
+    def is_endless(self, path: str) -> bool:
+        """Whether it is a pipe or a device, which may keep a reader waiting, or never end."""
+        try:
+            mode = os.stat(path).st_mode
+        except OSError:
+            return False
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
     def children(self, path: str) -> list[str]:
         with translated(path):
             return os.listdir(path)
@@ -138,6 +146,9 @@ class RemoteFiles:
 
     def is_directory(self, path: str) -> bool:
         return bool(self.system.isdir(path))
+
+    def is_endless(self, path: str) -> bool:
+        return False
 
     def children(self, path: str) -> list[str]:
         with translated(path):

@@ -15,6 +15,8 @@ from weft.lib.ragged.tensor import RaggedTensor, is_ragged
 from weft.lib.ragged.value import RaggedTensorValue
 from weft.ops.array.array import placeholder as dense_placeholder
 
+_HIGHEST = 254  # dimensions that a tensor of TensorFlow's can have
+
 
 def constant(
     pylist: Any,
@@ -75,6 +77,8 @@ def _constant(
         return _scalar(dense, pylist, dtype, ragged_rank, inner_shape)
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
+    if ragged_rank is not None and ragged_rank > _HIGHEST:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be at most {_HIGHEST}")
     depth, deepest = _depths(pylist)
     _check_depths(pylist, depth, deepest, ragged_rank, inner_shape)
     inner_rank = 0 if inner_shape is None else len(inner_shape)

@@ -8,7 +8,8 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.ops.kit.shared import check_room, check_size, invalid
+from weft.ops.kit.room import check_room
+from weft.ops.kit.shared import check_size, invalid
 
 
 def sized(c: ShapeContext, batch: int | None, channels: int | None, size_input: int) -> Dims:

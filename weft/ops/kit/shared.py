@@ -76,15 +76,6 @@ def check_size(dims: Dims) -> Dims:
     return dims
 
 
-_LARGE = 1 << 28  # elements
-
-
-def check_room(dims: tuple[int, ...], dtype: Any) -> None:
-    """MemoryError if the system would not give so large an array, before much is done for it."""
-    if (s.size(dims) or 0) >= _LARGE:
-        np.empty(dims, dtype)  # memory that nobody writes to costs nothing
-
-
 def deprecated_alias(new_name: str, new: Any, old_name: str, old: Any) -> Any:
     """The value of a parameter that has an old name too."""
     if old is None:

@@ -391,8 +391,14 @@ def _kronecker(x: Tensor, y: Tensor) -> Tensor:
 def matrix_logarithm_(xp: Any, input: Array) -> Array:
     from scipy.linalg import logm
 
-    # In double precision, where SciPy is content with its own estimate of the error.
-    return _of_matrix(input, lambda x: logm(x.astype(np.complex128)))
+    def logarithm(matrix: Array) -> Array:
+        if not np.isfinite(matrix).all():  # SciPy would take roots of it for ever
+            return np.full(matrix.shape, complex(np.nan, np.nan))
+        # In double precision, where SciPy is content with its own estimate of the error.
+        found: Array = logm(matrix.astype(np.complex128))
+        return found
+
+    return _of_matrix(input, logarithm)
 
 
 @matrix_op(

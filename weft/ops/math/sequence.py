@@ -13,6 +13,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops.kit.declare import public
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 from weft.ops.math.casts import cast
 
@@ -56,7 +57,6 @@ def _range_shape(c: s.ShapeContext) -> s.Dims:
 
 
 _MANY = 1024
-_TOO_MANY = 1 << 48  # NumPy would count beyond its integers, and not notice
 
 
 @op(
@@ -73,8 +73,7 @@ def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -
         count = _range_length(start, limit, delta)
     except ValueError as error:
         raise invalid(str(error)) from None
-    if count > _TOO_MANY:
-        raise MemoryError(f"a range of {count} elements")
+    check_room([count], start.dtype)
     if start.dtype.kind in "iu":
         # Short ranges stay NumPy arrays, so that they can be axes; long ones bloat the program.
         numbers = (np if count <= _MANY else xp).arange(count, dtype=start.dtype)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors
+from weft.core.step_limits import looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 
 Array = np.ndarray
@@ -90,6 +92,9 @@ def ctc_beam_search_decoder_(
     xp: Any, inputs: Array, sequence_length: Array, *, beam_width: int, top_paths: int,
     merge_repeated: bool,
 ) -> Any:  # fmt: skip
+    for name, value in (("beam_width", beam_width), ("top_paths", top_paths)):
+        if value >= 1 << 31:
+            raise invalid(f"Attr {name} has value {value} out of range for an int32")
     _check(inputs, sequence_length)
     if top_paths > beam_width:
         raise invalid("requested more paths than the beam width.")
@@ -169,7 +174,8 @@ def _largest(values: Array, count: int) -> Array:
 def _beam_search(logits: Array, width: int, top: int) -> tuple[list[Path], Array]:
     """The `top` best label sequences of one element of the batch, and their log probabilities."""
     beam = _Beam()
-    for frame in logits:
+    for frame in looking_up(logits):
+        check_room((len(beam.paths), len(frame)), np.float64, times=8)  # and the paths themselves
         shifted = frame - frame.max()
         beam.step(shifted - np.log(np.exp(shifted).sum()), width)
     if top > len(beam.paths):

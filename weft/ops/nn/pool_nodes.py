@@ -152,7 +152,7 @@ def _largest(xp: Any, input: Array, *, data_format: str, **how: Any) -> Array:
     x = channels_last(xp, input, data_format)
     deep = depth(how["ksize"], data_format)
     if deep > 1:
-        if any(k > 1 for k in window.size):
+        if any(k > 1 for k in spatial(how["ksize"], data_format)):
             raise errors.UnimplementedError(
                 None,
                 None,

@@ -7,6 +7,7 @@ over the positions inside the image.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,23 @@ def windows(
     sizes = spatial(ksize, data_format)
     ones = (1,) * len(sizes)
     inner = spatial(dims, data_format)
-    return window_of(inner, sizes, spatial(strides, data_format), ones, padding)
+    return _trimmed(window_of(inner, sizes, spatial(strides, data_format), ones, padding))
+
+
+def _trimmed(window: Window) -> Window:
+    """The same windows without the taps that lie on the padding everywhere, which count nothing."""
+    if 0 in window.input or 0 in window.output:
+        return window
+    front = [
+        max(0, before - (count - 1) * stride)
+        for before, count, stride in zip(window.before, window.output, window.stride, strict=True)
+    ]
+    ends = [min(window.size[i], window.before[i] + window.input[i]) for i in window.axes]
+    return replace(
+        window,
+        size=tuple(end - first for end, first in zip(ends, front, strict=True)),
+        before=tuple(before - first for before, first in zip(window.before, front, strict=True)),
+    )
 
 
 def spatial_windows(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.core.errors import InvalidArgumentError
+from weft.core.step_limits import looking_up
 
 Array = Any
 Ints = tuple[int, ...]
@@ -84,7 +85,7 @@ def window_of(
     pads: Sequence[tuple[int, int]] | None = None,
 ) -> Window:
     """The windows over spatial sizes `input`; InvalidArgumentError where none would fit."""
-    output, before = [], []
+    output, before, steps = [], [], list(stride)
     for i, length in enumerate(input):
         edges = pads[i] if pads else (0, 0)
         out, front = padded_size(length, size[i], stride[i], dilation[i], padding, edges)
@@ -97,7 +98,10 @@ def window_of(
             )
         output.append(out)
         before.append(front)
-    shapes = (size, stride, dilation, before, input, output)
+        if out <= 1:  # the step to a window that is not there may be of any length
+            reach = max(length + front, (size[i] - 1) * dilation[i] + 1)
+            steps[i] = min(steps[i], reach)
+    shapes = (size, steps, dilation, before, input, output)
     return Window(*(tuple(int(v) for v in values) for values in shapes))
 
 
@@ -118,7 +122,7 @@ def taps(x: Array, window: Window, fill: float = 0) -> list[Array]:
     x = fit(x, window, fill)
     ones = (1,)
     found = []
-    for tap in window.taps:
+    for tap in looking_up(window.taps):
         begin = [t * d for t, d in zip(tap, window.dilation, strict=True)]
         end = [b + (window.output[i] - 1) * window.stride[i] + 1 for i, b in enumerate(begin)]
         limits = (x.shape[0], *end, x.shape[-1])
@@ -155,44 +159,62 @@ def spread(
         end = [begin[i] + length[i] for i in window.axes]
         return lax.slice(a, (0, *begin, 0), (a.shape[0], *end, a.shape[-1]))
 
+    by_remainder = _by_remainder(window)
+
     def phase(remainder: Ints) -> Array:
         """The input positions that lie `remainder` behind a multiple of the stride."""
         total = None
-        for tap in window.taps:
-            ahead = [t * d for t, d in zip(tap, window.dilation, strict=True)]
-            if any(a % s != r for a, s, r in zip(ahead, window.stride, remainder, strict=True)):
-                continue
-            shift = [a // s for a, s in zip(ahead, window.stride, strict=True)]
+        for tap, shift in looking_up(by_remainder.get(remainder, ())):
             value = term(tap, *(piece(a, shift) for a in padded))
             total = value if total is None else total + value
         return total
 
-    phases = [phase(r) for r in itertools.product(*map(range, window.stride))]
+    # No window reaches the phases behind these.
+    used = tuple(map(min, window.stride, window.extent))
+    phases = [phase(r) for r in itertools.product(*map(range, used))]
     some = next(p for p in phases if p is not None)
     phases = [jnp.zeros_like(some) if p is None else p for p in phases]
-    whole = _interleave(phases, window.stride)
+    whole = _interleave(phases, used, window.stride)
     end = [b + n for b, n in zip(window.before, window.input, strict=True)]
     return lax.slice(whole, (0, *window.before, 0), (whole.shape[0], *end, whole.shape[-1]))
 
 
-def _interleave(phases: list[Array], stride: Ints) -> Array:
-    """Position p of phase r becomes position p * stride + r, axis by axis from the last."""
+def _by_remainder(window: Window) -> dict[Ints, list[tuple[Ints, Ints]]]:
+    """The taps by how far behind a multiple of the stride they are, with that multiple."""
+    found: dict[Ints, list[tuple[Ints, Ints]]] = {}
+    for tap in window.taps:
+        pairs = [divmod(t * d, s) for t, d, s in _tds(tap, window)]
+        shift, remainder = zip(*pairs, strict=True)
+        found.setdefault(remainder, []).append((tap, shift))
+    return found
+
+
+def _interleave(phases: list[Array], used: Ints, stride: Ints) -> Array:
+    """Position p of phase r becomes position p * stride + r, axis by axis from the last.
+
+    There are `used` phases of each axis; the others are zero.
+    """
     import jax.numpy as jnp
 
     for axis in reversed(range(len(stride))):
         step = stride[axis]
         if step == 1:
             continue
-        groups = [phases[i : i + step] for i in range(0, len(phases), step)]
+        groups = [phases[i : i + used[axis]] for i in range(0, len(phases), used[axis])]
         at = axis + 1
         shape = groups[0][0].shape
         merged = (*shape[:at], shape[at] * step, *shape[at + 1 :])
-        phases = [jnp.stack(group, at + 1).reshape(merged) for group in groups]
+        empty = [(0, step - used[axis] if i == at + 1 else 0) for i in range(len(shape) + 1)]
+        phases = [jnp.pad(jnp.stack(group, at + 1), empty).reshape(merged) for group in groups]
     return phases[0]
 
 
 def _sds(window: Window) -> Iterator[tuple[int, int, int]]:
     return zip(window.size, window.dilation, window.stride, strict=True)
+
+
+def _tds(tap: Ints, window: Window) -> Iterator[tuple[int, int, int]]:
+    return zip(tap, window.dilation, window.stride, strict=True)
 
 
 def _nbs(window: Window) -> Iterator[tuple[int, int, int]]:

@@ -17,7 +17,7 @@ from weft.ops.control.mutex import Lock, Mutex
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_objects import Queue
 from weft.storage import lmdb
-from weft.storage.file_io import open_binary
+from weft.storage.file_io import open_binary, read_whole
 from weft.storage.tf_record import RecordReader, open_records, read_up_to
 
 Record = tuple[bytes, bytes]
@@ -223,8 +223,7 @@ class WholeFileReaderObject(Reader):
 
     def next(self) -> Record:
         assert self.work is not None
-        with open_binary(self.work) as file:
-            return self.work, file.read()
+        return self.work, read_whole(self.work)
 
 
 class FileReader(Reader):

@@ -206,8 +206,7 @@ def _scalars(c: ShapeContext) -> Any:
 )  # fmt: skip
 def read_file(xp: Any, ctx: Any, filename: Any) -> Any:
     """The content of the file `filename`."""
-    with file_io.open_binary(_name_of(filename)) as file:
-        return string_scalar(file.read())
+    return string_scalar(file_io.read_whole(_name_of(filename)))
 
 
 def _matching_shape(c: ShapeContext) -> Any:

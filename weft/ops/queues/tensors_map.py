@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.core.step_limits import looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -17,6 +18,7 @@ from weft.graph.shape_fn import ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.ops.kit.resource_names import named_or_node
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_values import owned, show_types
 
@@ -113,10 +115,13 @@ def add_many_sparse_to_tensors_map(
             f"Received unexpected column 0 value in input SparseTensor: {row} < 0 or >= N (="
             f" {count})"
         )
+    check_room([count], np.int64, times=64)  # a row is an entry of three arrays
     store, inner = _map(ctx), np.array(sparse_shape[1:])
+    order = np.argsort(rows, kind="stable")
+    ends = np.searchsorted(rows[order], np.arange(count), side="right").tolist()
     handles = []
-    for row in range(count):
-        here = rows == row
+    for start, end in looking_up(itertools.pairwise([0, *ends])):
+        here = order[start:end]
         handles.append(store.add((sparse_indices[here, 1:], sparse_values[here], inner)))
     return np.array(handles, np.int64)
 

@@ -15,6 +15,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 from weft.ops.ragged.copying import gathered_rows
 
@@ -22,7 +23,6 @@ _SPLITS = "Tsplits: {int32, int64} = int64"
 
 
 _MOST = 2**63 - 1
-_TOO_MANY = 1 << 48
 
 
 def ranges(starts: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -85,8 +85,7 @@ def _range_sizes(starts: Any, limits: Any, deltas: Any) -> np.ndarray:
     count = np.where(none, 0, count)
     if not (count <= _MOST).all():
         raise invalid(f"Requires ((limit - start) / delta) <= {_MOST}")
-    if count.sum(dtype=np.float64) > _TOO_MANY:
-        raise MemoryError(f"ranges of {count.sum(dtype=np.float64):g} elements")
+    check_room([int(count.sum(dtype=np.float64))], starts.dtype)
     return count.astype(np.int64)
 
 

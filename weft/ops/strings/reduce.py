@@ -15,6 +15,7 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
 from weft.ops.kit.string_arrays import flat, strings
 
@@ -136,6 +137,9 @@ def unsorted_segment_join_(
     _check_segments(array.shape, ids.shape)
     inner = array.shape[ids.ndim :]
     columns = int(np.prod(inner, dtype=np.int64))
+    if count < 0:
+        raise invalid(f"Number of segments must be non-negative but got {count}")
+    check_room((count, *inner), object, times=4)  # a list and a string for each
     parts: list[list[bytes]] = [[] for _ in range(count * columns)]
     rows = array.reshape(ids.size, columns).tolist()
     for segment, row in zip(ids.ravel().tolist(), rows, strict=True):

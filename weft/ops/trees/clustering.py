@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.core.step_limits import limits, looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -109,7 +110,8 @@ def _drawn(
     sums = np.cumsum(distances)
     found: tuple[int, Array] = (0, distances)
     best = math.inf
-    for _ in range(1 + retries):
+    # TensorFlow counts in 32 bits, whatever it was given.
+    for _ in looking_up(range(int(np.int64(1 + retries % 2**32).astype(np.int32)))):
         index = _candidate(words, drawn, sums)
         closer = np.minimum(distances, norms - points @ points[index] + norms[index])
         potential = float(closer.sum())
@@ -122,6 +124,7 @@ def _candidate(words: Iterator[int], drawn: list[int], sums: Array) -> int:
     if not drawn:
         return _below(words, len(sums))
     while True:
+        limits.check()
         index = int(np.searchsorted(sums, _fraction(words) * sums[-1], side="right"))
         if index not in drawn:
             return min(index, len(sums) - 1)

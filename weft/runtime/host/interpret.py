@@ -13,9 +13,11 @@ from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind
 from weft.graph.op_def import FuncRef
 from weft.graph.operation import Operation
+from weft.ops.kit.room import exhausted
 from weft.passes.client_graph import Edge, Node
 from weft.passes.ref_reads import is_reference
 from weft.passes.resource_edges import is_cell
+from weft.runtime.host.expected_shapes import check_expected
 from weft.runtime.resources import ResourceStore
 
 
@@ -147,6 +149,7 @@ def run_nodes_observed(
         start = time.perf_counter()
         try:
             inputs = [values[i] for i in item.ins]
+            check_expected(item.node, inputs)
             with np.errstate(all="ignore"):
                 outputs = run_one(item, inputs, store)
             if flags.CHECK:
@@ -203,8 +206,8 @@ def located(error: Exception, node: Node) -> Exception:
             op, name = reader, reader.name
         kind: Any = type(error)
         message = error.message
-    elif isinstance(error, MemoryError) or "array is too big" in str(error):
-        kind, message = errors.ResourceExhaustedError, f"out of memory: {error}"
+    elif (found := exhausted(error)) is not None:
+        kind, message = errors.ResourceExhaustedError, found.message
     elif isinstance(error, NotImplementedError):
         kind, message = errors.UnimplementedError, str(error)
     else:

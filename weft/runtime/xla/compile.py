@@ -12,18 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from weft.core import errors, flags
+from weft.core import errors, flags, machine
 from weft.core.errors import raise_from
 from weft.graph.kernel_call import bind, flat_arg_names
 from weft.graph.op_def import OpDef
 from weft.ops.kit.target import tracing_for
 from weft.passes.client_graph import Edge
+from weft.passes.control_flow.fold import subgraphs
 from weft.passes.control_flow.structured_nodes import has_loops
 from weft.passes.devices import describe
 from weft.passes.regions.units import Unit
 from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
 from weft.runtime.xla.cut_fusion import compute_once
+from weft.runtime.xla.interrupts import interruptible
+from weft.runtime.xla.lower import CannotLower
+from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
 
@@ -98,7 +102,8 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     jax = load()
     info = describe(f"/device:{device.platform if device is not None else 'cpu'}:0")
     trace = Tracer(unit, cells, dict(spec.static), spec.factor, info)
-    trace.says_done = not unit.outputs and (device is None or device.platform == "cpu")
+    on_host = device is None or device.platform == "cpu"
+    trace.says_done = not unit.outputs and on_host
     written = list(unit.cells.values())
     sharding = jax.sharding.SingleDeviceSharding(device) if device is not None else None
     arrays = [_abstract(jax, cell, sharding) for cell in spec.cells]
@@ -112,34 +117,58 @@ def compile_region(unit: Unit, cells: list[Variable], spec: Spec, device: Any = 
     platform = None if device is None else device.platform
     with warnings.catch_warnings(), _precision(jax), tracing_for(platform):
         warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
-        lowered = jitted.lower(donated, kept, inputs, rngs, switch)
+        args = donated, kept, inputs, rngs, switch
+        lowered = _lowered(jitted, trace, args)
         leaves_as_they_were = trace.objects.watched or (trace.checked and trace.reshapes)
         if (trace.objects.guessed or leaves_as_they_were) and donated:
             # It may have to be called again with the same variables, or leave them as they were.
-            lowered = jax.jit(trace.run).lower(donated, kept, inputs, rngs, switch)
-        if device is None or device.platform == "cpu":
+            lowered = _lowered(jax.jit(trace.run), trace, args)
+        if on_host:
             compute_once(lowered.compiler_ir())
         try:
             executable = _compiled(lowered)
         except Exception as error:
             raise_from(translate(error), error)
     factor = spec.factor if trace.objects.guessed else 0
+    if on_host:
+        _check_loops(unit, executable)
+        executable = guarded(executable, trace.largest)
     return Program(
         executable, trace.rng_blocks, trace.reshapes, trace.leaving, factor, trace.says_done,
         trace.objects.watched, trace.checked, trace.beforehand,
     )  # fmt: skip
 
 
+def _lowered(jitted: Any, trace: Tracer, args: tuple[Any, ...]) -> Any:
+    """The traced program in XLA's terms, unless XLA cannot count its bytes."""
+    try:
+        traced = jitted.trace(*args)
+    except errors.ResourceExhaustedError as error:
+        error.__dict__.pop("__notes__", None)  # jax adds a word on its frames
+        raise error.with_traceback(None) from None
+    if not is_countable(traced.jaxpr):
+        # What is inside of kernels may not be there on the host: the interpreter will tell.
+        raise CannotLower(trace.largest.node or trace.unit.nodes[0], "more bytes than XLA counts")
+    return traced.lower()
+
+
+def _check_loops(unit: Unit, executable: Any) -> None:
+    """A loop may be given more room than it uses: if there can be none, it is interpreted."""
+    loop = next((node for node in unit.nodes if subgraphs(node)), None)
+    if loop is not None and need(executable) > machine.memory():
+        raise CannotLower(loop, "more room than the machine has memory")
+
+
 def _compiled(lowered: Any) -> Any:
     """XLA's assembler for GPUs is a program of its own, which now and then fails to start."""
     for _ in range(_ASSEMBLER_ATTEMPTS):
         try:
-            return lowered.compile()
+            return interruptible(lowered.compile)
         except Exception as error:
             if "Failed to launch ptxas" not in str(error):
                 raise
             time.sleep(0.1)
-    return lowered.compile()
+    return interruptible(lowered.compile)
 
 
 def _precision(jax: Any) -> Any:
@@ -166,18 +195,30 @@ def single_op(definition: OpDef, attrs: dict[str, Any]) -> Callable[..., Sequenc
     programs: dict[Any, Any] = {}
 
     def call(xp: Any, inputs: Sequence[Any]) -> Sequence[np.ndarray]:
-        jax = load()
         fixed = {i: np.asarray(inputs[i]) for i in static}
-        key = tuple((i, v.shape, v.tobytes()) for i, v in fixed.items())
+        moving = [None if i in fixed else v for i, v in enumerate(inputs)]
+        specs = tuple(None if v is None else (np.shape(v), v.dtype) for v in moving)
+        key = tuple((i, v.shape, v.tobytes()) for i, v in fixed.items()), specs
         if key not in programs:
             if len(programs) > 64:
                 programs.clear()
-            programs[key] = jax.jit(_one(definition, attrs, fixed))
-        moving = [None if i in fixed else v for i, v in enumerate(inputs)]
-        with _precision(jax):
-            return [np.asarray(v) for v in programs[key](moving)]
+            programs[key] = _compiled_alone(_one(definition, attrs, fixed), specs)
+        return [np.asarray(v) for v in programs[key](moving)]
 
     return call
+
+
+def _compiled_alone(run: Callable[..., Any], specs: Sequence[Any]) -> Callable[..., Any]:
+    """`run`, a function of a list of arrays, compiled for these shapes and types."""
+    jax, largest = load(), Largest(on_host=True)
+    with _precision(jax):
+        traced = jax.jit(run).trace([_abstract(jax, spec, None) for spec in specs])
+    for aval in traced.jaxpr.out_avals:
+        if (error := largest.note(None, [aval])) is not None:
+            raise error
+    if not is_countable(traced.jaxpr):
+        raise largest.error()
+    return guarded(_compiled(traced.lower()), largest)
 
 
 def _one(definition: OpDef, attrs: dict[str, Any], fixed: dict[int, np.ndarray]) -> Any:

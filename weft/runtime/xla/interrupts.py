@@ -1,18 +1,88 @@
 """Keyboard interrupts while the main thread is inside of XLA.
 
 Python tells its main thread alone of a signal, and only when that is back in Python. But it also
-writes to a file, at once, and another thread can read that.
+writes to a file, at once, and another thread can read that: so programs that run are stopped. And
+what cannot be stopped, as compiling, is done by another thread, for which the main one waits.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import os
 import signal
+import sys
 import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from weft.core import errors
 from weft.runtime.limits import Step
+
+T = TypeVar("T")
+_left: list[_Work] = []  # threads that somebody was to wait for and does not any more
+
+
+def interruptible(work: Callable[[], T]) -> T:
+    """What `work` gives, or raises; an interrupt of the main thread does not wait for its end."""
+    if threading.get_ident() != threading.main_thread().ident:
+        return work()
+    thread = _Work(work)
+    try:
+        thread.start()
+        thread.done.wait()
+        thread.join()
+    except BaseException:
+        _leave(thread)
+        raise
+    if thread.error is not None:
+        raise thread.error
+    found: T = thread.result
+    return found
+
+
+class _Work(threading.Thread):
+    """A call on a thread of its own."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__(name="weft-compile", daemon=True)
+        self.done = threading.Event()
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._work = work
+
+    def run(self) -> None:
+        try:
+            self.result = self._work()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+
+def _leave(thread: _Work) -> None:
+    """Lets a thread go on by itself: jax must not be taken from under it when Python ends."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from jax._src import api
+
+        atexit.unregister(api.clean_up)
+    _left.append(thread)
+
+
+@atexit.register
+def _end() -> None:
+    """Ends a process that a thread is still busy in: at once if an interrupt is why it ends."""
+    if not any(thread.is_alive() for thread in _left):
+        return
+    if isinstance(getattr(sys, "last_value", None), KeyboardInterrupt):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    for thread in _left:
+        thread.join()
 
 
 def tell_of_interrupts(step: Step | None) -> None:

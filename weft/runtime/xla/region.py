@@ -273,7 +273,9 @@ class Region:
         except CannotLower as error:
             reason = str(error).partition("\n")[0]
             report.say(3, lambda: f"not compiled: {reason}")
-            # A mistake of the user's is raised here: another step may well be compiled.
+            # A mistake of the user's is raised here: another step may well be compiled. What did
+            # not fit a program is looked at once more, as on a first run.
+            entry.runs = 1
             self._interpret(entry, values)
             self.cannot_compile = error
             self.refuse(error.node)

@@ -25,6 +25,7 @@ from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
 from weft.runtime.xla.lower import CannotLower, lower
+from weft.runtime.xla.room import Largest
 from weft.runtime.xla.traced_state import Cell, Objects
 
 LARGE = 1 << 18  # elements
@@ -50,6 +51,8 @@ class Tracer:
         self.leaving: list[Any] = []
         self.reshapes = False
         self.says_done = False
+        self.largest = Largest(on_host=device.device_type == "CPU")
+        self._depth = 0  # how many loops and branches are around what is traced
 
     @property
     def checked(self) -> bool:
@@ -107,9 +110,11 @@ class Tracer:
     def run_graph(self, graph: ClientGraph, args: Sequence[Any]) -> list[Any]:
         """Traces the graph inside a loop or conditional."""
         values: dict[Edge, Any] = dict(zip(graph.feeds, args, strict=True))
+        self._depth += 1
         for node in schedule(graph):
             if node.type != "_Arg":
                 self._run_node(node, values)
+        self._depth -= 1
         return [_deref(values[edge]) for edge in graph.fetches]
 
     def _cells(self, donated: list[Any], kept: list[Any]) -> dict[Edge, TracedCell]:
@@ -130,6 +135,9 @@ class Tracer:
         except Exception as error:
             # Whether the user is wrong or the kernel cannot be traced, the interpreter will tell.
             raise CannotLower(node, f"{type(error).__name__}: {error}") from error
+        if (too_large := self.largest.note(node, outputs)) is not None:
+            # A loop or a branch may never come there.
+            raise CannotLower(node, str(too_large)) if self._depth else too_large
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)

@@ -1,0 +1,141 @@
+"""Inputs and attributes that a kernel would loop over for ever: an error, or the result at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.core.step_limits import looking_up
+from weft.runtime.limits import until
+
+raw = tf.raw_ops
+
+
+def run(fetches: Any, feeds: Any = None) -> Any:
+    with tf.Session() as session:
+        return session.run(fetches, feeds)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [[[-np.inf]], [[np.nan]], [[1, np.inf], [0, 1]], [[1, np.nan], [0, 1]], [[-np.inf, 1], [2, 3]]],
+)
+def test_logarithms_of_what_is_not_finite(matrix: Any) -> None:
+    found = run(raw.MatrixLogarithm(input=np.array([matrix, np.eye(len(matrix))], np.complex128)))
+    assert np.isnan(found[0].real).all() and np.isnan(found[0].imag).all()
+    np.testing.assert_allclose(found[1], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [2**31, 2**40, 2**62])
+def test_beams_wider_than_tensorflow_counts(width: int) -> None:
+    scores = np.zeros([40, 1, 5], np.float32)
+    decoded = raw.CTCBeamSearchDecoder(
+        inputs=scores, sequence_length=[40], beam_width=width, top_paths=1
+    )
+    words = f"Attr beam_width has value {width} out of range for an int32"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        run(decoded.log_probability)
+
+
+def test_a_beam_that_grows_without_end_is_ended() -> None:
+    scores = np.zeros([400, 1, 30], np.float32)
+    decoded = raw.CTCBeamSearchDecoder(
+        inputs=scores, sequence_length=[400], beam_width=2**16, top_paths=1
+    )
+    config = tf.ConfigProto(operation_timeout_in_ms=300)
+    with tf.Session(config=config) as session, pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(decoded.log_probability)
+
+
+@pytest.mark.parametrize("retries", [2**62, -(2**62), 2**32 + 1, 2**31])
+def test_centers_drawn_again_and_again(retries: int) -> None:
+    points = np.arange(8, dtype=np.float32).reshape(4, 2)
+    found = run(
+        raw.KmeansPlusPlusInitialization(
+            points=points, num_to_sample=2, seed=1, num_retries_per_sample=retries
+        )
+    )
+    assert all(row.tolist() in points.tolist() for row in found)
+
+
+@pytest.mark.parametrize("rows", [2**40, 2**62])
+def test_rows_of_a_sparse_tensor_that_nobody_can_keep(rows: int) -> None:
+    handles = raw.AddManySparseToTensorsMap(
+        sparse_indices=np.array([[0, 0]]), sparse_values=[1.0], sparse_shape=np.array([rows, 1])
+    )
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=rf"shape\[{rows}\] and type int64"):
+        run(handles)
+
+
+def test_rows_of_a_sparse_tensor_in_any_order() -> None:
+    indices, values = np.array([[2, 1], [0, 3], [2, 0]]), np.array([1.0, 2.0, 3.0])
+    handles = raw.AddManySparseToTensorsMap(
+        sparse_indices=indices, sparse_values=values, sparse_shape=np.array([4, 5]),
+        shared_name="rows",
+    )  # fmt: skip
+    taken = raw.TakeManySparseFromTensorsMap(
+        sparse_handles=handles, dtype=tf.float64, shared_name="rows"
+    )
+    found = run(taken)
+    assert found.sparse_indices.tolist() == [[0, 3], [2, 1], [2, 0]]
+    assert found.sparse_values.tolist() == [2, 1, 3]
+    assert found.sparse_shape.tolist() == [4, 5]
+
+
+def test_segments_that_nobody_can_keep() -> None:
+    count = tf.placeholder(tf.int64, [])
+    joined = tf.strings.unsorted_segment_join(["a", "b"], [0, 1], count)
+    words = r"OOM when allocating tensor with shape\[1099511627776\] and type string"
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=words):
+        run(joined, {count: 2**40})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be non-negative but got -1"):
+        run(joined, {count: -1})
+    assert run(joined, {count: 3}).tolist() == [b"a", b"b", b""]
+
+
+@pytest.mark.parametrize("nested", [[], [[]], [[1]]])
+@pytest.mark.parametrize("rank", [255, 2**62])
+def test_more_dimensions_than_a_tensor_has(nested: Any, rank: int) -> None:
+    for make in (tf.ragged.constant, tf.ragged.constant_value):
+        with pytest.raises(ValueError, match=f"Invalid ragged_rank={rank}: must be at most 254"):
+            make(nested, ragged_rank=rank)
+
+
+def test_pipes_and_devices_are_read_as_far_as_they_are_long(tmp_path: Any) -> None:
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    assert run(tf.io.read_file(pipe)) == b""
+    assert run(tf.io.read_file("/dev/zero")) == b""
+    names = tf.train.string_input_producer([pipe], num_epochs=1, shuffle=False)
+    value = tf.WholeFileReader().read(names)[1]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        assert session.run(value) == b""
+        coordinator.request_stop()
+        coordinator.join(threads)
+
+
+def test_a_loop_looks_at_the_end_of_its_step() -> None:
+    with pytest.raises(tf.errors.DeadlineExceededError), until(time.monotonic() - 1):
+        list(looking_up(range(3)))
+    assert list(looking_up(range(3))) == [0, 1, 2]
+
+
+def test_a_pattern_holds_nobody_up() -> None:
+    text = tf.placeholder(tf.string, [None])
+    matches = tf.strings.regex_full_match(text, "(a+)+b")
+    done = threading.Event()
+    thread = threading.Thread(target=done.set)
+    with tf.Session() as session:
+        thread.start()
+        found = session.run(matches, {text: ["a" * 5000 + "!", "a" * 5000 + "b"]})
+    thread.join()
+    assert found.tolist() == [False, True] and done.is_set()

@@ -1,0 +1,71 @@
+"""An interrupt while XLA compiles: the process ends at once, by the signal, and cleanly."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from weft.runtime.xla.interrupts import interruptible
+
+PROGRAM = """
+import atexit, signal, sys, time
+# A shell may start what is in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import numpy as np, weft as tf
+from weft.runtime.xla import compile as compiling
+
+x = tf.placeholder(tf.float32, [None, 300])
+y = tf.matmul(x, x, transpose_b=True)
+atexit.register(lambda: print("at exit"))
+def forever():
+    print("compiling", flush=True)
+    time.sleep({seconds})
+with tf.Session() as session:
+    for _ in range(3):
+        session.run(y, {{x: np.ones([300, 300])}})
+    compiling._compiled = lambda lowered: compiling.interruptible(forever)
+    try:
+        for _ in range(3):
+            session.run(y, {{x: np.ones([301, 300])}})
+    except KeyboardInterrupt:
+        print("interrupted")
+        {then}
+"""
+
+
+def interrupted(seconds: float, then: str) -> tuple[int, list[str], str]:
+    """Exit code, output and complaints of a program that is interrupted while it compiles."""
+    command = [sys.executable, "-c", PROGRAM.format(seconds=seconds, then=then)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "compiling\n"
+    process.send_signal(signal.SIGINT)
+    output, complaints = process.communicate()
+    return process.returncode, output.split("\n")[:-1], complaints
+
+
+def test_an_interrupt_ends_the_process() -> None:
+    code, output, complaints = interrupted(3600, "raise")
+    assert code == -signal.SIGINT
+    assert output == ["interrupted", "at exit"]
+    assert complaints.splitlines()[-1] == "KeyboardInterrupt"
+
+
+def test_a_program_that_goes_on_ends_as_it_likes() -> None:
+    code, output, complaints = interrupted(1, "sys.exit(3)")
+    assert (code, output, complaints) == (3, ["interrupted", "at exit"], "")
+
+
+def test_what_is_done_elsewhere_comes_back() -> None:
+    assert interruptible(threading.current_thread) is not threading.main_thread()
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0)
+    found = []
+    other = threading.Thread(target=lambda: found.append(interruptible(threading.current_thread)))
+    other.start()
+    other.join()
+    assert found == [other]  # nobody interrupts any but the main thread

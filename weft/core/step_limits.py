@@ -1,0 +1,69 @@
+"""Until when a step may run, for whoever loops in one: the thread of a step knows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from weft.core.errors import DeadlineExceededError, OpError
+
+T = TypeVar("T")
+
+
+def too_late(awaited: Iterable[str] = ()) -> OpError:
+    """The error of a step that waited for these when its time was up."""
+    names = ", ".join(sorted(awaited))
+    message = "Timed out waiting for notification" + (f": {names}" if names else "")
+    return DeadlineExceededError(None, None, message)
+
+
+class Steps(Protocol):
+    """The steps of a session, as each of them knows these."""
+
+    def check(self) -> None:
+        """Raises if they must end."""
+
+    def add(self, step: Any) -> None:
+        """One more is under way, which can be ended."""
+
+    def remove(self, step: Any) -> None:
+        """That one is over."""
+
+
+class _Limits(threading.local):
+    """When the step of this thread must be over, by time.monotonic; None if there is no limit.
+
+    `running`: the steps of its session, where it is known.
+    """
+
+    deadline: float | None = None
+    running: Steps | None = None
+
+    def check(self) -> None:
+        if self.running is not None:
+            self.running.check()
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise too_late()
+
+    @contextmanager
+    def not_counted(self) -> Iterator[None]:
+        """The time that a step may take does not pass inside."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            if self.deadline is not None:
+                self.deadline += time.monotonic() - start
+
+
+limits = _Limits()
+
+
+def looking_up(items: Iterable[T]) -> Iterator[T]:
+    """The items, for a loop that may be long: between two of them the step can end."""
+    for item in items:
+        limits.check()
+        yield item

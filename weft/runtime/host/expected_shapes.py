@@ -1,0 +1,83 @@
+"""The shapes that a node's outputs will have, by its shape rule and the inputs it is about to get.
+
+Whether there is memory for them is asked before the kernel runs: a system may promise memory that
+it does not have, and end the process that then uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.core.dtypes import DType
+from weft.graph.operation import Operation
+from weft.graph.shape_fn import Dims, ShapeContext, known, size
+from weft.ops.kit.room import byte_count, check_room
+from weft.passes.client_graph import Node
+
+_SMALL = 1 << 24  # bytes
+
+
+class _GivenInputs(ShapeContext):
+    """What a shape rule asks, answered by arrays."""
+
+    __slots__ = ("_inputs", "_node")
+
+    def __init__(self, node: Node, inputs: Sequence[Any]) -> None:
+        self._node, self._inputs, self.attrs = node, inputs, node.attrs
+
+    @property
+    def num_inputs(self) -> int:
+        return len(self._inputs)
+
+    @property
+    def num_outputs(self) -> int:
+        return len(self._node.dtypes)
+
+    @property
+    def op(self) -> Operation:
+        assert self._node.op is not None
+        return self._node.op
+
+    def dims(self, i: int) -> Dims:
+        dims: Dims = np.shape(self._inputs[i])
+        return dims
+
+    def dtype(self, i: int) -> DType:
+        source, index = self._node.inputs[i]
+        return source.dtypes[index]
+
+    def value(self, i: int) -> np.ndarray | None:
+        return np.asarray(self._inputs[i])
+
+    def partial(self, i: int) -> Dims:
+        return tuple(None if n == -1 else int(n) for n in np.ravel(self._inputs[i]))
+
+
+def check_expected(node: Node, inputs: Sequence[Any]) -> None:
+    """ResourceExhaustedError if there is no memory for what a node is about to make."""
+    pairs = list(zip(node.dims, node.dtypes, strict=True))
+    if all(known(dims) and _is_small(dims, dtype) for dims, dtype in pairs):
+        return
+    found = _expected(node, inputs)
+    for dims, dtype in zip(found, node.dtypes, strict=False):
+        # More elements than integers number are the kernel's own to refuse.
+        if dims is not None and 0 <= (size(dims) or 0) < 1 << 63:
+            check_room([d or 0 for d in dims], dtype.base_dtype.np_storage)
+
+
+def _is_small(dims: Any, dtype: DType) -> bool:
+    return byte_count(dims, dtype.base_dtype.np_storage) < _SMALL
+
+
+def _expected(node: Node, inputs: Sequence[Any]) -> Sequence[Dims]:
+    rule = node.definition.shape_rule
+    if rule is None or not inputs:
+        return ()
+    try:
+        found = rule(_GivenInputs(node, inputs))
+    except Exception:
+        return ()  # inputs that do not fit: the kernel says so in its own words
+    return found if type(found) is list else [found]
