@@ -16,8 +16,17 @@ def not_too_deep(read: Callable[[], T]) -> T:
     """What `read` returns; ValueError where a configuration is nested deeper than Python goes."""
     try:
         return read()
-    except RecursionError:
+    except Exception as error:
+        if not _is_too_deep(error):
+            raise
         raise ValueError("The configuration of a model is nested too deeply to be read") from None
+
+
+def _is_too_deep(error: BaseException | None) -> bool:
+    """Whether it is a RecursionError, or what a library has made of one."""
+    while error is not None and not isinstance(error, RecursionError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def parse_json(text: Any) -> Any:
