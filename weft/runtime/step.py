@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags
+from weft.core.errors import raise_from
+from weft.core.exceptions import as_public
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -70,7 +72,25 @@ class StepRunner:
         metadata: Any = None,
         key: Any = None,
     ) -> list[Any]:
-        """One step. `key` stands for (fetches, targets) in the cache of plans."""
+        """One step. `key` stands for (fetches, targets) in the cache of plans.
+
+        None but TensorFlow's errors come out, also where planning meets a graph without sense.
+        """
+        try:
+            return self._step(fetches, targets, feeds, values, options, metadata, key)
+        except Exception as error:
+            raise_from(as_public(error), error)
+
+    def _step(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: tuple[Tensor, ...],
+        values: Sequence[Any],
+        options: Any,
+        metadata: Any,
+        key: Any,
+    ) -> list[Any]:
         if self._counts:
             options = self._count_step(options)
         plan = self._plans.get((key, feeds))
@@ -178,7 +198,10 @@ class StepRunner:
         """Declares a step that comes in several calls."""
         from weft.runtime.partial_run import PartialRun
 
-        return PartialRun(self, fetches, targets, feeds)
+        try:
+            return PartialRun(self, fetches, targets, feeds)
+        except Exception as error:
+            raise_from(as_public(error), error)
 
     def kept(self, handle: str, dtype: Any) -> Any:
         """A tensor that the session keeps under a handle."""
