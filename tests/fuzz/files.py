@@ -69,7 +69,6 @@ READERS = {
         "print(list(tf.python_io.tf_record_iterator(folder + '/records')))",
         "d = tf.data.TFRecordDataset(folder + '/records').make_one_shot_iterator().get_next();"
         " [session.run(d) for _ in range(5)]",
-        "print(list(tf.train.summary_iterator(folder + '/records')))",
     ),
     "zipped": (
         "print(list(tf.python_io.tf_record_iterator(folder + '/records',"

@@ -45,7 +45,9 @@ def _change(rng: random.Random, graph_def: Any) -> None:
         texts = (other, f"^{other}", f"{other}:1", f"{other}:999", "", "nobody", ":", "^")
         node.input.append(rng.choice(texts))
     elif way < 0.85:
-        node.op = rng.choice(sorted(REGISTRY) if rng.random() < 0.7 else [n.op for n in graph_def.node])
+        node.op = rng.choice(
+            sorted(REGISTRY) if rng.random() < 0.7 else [n.op for n in graph_def.node]
+        )
     else:
         key = rng.choice(["_class", "_output_shapes", "T", "dtype", "N", "shape", "value"])
         source = rng.choice(graph_def.node)

@@ -112,7 +112,7 @@ def _tensor(rng: random.Random, dtype: DType, is_ref: bool, dims: Any) -> str:
 
 def _given(rng: random.Random, value: str, dtype: DType) -> str:
     """As a constant, or as something that is known only in a step."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.7:
         return f"fed({value}, tf.{dtype.name})"
     return f"tf.constant({value}, tf.{dtype.name})"
 

@@ -74,7 +74,6 @@ class Worker:
         self._read(120)
 
     def run(self, program: str) -> str | None:
-        """The finding of a program, if it has one."""
         self.count += 1
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(program) + "\n")
@@ -118,15 +117,16 @@ class Fuzzer:
     def run(self, seed: str) -> Finding | None:
         program = program_of(seed)
         self.counts[seed.split()[0]] += 1
-        text = self._tried(program)
+        text = self.tried(program)
         if text is None:
             return None
         if not text.startswith(("raw", "Internal")):
             self.close()  # it may have been those before it: once more, alone
-            text = self._tried(program)
+            text = self.tried(program)
         return Finding(seed, text, program) if text is not None else None
 
-    def _tried(self, program: str) -> str | None:
+    def tried(self, program: str) -> str | None:
+        """The finding of a program, if it has one."""
         if self.worker is None or self.worker.is_spent:
             self.close()
             self.worker = Worker(self.limits)

@@ -11,10 +11,10 @@ from weft.core.errors import InvalidArgumentError, NotFoundError, raise_from
 from weft.core.exceptions import as_value_error
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
+from weft.graph.attr_kinds import check_attr_kinds
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import find, import_library
 from weft.graph.graph import PRODUCER_VERSION, Graph, name_scope
-from weft.graph.attr_kinds import check_attr_kinds
 from weft.graph.graph_def import attr_from_proto
 from weft.graph.input_types import input_types, mismatch, type_text
 from weft.graph.op_def import REGISTRY, OpDef, signature
