@@ -16,7 +16,8 @@ import numpy as np, weft as tf
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 graph_def = GraphDef.FromString({data!r})
-with tf.Graph().as_default() as graph, tf.Session(config=ConfigProto(operation_timeout_in_ms=4000)) as session:
+config = ConfigProto(operation_timeout_in_ms=4000)
+with tf.Graph().as_default() as graph, tf.Session(config=config) as session:
     tf.import_graph_def(graph_def, name="")
     operations = graph.get_operations()
     wanted = operations[{pick} % len(operations)]
@@ -45,9 +46,8 @@ def _change(rng: random.Random, graph_def: Any) -> None:
         texts = (other, f"^{other}", f"{other}:1", f"{other}:999", "", "nobody", ":", "^")
         node.input.append(rng.choice(texts))
     elif way < 0.85:
-        node.op = rng.choice(
-            sorted(REGISTRY) if rng.random() < 0.7 else [n.op for n in graph_def.node]
-        )
+        others = [n.op for n in graph_def.node]
+        node.op = rng.choice(sorted(REGISTRY) if rng.random() < 0.7 else others)
     else:
         key = rng.choice(["_class", "_output_shapes", "T", "dtype", "N", "shape", "value"])
         source = rng.choice(graph_def.node)

@@ -17,14 +17,15 @@ from weft.graph.op_def import REGISTRY, OpDef
 GRAPH = """\
 import numpy as np, weft as tf
 from tensorboard.compat.proto.config_pb2 import ConfigProto
-with tf.Graph().as_default(), tf.Session(config=ConfigProto(operation_timeout_in_ms=4000)) as session:
+config = ConfigProto(operation_timeout_in_ms=4000)
+with tf.Graph().as_default(), tf.Session(config=config) as session:
     feeds = {{}}
     def fed(value, dtype):
         tensor = tf.placeholder(dtype); feeds[tensor] = value; return tensor
     made = tf.raw_ops.{op}({arguments})
-    wanted = tf.get_default_graph().get_operations()[-1]
-    wanted = [t for t in wanted.outputs if t.dtype.base_dtype not in (tf.resource, tf.variant)] or wanted
-    for _ in range(2): session.run(wanted, feeds)
+    op = tf.get_default_graph().get_operations()[-1]
+    wanted = [t for t in op.outputs if t.dtype.base_dtype not in (tf.resource, tf.variant)]
+    for _ in range(2): session.run(wanted or op, feeds)
 """
 EAGER = """\
 import numpy as np, weft as tf
@@ -38,7 +39,8 @@ HANDLES = (
     "tf.raw_ops.HashTableV2(key_dtype=tf.string, value_dtype=tf.int64)",
     "tf.raw_ops.StackV2(max_size=2, elem_type=tf.float32)",
     "tf.raw_ops.TensorArrayV3(size=2, dtype=tf.float32)[0]",
-    "tf.raw_ops.IteratorV2(shared_name='', container='', output_types=[tf.float32], output_shapes=[[]])",
+    "tf.raw_ops.IteratorV2(shared_name='', container='', output_types=[tf.float32],"
+    " output_shapes=[[]])",
     "fed(np.array(3), tf.resource)",
 )
 VARIANTS = (

@@ -73,12 +73,12 @@ class Worker:
         )  # fmt: skip
         self._read(120)
 
-    def run(self, program: str) -> str | None:
+    def run(self, program: str, seconds: float) -> str | None:
         self.count += 1
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(program) + "\n")
         self.process.stdin.flush()
-        return self._read(self.limits.seconds)
+        return self._read(seconds)
 
     @property
     def is_spent(self) -> bool:
@@ -121,17 +121,18 @@ class Fuzzer:
         if text is None:
             return None
         if not text.startswith(("raw", "Internal")):
-            self.close()  # it may have been those before it: once more, alone
-            text = self.tried(program)
+            # It may have been those before it, or a busy machine: once more, alone, with more time.
+            self.close()
+            text = self.tried(program, 3 * self.limits.seconds)
         return Finding(seed, text, program) if text is not None else None
 
-    def tried(self, program: str) -> str | None:
+    def tried(self, program: str, seconds: float | None = None) -> str | None:
         """The finding of a program, if it has one."""
         if self.worker is None or self.worker.is_spent:
             self.close()
             self.worker = Worker(self.limits)
         try:
-            return self.worker.run(program)
+            return self.worker.run(program, seconds or self.limits.seconds)
         except BrokenPipeError:
             return "the process ended before it read the program"
 
