@@ -25,7 +25,12 @@ with tf.Graph().as_default(), tf.Session(config=config) as session:
     made = tf.raw_ops.{op}({arguments})
     op = tf.get_default_graph().get_operations()[-1]
     wanted = [t for t in op.outputs if t.dtype.base_dtype not in (tf.resource, tf.variant)]
-    for _ in range(2): session.run(wanted or op, feeds)
+    refusals = []
+    for _ in range(2):  # interpreted, then compiled
+        try: session.run(wanted or op, feeds)
+        except tf.errors.InternalError: raise
+        except tf.errors.OpError as error: refusals.append(error)
+    if refusals: raise refusals[-1]
 """
 EAGER = """\
 import numpy as np, weft as tf
