@@ -170,7 +170,7 @@ def _write_model(folder: Path) -> None:
         tf.get_variable("s", initializer=tf.constant(["a", "bc"]))
         y = x + tf.reduce_sum(v)
         session.run(tf.global_variables_initializer())
-        tf.train.Saver().save(session, str(folder / "checkpoint" / "model"))
+        tf.train.Saver(save_relative_paths=True).save(session, str(folder / "checkpoint" / "model"))
         saved = str(folder / "saved_model" / "saved")
         tf.saved_model.simple_save(session, saved, {"x": x}, {"y": y})
 
