@@ -78,13 +78,17 @@ def judged(error: BaseException) -> str | None:
     from weft.core import errors
     from weft.core.exceptions import is_public
 
-    is_weak = isinstance(error, errors.InternalError) and error.__cause__ is not None
+    # TensorFlow's own kernels say this, too; but then they say it themselves.
+    cause = error.__cause__
+    is_weak = isinstance(error, errors.InternalError) and not isinstance(
+        cause, errors.OpError | None
+    )
     if is_public(error) and not is_weak:
         return None
     # TensorFlow, too, has these for misuse and for files.
     if type(error) in (RuntimeError, OSError, FileNotFoundError):
         return None
-    shown = error.__cause__ if is_weak and error.__cause__ is not None else error
+    shown = cause if is_weak and cause is not None else error
     where = "".join(traceback.format_tb(shown.__traceback__)[-4:])
     kind = "InternalError for bad input" if is_weak else "raw exception"
     return f"{kind}: {type(shown).__name__}: {str(shown)[:300]}\n{where}"
