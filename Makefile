@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record bench docs dist clean
+.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz bench docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -58,6 +58,10 @@ golden: $(STAMP)  ## rewrite tests/golden from what the code prints now; review 
 record: $(STAMP)  ## ask TensorFlow 2.21 for what tests/parity has not recorded yet
 	@$(BIN)/python benchmarks/tensorflow_env.py
 	@.venv-tf/bin/python -m tests.parity.record
+
+SECONDS ?= 60
+fuzz: $(STAMP)  ## hostile operations, graphs and files for SECONDS (60), from SEED (a new one)
+	@$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 	@$(BIN)/python benchmarks/run.py $(BENCH)

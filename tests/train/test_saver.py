@@ -146,6 +146,12 @@ def test_save_and_restore(tmp_path: Path, use_resource: bool, version: int, shar
     assert not [name for name in os.listdir(tmp_path) if "temp" in name]
 
 
+@pytest.mark.parametrize("content", [b"model_checkpoint_path: ", b"a\x80", b"nothing"])
+def test_a_state_that_cannot_be_read_is_ignored(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "checkpoint").write_bytes(content)
+    assert tf.train.latest_checkpoint(str(tmp_path)) is None
+
+
 def test_old_checkpoints_are_deleted(tmp_path: Path) -> None:
     tf.Variable(1.0)
     saver = tf.train.Saver(max_to_keep=2)

@@ -19,6 +19,7 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.core.errors import raise_from
+from weft.core.exceptions import kind_of, message_of
 from weft.graph import stacks
 from weft.graph.graph import GraphKeys, infer_shapes
 from weft.graph.op_def import OpDef
@@ -111,9 +112,10 @@ class EagerExecution(EagerGraph):
                 infer_shapes(op)
             return list(self._run(op))
         except errors.OpError as error:
-            raise _marked(error, type(error), error.message, op) from None
-        except (ValueError, TypeError, IndexError, ArithmeticError) as error:
-            raise_from(_marked(error, errors.InvalidArgumentError, str(error), op), error)
+            raise _marked(type(error), error.message, op) from None
+        except Exception as error:
+            message = str(error) if type(error) in (ValueError, TypeError) else message_of(error)
+            raise_from(_marked(kind_of(error), message, op), error)
 
     def _settle(self, op: Operation, tensor: Tensor, value: Any) -> None:
         if isinstance(value, (np.ndarray, np.generic)):
@@ -199,7 +201,7 @@ class EagerExecution(EagerGraph):
         return op.type, repr([(k, v) for k, v in sorted(op.attrs.items()) if k[0] != "_"])
 
 
-def _marked(error: Exception, kind: Any, message: str, op: Operation) -> Exception:
+def _marked(kind: Any, message: str, op: Operation) -> Exception:
     made: Exception = kind(None, None, f"{message} [Op:{op.type}]")
     return made
 

@@ -166,6 +166,8 @@ def infer_attrs(
             attrs[arg.type_list_attr] = [t.dtype.base_dtype for t in inputs[position:]]
         count = _arg_length(arg, attrs)
         if arg.type_attr is not None and arg.type_attr not in attrs and count:
+            if position >= len(inputs):
+                raise ValueError(f"Op {definition.name} lacks the input {arg.name}")
             attrs[arg.type_attr] = inputs[position].dtype.base_dtype
         position += count
     if position != len(inputs):

@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from weft.core.dtypes import DType
+from weft.core.errors import OpError
+from weft.core.exceptions import message_of
 from weft.graph import stacks
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import OpDef
@@ -332,11 +334,15 @@ def infer_shapes(op: Operation) -> None:
     assert rule is not None
     try:
         found = rule(ShapeContext(op))
-    except ValueError as error:
+    except (OpError, TypeError):
+        raise
+    except Exception as error:
         shapes = ", ".join(show(tensor.dims) for tensor in op.inputs)
+        is_told = type(error) is ValueError
         raise ValueError(
-            f"{error} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}."
-        ) from None
+            f"{error if is_told else message_of(error)} for '{op.name}' (op: '{op.type}') with"
+            f" input shapes: {shapes}."
+        ) from (None if is_told else error)
     outputs = op.outputs
     if type(found) is list:
         for tensor, dims in zip(outputs, found, strict=True):

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import device_name, dtypes
-from weft.core.errors import InvalidArgumentError, NotFoundError
+from weft.core.errors import InvalidArgumentError, NotFoundError, raise_from
+from weft.core.exceptions import as_value_error
 from weft.core.walk import postorder
 from weft.graph import stacks
 from weft.graph.apply import infer_attrs, output_types
+from weft.graph.attr_kinds import check_attr_kinds
 from weft.graph.convert import convert_to_tensor
 from weft.graph.function import find, import_library
 from weft.graph.graph import PRODUCER_VERSION, Graph, name_scope
@@ -165,6 +167,13 @@ class _Importer:
         self.defaults: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
+        """Adds everything. What makes no sense is a ValueError, however it was noticed."""
+        try:
+            self._run()
+        except Exception as error:
+            raise_from(as_value_error(error), error)
+
+    def _run(self) -> None:
         if self.library.function or self.library.gradient:
             try:
                 import_library(self.graph, self.library)
@@ -224,7 +233,8 @@ class _Importer:
         """Devices: as written, below those of open scopes; but colocation goes before both."""
         colocated: list[tuple[Operation, list[str]]] = []
         for name, op in self.made.items():
-            others = [_text(c)[5:] for c in op.attrs.get("_class", ())]
+            groups = map(_text, op.attrs.get("_class", ()))
+            others = [group[5:] for group in groups if group.startswith("loc:@")]
             others = [other for other in others if other != op.name]
             if others:
                 colocated.append((op, others))
@@ -283,8 +293,11 @@ class _Importer:
                 inputs.append(self._tensor(node.name, text))
         controls = [self._control(node.name, t[1:]) for t in node.input if t.startswith("^")]
         # Until the loop is closed its first input stands in for the back edge.
+        if later and not inputs:
+            raise ValueError(f"{len(self.nodes) - len(self.made)} nodes in a cycle")
         for i, _ in later:
             inputs.insert(i, inputs[0])
+        check_attr_kinds(definition, node)
         _check_tensor_types(definition, node)
         defaults = self.defaults.get(node.op, {})
         attrs = {

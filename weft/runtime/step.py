@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.core import errors, flags, machine
+from weft.core.errors import raise_from
+from weft.core.exceptions import as_public
 from weft.graph.graph import Graph
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -72,34 +74,40 @@ class StepRunner:
         metadata: Any = None,
         key: Any = None,
     ) -> list[Any]:
-        """One step. `key` stands for (fetches, targets) in the cache of plans."""
-        if self._counts:
-            options = self._count_step(options)
-        plan = self._plans.get((key, feeds))
-        if plan is None or self._mutations != self.graph._mutations:
-            # Planning may take as long as the step.
-            with until(self._deadline(options) or limits.deadline):
-                plan = self._plan(fetches, targets, feeds, key)
-        deadline = None
-        if options is not None or self.timeout_in_ms:
-            deadline = self._deadline(options)
-        if deadline is not None:
-            with until(deadline):
-                results = self._run_observed(plan, values, options, metadata, deadline)
-        elif options is not None or metadata is not None or self.numeric_check:
-            results = self._run_observed(plan, values, options, metadata, deadline)
-        else:
-            results = plan.run(values, self._ends)
-        if not results:
-            return results
+        """One step. `key` stands for (fetches, targets) in the cache of plans.
+
+        None but TensorFlow's errors come out, also where planning meets a graph without sense.
+        """
         try:
-            if self._far and len(results) > 1:
-                start_copies(results)
-            return [to_user(value) for value in results]
-        except errors.FailedPreconditionError as error:
-            raise located_fetch(error, plan.graph, results) from None
-        except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
-            raise located(error, plan.graph.fetches[0][0]) from error
+            if self._counts:
+                options = self._count_step(options)
+            plan = self._plans.get((key, feeds))
+            if plan is None or self._mutations != self.graph._mutations:
+                # Planning may take as long as the step.
+                with until(self._deadline(options) or limits.deadline):
+                    plan = self._plan(fetches, targets, feeds, key)
+            deadline = None
+            if options is not None or self.timeout_in_ms:
+                deadline = self._deadline(options)
+            if deadline is not None:
+                with until(deadline):
+                    results = self._run_observed(plan, values, options, metadata, deadline)
+            elif options is not None or metadata is not None or self.numeric_check:
+                results = self._run_observed(plan, values, options, metadata, deadline)
+            else:
+                results = plan.run(values, self._ends)
+            if not results:
+                return results
+            try:
+                if self._far and len(results) > 1:
+                    start_copies(results)
+                return [to_user(value) for value in results]
+            except errors.FailedPreconditionError as error:
+                raise located_fetch(error, plan.graph, results) from None
+            except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
+                raise located(error, plan.graph.fetches[0][0]) from error
+        except Exception as error:
+            raise_from(as_public(error), error)
 
     def _plan(
         self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Any, key: Any
@@ -184,7 +192,10 @@ class StepRunner:
         """Declares a step that comes in several calls."""
         from weft.runtime.partial_run import PartialRun
 
-        return PartialRun(self, fetches, targets, feeds)
+        try:
+            return PartialRun(self, fetches, targets, feeds)
+        except Exception as error:
+            raise_from(as_public(error), error)
 
     def kept(self, handle: str, dtype: Any) -> Any:
         """A tensor that the session keeps under a handle."""

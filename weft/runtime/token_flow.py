@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.core.errors import InvalidArgumentError
 from weft.runtime.frames import DEAD, Frame, Iteration
 from weft.runtime.tasks import Task, TaskGraph
 
@@ -160,7 +161,10 @@ class TokenFlow:
         if dead:
             frame.dead_exits.add(task.index)
             return
-        assert frame.parent is not None
+        if frame.parent is None:
+            raise InvalidArgumentError(
+                None, None, "Invalid Exit op: Cannot find a corresponding Enter op."
+            )
         outer = frame.parent.iterations[frame.parent_iteration]
         frame.live_exits.add(task.index)
         self._deliver(task, frame.parent, outer, iteration.values[task.in_slots[0]])

@@ -5,7 +5,6 @@ Both classes have the same methods and raise TensorFlow's errors.
 
 from __future__ import annotations
 
-import errno
 import glob
 import os
 import shutil
@@ -15,26 +14,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple
 
 from weft.core import errors
+from weft.core.exceptions import OS_KINDS, os_number
 from weft.storage.confinement import permitted
-
-_KINDS = {
-    errno.ENOENT: errors.NotFoundError,
-    errno.EEXIST: errors.AlreadyExistsError,
-    errno.EACCES: errors.PermissionDeniedError,
-    errno.EPERM: errors.PermissionDeniedError,
-    errno.EROFS: errors.PermissionDeniedError,
-    errno.EISDIR: errors.FailedPreconditionError,
-    errno.ENOTDIR: errors.FailedPreconditionError,
-    errno.ENOTEMPTY: errors.FailedPreconditionError,
-    errno.EBUSY: errors.FailedPreconditionError,
-    errno.EINVAL: errors.InvalidArgumentError,
-    errno.ENAMETOOLONG: errors.InvalidArgumentError,
-    errno.ENOSPC: errors.ResourceExhaustedError,
-    errno.EMFILE: errors.ResourceExhaustedError,
-    errno.EXDEV: errors.UnimplementedError,
-    errno.ECONNREFUSED: errors.UnavailableError,
-}
-
 
 # The packages that bring fsspec's drivers, where fsspec does not.
 _DRIVERS = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs", "hdfs": "pyarrow"}
@@ -55,14 +36,10 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        number = error.errno
-        if number is None and isinstance(error, FileNotFoundError):
-            number = errno.ENOENT
-        elif number is None and isinstance(error, FileExistsError):
-            number = errno.EEXIST
-        kind = _KINDS.get(number or 0, errors.UnknownError)
+        number = os_number(error)
+        kind = OS_KINDS.get(number or 0, errors.UnknownError)
         reason = os.strerror(number) if number else str(error)
-        raise kind(None, None, f"{path}; {reason}") from error  # type: ignore[call-arg]
+        raise kind(None, None, f"{path}; {reason}") from error
 
 
 def exists_already(path: str) -> errors.OpError:

@@ -15,6 +15,8 @@ import numpy as np
 from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.core.dtypes import DType
+from weft.core.errors import raise_from
+from weft.core.exceptions import as_public
 from weft.graph.graph import Graph
 from weft.graph.kernel_call import bind, flat_args
 from weft.graph.op_def import OpDef, raw
@@ -161,13 +163,19 @@ class EagerGraph(Graph):
         name: str,
     ) -> Operation:
         op = super().add_op(definition, inputs, output_types, attrs, name)
-        values = self._run(op)
-        op._value = list(values)
+        values = op._value = self._computed(op)
         for tensor, value in zip(op.outputs, values, strict=True):
             tensor.__class__ = EagerTensor
             if isinstance(value, (np.ndarray, np.generic)):
                 tensor.dims = value.shape
         return op
+
+    def _computed(self, op: Operation) -> list[Any]:
+        """The values of the outputs. What a kernel raises becomes TensorFlow's here."""
+        try:
+            return list(self._run(op))
+        except Exception as error:
+            raise_from(as_public(error), error)
 
     def _run(self, op: Operation) -> Sequence[Any]:
         definition = op.definition

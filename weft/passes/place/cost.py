@@ -153,8 +153,8 @@ def estimated_work(node: Node) -> tuple[float, float] | None:
         try:
             dims = [_guess(source.dims[i]) for source, i in node.inputs]
             work = float(node.definition.flops(dims, node.attrs))
-        except (TypeError, ValueError, IndexError):
-            work = 0.0  # the rank of an input is not known
+        except (TypeError, ValueError, LookupError, ArithmeticError):
+            work = 0.0  # a rank is not known, or an attribute makes no sense: the kernel says so
     return work, moved
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.core import dtypes, errors, flags
 from weft.core.errors import raise_from
+from weft.core.exceptions import kind_of, message_of
 from weft.graph.kernel_call import bind
 from weft.graph.op_def import FuncRef
 from weft.graph.operation import Operation
@@ -208,12 +209,8 @@ def located(error: Exception, node: Node) -> Exception:
         message = error.message
     elif (found := exhausted(error)) is not None:
         kind, message = errors.ResourceExhaustedError, found.message
-    elif isinstance(error, NotImplementedError):
-        kind, message = errors.UnimplementedError, str(error)
     else:
-        kind, message = errors.InvalidArgumentError, f"{type(error).__name__}: {error}"
-        if not isinstance(error, (ValueError, TypeError, IndexError, ArithmeticError)):
-            kind = errors.InternalError
+        kind, message = kind_of(error), message_of(error)
     message += f"\n\t {errors.node_text(op, name)}"
     node_def = op.node_def if op is not None else None
     made: Exception = kind(node_def, op, message)

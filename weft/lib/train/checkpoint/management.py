@@ -128,7 +128,7 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
         if not file_io.exists(path):
             return None
         state = merge_text(file_io.read_file_to_string(path), CheckpointState())
-    except (errors.OpError, text_format.ParseError) as error:
+    except (errors.OpError, text_format.ParseError, UnicodeDecodeError) as error:
         logging.warning("%s: %s", type(error).__name__, error)
         logging.warning("%s: Checkpoint ignored", path)
         return None

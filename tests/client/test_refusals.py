@@ -1,0 +1,97 @@
+"""What kernels and shape rules make of bad input reaches callers as TensorFlow's errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.client import eager
+
+raw = tf.raw_ops
+INT64 = tf.int64
+
+
+def _scalar_indices() -> Any:
+    return raw.SparseAddGrad(
+        backprop_val_grad=[1.0], a_indices=tf.constant(2, INT64),
+        b_indices=tf.constant([[2]], INT64), sum_indices=tf.constant([[7]], INT64),
+    )  # fmt: skip
+
+
+def _sampler() -> Any:
+    return raw.FixedUnigramCandidateSampler(
+        true_classes=tf.constant([[0]], INT64), num_true=1, num_sampled=2, unique=False,
+        range_max=2, vocab_file="nope",
+    )  # fmt: skip
+
+
+# Python's exceptions behind these: IndexError, ZeroDivisionError; MemoryError, AttributeError,
+# OSError.
+BUILT: dict[str, Callable[[], Any]] = {
+    "short ksize": lambda: raw.QuantizedMaxPool(
+        input=tf.placeholder(tf.quint8, [1, 2, 2, 1]), min_input=0.0, max_input=1.0, ksize=[1],
+        strides=[1, 1, 1, 1], padding="VALID",
+    ),
+    "scalar indices": _scalar_indices,
+    "stride of zero": lambda: raw.AudioSpectrogram(input=[[1.0], [2.0]], window_size=1, stride=0),
+    "short paddings": lambda: raw.FusedResizeAndPadConv2D(
+        input=tf.ones([3, 3, 1, 1]), size=[2, 2], paddings=[3, 4], filter=tf.ones([1, 3, 4, 1]),
+        mode="REFLECT", strides=[1, 1, 1, 1], padding="SAME",
+    ),
+}  # fmt: skip
+EAGER: dict[str, tuple[Callable[[], Any], Any]] = {
+    "too many elements": (lambda: tf.range(2**62), tf.errors.ResourceExhaustedError),
+    "a number for a variable": (
+        lambda: raw.ResourceCountUpTo(resource=np.int32(30), limit=872, T=tf.int32),
+        tf.errors.InvalidArgumentError,
+    ),
+    "a number for a queue": (
+        lambda: raw.QueueIsClosedV2(handle=[1]), tf.errors.InvalidArgumentError,
+    ),
+    "no such file": (_sampler, tf.errors.NotFoundError),
+    "scalar indices": (_scalar_indices, tf.errors.InvalidArgumentError),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("build", BUILT.values(), ids=BUILT)
+def test_shape_rules_refuse_with_value_errors(build: Callable[[], Any]) -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"\(op: '") as found:
+        build()
+    assert type(found.value) is ValueError
+
+
+def test_a_stride_of_zero_in_a_step() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [1, 4, 4, 1])
+        strides = [1, 1, 1, 0]
+        y = raw.Conv2D(input=x, filter=tf.ones([1, 1, 1, 1]), strides=strides, padding="SAME")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="strides in the batch and depth"):
+            session.run(y, {x: np.ones([1, 4, 4, 1])})
+
+
+@pytest.mark.parametrize("call, kind", EAGER.values(), ids=EAGER)
+def test_eager_execution(call: Callable[[], Any], kind: Any) -> None:
+    with eager.EagerExecution().as_default():
+        tf.set_random_seed(1)
+        with pytest.raises(kind, match=r"\[Op:"):
+            call()
+
+
+def test_within_a_python_function() -> None:
+    """A kernel's error is TensorFlow's there, too, for the function to catch."""
+    caught: list[type] = []
+
+    def function() -> Any:
+        try:
+            return _sampler()
+        except tf.errors.OpError as error:
+            caught.append(type(error))
+            return tf.constant(0.0)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(tf.py_function(function, [], tf.float32))
+    assert caught == [tf.errors.NotFoundError]
