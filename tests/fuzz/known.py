@@ -20,3 +20,11 @@ KNOWN: dict[str, str] = {}
 
 # As above, by what their text has in it.
 KNOWN_TEXTS: dict[str, str] = {}
+
+
+def is_known(finding: str) -> bool:
+    return any(text in finding for text in KNOWN_TEXTS)
+
+
+def is_left_out(op: str) -> bool:
+    return op in KNOWN or op in BY_DESIGN or op.startswith(tuple(BY_DESIGN_PREFIXES))
