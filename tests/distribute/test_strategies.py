@@ -545,3 +545,4 @@ def test_without_a_cluster_an_estimator_trains_in_a_session_of_its_own(
     )
     estimator = tf.estimator.Estimator(model_fn, config=distributed)
     assert estimator.train(data).evaluate(data)["global_step"] == 10
+    tf.summary.FileWriterCache.clear()
