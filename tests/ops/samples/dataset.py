@@ -40,8 +40,8 @@ _OPS = """
     OptimizeDataset OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2
     ParallelInterleaveDataset ParallelInterleaveDatasetV2 ParallelInterleaveDatasetV3
     ParallelInterleaveDatasetV4 ParallelMapDataset ParallelMapDatasetV2 ParseExampleDataset
-    PrefetchDataset PrivateThreadPoolDataset RandomDataset RangeDataset ReduceDataset RepeatDataset ScanDataset
-    SerializeIterator SetStatsAggregatorDataset ShardDataset ShuffleAndRepeatDataset
+    PrefetchDataset PrivateThreadPoolDataset RandomDataset RangeDataset ReduceDataset RepeatDataset
+    ScanDataset SerializeIterator SetStatsAggregatorDataset ShardDataset ShuffleAndRepeatDataset
     ShuffleDataset SkipDataset SleepDataset SlidingWindowDataset SparseTensorSliceDataset
     SqlDataset StatsAggregatorHandle StatsAggregatorSummary TFRecordDataset TakeDataset
     TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset UnbatchDataset

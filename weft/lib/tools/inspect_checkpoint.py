@@ -85,6 +85,8 @@ def run_main() -> None:
         sys.exit(1)
     name, _, value = flags.pop("printoptions").partition("=")
     if name:
-        now = dict(np.get_printoptions())[name]
-        np.set_printoptions(**{name: value == "True" if now in (True, False) else type(now)(value)})
+        settings: Any = dict(np.get_printoptions())
+        kind = type(settings[name])
+        settings[name] = value == "True" if kind is bool else kind(value)
+        np.set_printoptions(**settings)
     print_tensors_in_checkpoint_file(**flags)
