@@ -45,8 +45,16 @@ FAMILIES = {
     # Keras's layers come with TensorFlow 1's; tests are written with everything but contrib.
     "lib": (
         *("platform", "summary", "train", "ragged", "data", "autograph", "distribute"),
-        *("functions", "saved_model", "keras", "layers", "linalg", "rnn", "feature_column"),
-        *("signal", "distributions", "estimator", "profiler", "testing", "contrib"),
+        *("functions", "saved_model", "tools", "keras", "layers", "linalg", "rnn"),
+        *(
+            "feature_column",
+            "signal",
+            "distributions",
+            "estimator",
+            "profiler",
+            "testing",
+            "contrib",
+        ),
     ),
 }
 # Recursion that is real: (importing module, imported module) -> why.

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import weft as tf
 from weft.cli.launch import Launcher, Plan, filled_in, make_cluster, tasks_of, tf_config
 from weft.cli.main import main
 from weft.cli.processes import Output, exit_code
@@ -57,6 +58,15 @@ def test_what_a_task_is_told() -> None:
     assert filled[3:] == ["localhost:3,localhost:4", "", "{x}{}"]
     told = json.loads(tf_config(CLUSTER, "worker", 1))
     assert told == {"cluster": CLUSTER, "task": {"type": "worker", "index": 1}}
+
+
+def test_an_evaluator_is_told_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = tf_config(CLUSTER, "evaluator", 0)
+    cluster = json.loads(told)["cluster"]
+    assert len(cluster.pop("evaluator")) == 1 and cluster == CLUSTER
+    monkeypatch.setenv("TF_CONFIG", told)
+    strategy = tf.distribute.experimental.ParameterServerStrategy()
+    assert strategy.extended.worker_devices[0].startswith("/job:evaluator/")
 
 
 def test_lines_have_names(capfd: pytest.CaptureFixture[str]) -> None:

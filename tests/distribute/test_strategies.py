@@ -519,3 +519,30 @@ def test_eagerly() -> None:
         losses = [strategy.reduce("SUM", run(strategy, step, x)).numpy() for x in batches]
         np.testing.assert_allclose(losses, [6.0, 8.8], rtol=1e-6)
         np.testing.assert_allclose([each.numpy() for each in v.values], [-1.8, -1.8], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["ParameterServerStrategy", "CentralStorageStrategy"])
+def test_without_a_cluster_an_estimator_trains_in_a_session_of_its_own(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    strategy = getattr(tf.distribute.experimental, kind)()
+    config = tf.ConfigProto()
+    strategy.configure(config)
+    assert config.isolate_session_state
+
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features, 1))
+        train = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+    def data() -> Any:
+        values = np.ones([8, 3], np.float32), np.ones([8, 1], np.float32)
+        return tf.data.Dataset.from_tensor_slices(values).batch(4).repeat(5)
+
+    distributed = tf.estimator.RunConfig(
+        model_dir=str(tmp_path), train_distribute=strategy, eval_distribute=strategy
+    )
+    estimator = tf.estimator.Estimator(model_fn, config=distributed)
+    assert estimator.train(data).evaluate(data)["global_step"] == 10
+    tf.summary.FileWriterCache.clear()

@@ -148,6 +148,26 @@ def test_time_of_a_step(net):
     )
 
 
+def test_memory_of_a_step(capsys):
+    x = tf.placeholder(tf.float32, [None, 8])
+    with tf.variable_scope("a"):
+        product = tf.matmul(x, tf.get_variable("w", [8, 4]), name="product")
+        result = tf.reshape(tf.identity(product), [-1])
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    run_meta = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(result, {x: np.ones([4, 8])}, options=options, run_metadata=run_meta)
+    found = tf.profiler.profile(run_meta=run_meta, options=Options.time_and_memory())
+    (scope,) = found.children
+    sizes = {node.name: node.requested_bytes for node in scope.children}
+    # What passes a value on, or gives a view of it, takes no memory.
+    assert scope.name == "a" and sizes["a/product"] == 64
+    assert "a/Identity" not in sizes and sizes.get("a/Reshape", 0) == 0
+    assert found.total_requested_bytes >= 64 and found.total_residual_bytes >= 64
+    assert "a/product (64B/64B" in capsys.readouterr().out
+
+
 def test_unknown_shapes_are_told(capsys):
     x = tf.placeholder(tf.float32, [None, 8])
     tf.matmul(x, tf.zeros([8, 2]))

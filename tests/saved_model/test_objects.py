@@ -366,12 +366,16 @@ def test_without_its_variables_a_model_is_not_found(tmp_path: Path, what: str) -
             tf.saved_model.load_v2(str(tmp_path / "m"))
 
 
-def test_without_a_session_nothing_is_written(tmp_path: Path) -> None:
+def test_without_a_session_variables_are_those_of_keras(tmp_path: Path) -> None:
     model = tf.Module()
     model.v = tf.Variable(1.0, use_resource=True)
-    with pytest.raises(RuntimeError, match="No session was given"):
+    with pytest.raises(tf.errors.FailedPreconditionError):
         tf.saved_model.save(model, str(tmp_path / "m"))
-    assert not (tmp_path / "m").exists()
+    assert not (tmp_path / "m" / "saved_model.pb").exists()
+    tf.keras.backend.get_session().run(model.v.initializer)
+    tf.saved_model.save(model, str(tmp_path / "m"))
+    assert (tmp_path / "m" / "saved_model.pb").exists()
+    tf.keras.backend.clear_session()
 
 
 def test_a_model_that_was_saved_goes_with_its_functions(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import weft as tf
 from tests.parity.checkpoints import FOLDER
+from weft.client.eager import EagerExecution
 
 
 def variable(name: str, value: Any) -> Any:
@@ -130,3 +132,12 @@ def test_manager(tmp_path: Path) -> None:
         assert sorted(p.name for p in tmp_path.glob("*.index")) == ["ckpt-9.index"]
     with pytest.raises(ValueError, match="Expected a positive integer"):
         tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=0)
+
+
+def test_a_manager_in_eager_execution(tmp_path: Path) -> None:
+    with EagerExecution().as_default():
+        checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+        manager = tf.train.CheckpointManager(checkpoint, str(tmp_path), max_to_keep=1)
+        assert [os.path.basename(manager.save()) for _ in range(2)] == ["ckpt-1", "ckpt-2"]
+        assert os.path.basename(manager.save(tf.Variable(7))) == "ckpt-7"
+        assert manager.checkpoints == [str(tmp_path / "ckpt-7")]

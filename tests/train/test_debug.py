@@ -124,3 +124,40 @@ def test_sparse_tensors_are_fetched_and_fed(tmp_path: Path) -> None:
         assert session.run(doubled, {fed: value}).values == [2.0]
     (run,) = os.listdir(tmp_path / "d")
     assert debug.DebugDumpDir(str(tmp_path / "d" / run)).nodes()[-1] == "mul"
+
+
+def test_settings_of_the_prompt_may_be_in_a_file() -> None:
+    x, z = model()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        wrapped = debug.LocalCLIDebugWrapperSession(
+            session,
+            ui_type="readline",
+            config_file_path=None,
+            prompt=Prompt(lambda: "run", lambda _: None),
+        )
+        np.testing.assert_allclose(wrapped.run(z, {x: [1.0, 1.0]}), np.log([2.0, 3.0]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("by_hook", [False, True])
+def test_weights_are_shown_as_the_step_has_read_them(by_hook: bool, tmp_path: Path) -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    w = tf.get_variable("w", initializer=tf.constant([1.0, 2.0]))
+    loss = tf.reduce_sum(tf.log(w * x))
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    feeds = {x: [0.0, 1.0]}
+    if by_hook:
+        hook = debug.DumpingDebugHook(str(tmp_path))
+        init = tf.global_variables_initializer()
+        with tf.train.MonitoredSession(
+            tf.train.ChiefSessionCreator(tf.train.Scaffold(init_op=init)), [hook]
+        ) as session:
+            session.run(train, feeds)
+    else:
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            debug.DumpingDebugWrapperSession(session, str(tmp_path)).run(train, feeds)
+    (folder,) = os.listdir(tmp_path)
+    found = debug.DebugDumpDir(str(tmp_path / folder))
+    np.testing.assert_array_equal(found.get_tensors("w/read", 0, "DebugIdentity"), [[1.0, 2.0]])
+    assert found.find(debug.has_inf_or_nan)[0].tensor_name != "w/read:0"

@@ -111,3 +111,28 @@ def test_the_end_does_not_wait_for_gradients_that_never_come() -> None:
         session.run(train, {g: [1.0, 2.0], rows: [0]})
         start = time.monotonic()
     assert time.monotonic() - start < 10
+
+
+def test_a_worker_that_is_there_before_the_chief_after_a_failure() -> None:
+    """The parameter server that lives on has counted further than the checkpoint."""
+    optimizer, _, step, w, _, g, rows = model(2)
+    operations = tf.get_default_graph().get_operations()
+    hand_in = [each for each in operations if each.type.endswith("ApplyGradient")]
+    update = optimizer.get_chief_queue_runner().enqueue_ops
+    feeds = {g: [1.0, 2.0], rows: [0]}
+    limit = tf.RunOptions(timeout_in_ms=20_000)
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        for _ in range(3):
+            session.run(optimizer.chief_init_op)
+            for _ in range(2):
+                session.run(hand_in, feeds)
+            session.run(update, options=limit)
+        session.run(step.assign(1))  # restored
+        session.run(optimizer.local_step_init_op)
+        for _ in range(2):
+            session.run(hand_in, feeds)
+        session.run(optimizer.chief_init_op)
+        session.run(update, options=limit)
+        assert session.run(step) == 2
+        np.testing.assert_allclose(session.run(w), [-4.0, -8.0])

@@ -62,6 +62,10 @@ def tasks_of(cluster: Cluster, evaluator: bool) -> list[tuple[str, int]]:
 
 
 def tf_config(cluster: Cluster, job: str, task: int) -> str:
+    """What a task is told. An evaluator alone is told of itself: strategies look for their task in
+    the cluster, and others would wait for a server there that it does not start."""
+    if job not in cluster:
+        cluster = {**cluster, job: free_addresses(task + 1)}
     return json.dumps({"cluster": cluster, "task": {"type": job, "index": task}})
 
 

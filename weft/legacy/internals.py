@@ -101,42 +101,6 @@ class model_fn:
     AVERAGE_LOSS_METRIC_KEY = "average_loss"
 
 
-class freeze_graph:
-    @staticmethod
-    def freeze_graph_with_def_protos(
-        input_graph_def: Any, input_saver_def: Any, input_checkpoint: str, output_node_names: str,
-        restore_op_name: str, filename_tensor_name: str, output_graph: str, clear_devices: bool,
-        initializer_nodes: str, variable_names_whitelist: str = "",
-        variable_names_blacklist: str = "", **others: Any,
-    ) -> Any:  # fmt: skip
-        """The graph with the variables of a checkpoint as constants, also written to a file."""
-        if clear_devices:
-            for node in input_graph_def.node:
-                node.device = ""
-        with tf.Graph().as_default(), tf.Session() as session:
-            tf.import_graph_def(input_graph_def, name="")
-            if input_saver_def:
-                saver = tf.train.Saver(saver_def=input_saver_def)
-                saver.restore(session, input_checkpoint)
-            else:
-                session.run(restore_op_name, {filename_tensor_name: input_checkpoint})
-            if initializer_nodes:
-                session.run(initializer_nodes.replace(" ", "").split(","))
-            frozen = tf.graph_util.convert_variables_to_constants(
-                session, input_graph_def, output_node_names.replace(" ", "").split(","),
-                variable_names_whitelist=_listed(variable_names_whitelist),
-                variable_names_blacklist=_listed(variable_names_blacklist),
-            )  # fmt: skip
-        if output_graph:
-            with tf.gfile.GFile(output_graph, "wb") as file:
-                file.write(frozen.SerializeToString())
-        return frozen
-
-
-def _listed(names: str) -> list[str] | None:
-    return names.replace(" ", "").split(",") if names else None
-
-
 class smart:
     """Conditions that are decided while the graph is built when their value is known by then."""
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import weft
@@ -134,6 +134,12 @@ class Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """A View has nothing to run."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The program that a module is when it is run by its name; None if it is none."""
+        if not hasattr(importlib.import_module(fullname), "run_main"):
+            return None
+        return compile(f"from {fullname} import run_main\nrun_main()", fullname, "exec")
 
 
 def install(root: str = ROOT) -> None:

@@ -245,9 +245,13 @@ python.summary.writer
     tf.summary: writer writer_cache
     tf.summary weft.storage.event_file_writer: event_file_writer
 python.tools
-    tf.train: inspect_checkpoint
-    weft.legacy.internals.freeze_graph tf.graph_util: freeze_graph
-    tf.graph_util: optimize_for_inference_lib strip_unused_lib
+    weft.lib.tools.inspect_checkpoint: inspect_checkpoint
+    weft.lib.tools.freeze_graph tf.graph_util: freeze_graph
+    weft.lib.tools.optimize_for_inference tf.graph_util: optimize_for_inference
+        optimize_for_inference_lib
+    weft.lib.tools.strip_unused tf.graph_util: strip_unused strip_unused_lib
+    weft.cli.saved_model_cli: saved_model_cli
+    weft.lib.saved_model.files: saved_model_utils
 python.training
     tf.train weft.lib.train.optimizers.moving_averages: moving_averages
     tf.train weft.lib.train.checkpoint.management: checkpoint_management
@@ -408,6 +412,8 @@ contrib.tpu.python.tpu: tf.contrib.tpu
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
     tf.contrib.training: bucket_ops device_setter evaluation hparam training
+tools
+tools.graph_transforms: weft.lib.tools.transforms
 python.estimator: tf.estimator
     tf.estimator: estimator estimator_lib exporter run_config training
     tf.estimator weft.legacy.internals.model_fn weft.lib.estimator.tpu_spec: model_fn
@@ -497,6 +503,7 @@ RENAMED = {
     "python.ops.string_ops.string_length": "tf.strings.length",
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
+    "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.saved_model.meta_graph",
     "python.training.monitored_session._HookedSession": (
         "weft.lib.train.sessions.wrapped_session.HookedSession"
     ),

@@ -153,3 +153,28 @@ def test_settings_of_the_optimizer_are_read_before_another_session_is_there(tmp_
     with tf.Session(graph=tf.Graph()):
         estimator.train(inputs(), steps=1)
     assert estimator.get_variable_value("training/SGD/learning_rate") == 0.25
+
+
+def test_replicas_train_as_one_that_sees_both_batches(tmp_path: Path) -> None:
+    def weights(strategy: Any, batch_size: int, folder: str) -> list[Any]:
+        tf.keras.backend.clear_session()
+        layer = Dense(2, kernel_initializer="ones", kernel_regularizer="l2", name="answer")
+        model = tf.keras.Sequential([layer])
+        model.build((None, 3))
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse", metrics=["mae"])
+        config = tf.estimator.RunConfig(
+            model_dir=str(tmp_path / folder), train_distribute=strategy, eval_distribute=strategy
+        )
+        estimator = model_to_estimator(model, config=config)
+
+        def data() -> Any:
+            return tf.data.Dataset.from_tensor_slices((X, Y)).batch(batch_size).repeat(3)
+
+        estimator.train(data)
+        assert set(estimator.evaluate(data)) == {"loss", "mean_absolute_error", "global_step"}
+        return [estimator.get_variable_value(f"answer/{name}") for name in ("kernel", "bias")]
+
+    one = weights(None, 16, "one")
+    both = weights(tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"]), 8, "both")
+    for mine, theirs in zip(both, one, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)

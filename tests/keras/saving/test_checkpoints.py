@@ -173,3 +173,19 @@ def test_what_is_built_later_starts_from_the_checkpoint_in_any_session(tmp_path:
         tf.keras.layers.Dense(1)(y)
         tf.keras.backend.get_session()
         assert loaded.first.bias.eval().tolist() == [1.0, 1.0]
+
+
+def test_without_a_session_objects_are_saved_in_that_of_keras(tmp_path: Path) -> None:
+    model = small()
+    model.fit(np.ones((8, 3)), np.ones((8, 2)), verbose=0)
+    trained = model.get_weights()
+    checkpoint = tf.train.Checkpoint(model=model)
+    manager = tf.train.CheckpointManager(checkpoint, str(tmp_path / "managed"), max_to_keep=2)
+    paths = [checkpoint.save(str(tmp_path / "w")), manager.save()]
+    tf.saved_model.save(model, str(tmp_path / "exported"))
+    assert (tmp_path / "exported" / "saved_model.pb").exists()
+    for path in paths:
+        model.set_weights([np.zeros_like(value) for value in trained])
+        checkpoint.restore(path).assert_consumed().run_restore_ops()
+        for mine, theirs in zip(model.get_weights(), trained, strict=True):
+            np.testing.assert_array_equal(mine, theirs)

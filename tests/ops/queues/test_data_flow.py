@@ -279,6 +279,33 @@ def test_a_sparse_accumulator_averages_row_by_row():
         accumulator.apply(1, np.array([4]), np.zeros((1, 2), np.float32), None)
 
 
+@pytest.mark.parametrize(
+    ("kind", "gradient"),
+    [
+        (Accumulator, (np.array([1.0, 2.0], np.float32),)),
+        (SparseAccumulator, (np.array([1]), np.ones((1, 2), np.float32), None)),
+    ],
+)
+def test_late_gradients_count_when_the_step_is_set_back(kind, gradient):
+    accumulator = kind("a", dtypes.float32, None, "MEAN")
+    accumulator.set_global_step(57)
+    accumulator.apply(57, *gradient)
+    accumulator.take(1)
+    accumulator.apply(50, *gradient)  # a worker that is there before the chief
+    accumulator.apply(49, *gradient)
+    accumulator.apply(50, *gradient)
+    assert accumulator.count == 0
+    waits = accumulator.take(1)
+    accumulator.set_global_step(50)
+    waits.wait()
+    assert accumulator.count == 0  # as many are kept as a take asks for
+    accumulator.apply(50, *gradient)
+    accumulator.apply(51, *gradient)
+    accumulator.take(1)
+    accumulator.set_global_step(50)
+    assert accumulator.count == 0  # those of an update that was made do not come back
+
+
 def test_accumulators_in_a_graph(sess):
     accumulator = tf.ConditionalAccumulator(tf.float32, shape=[2])
     apply = [accumulator.apply_grad([float(i), 1.0]) for i in range(3)]

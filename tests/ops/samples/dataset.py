@@ -37,10 +37,11 @@ _OPS = """
     IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle IteratorV2 LMDBDataset
     LatencyStatsDataset MakeIterator MapAndBatchDataset MapDataset MatchingFilesDataset
     MaxIntraOpParallelismDataset ModelDataset NonSerializableDataset OneShotIterator
-    OptimizeDataset PaddedBatchDataset PaddedBatchDatasetV2 ParallelInterleaveDataset
-    ParallelInterleaveDatasetV2 ParallelMapDataset ParseExampleDataset PrefetchDataset
-    PrivateThreadPoolDataset RandomDataset RangeDataset ReduceDataset RepeatDataset ScanDataset
-    SerializeIterator SetStatsAggregatorDataset ShardDataset ShuffleAndRepeatDataset
+    OptimizeDataset OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2
+    ParallelInterleaveDataset ParallelInterleaveDatasetV2 ParallelInterleaveDatasetV3
+    ParallelInterleaveDatasetV4 ParallelMapDataset ParallelMapDatasetV2 ParseExampleDataset
+    PrefetchDataset PrivateThreadPoolDataset RandomDataset RangeDataset ReduceDataset RepeatDataset
+    ScanDataset SerializeIterator SetStatsAggregatorDataset ShardDataset ShuffleAndRepeatDataset
     ShuffleDataset SkipDataset SleepDataset SlidingWindowDataset SparseTensorSliceDataset
     SqlDataset StatsAggregatorHandle StatsAggregatorSummary TFRecordDataset TakeDataset
     TakeWhileDataset TensorDataset TensorSliceDataset TextLineDataset UnbatchDataset

@@ -22,6 +22,15 @@ SAMPLES = [
     Sample("MatrixSetDiag", i32([[1, 2], [3, 4]]), i32([0, 0])),
     Sample("MatrixSetDiag", M23, f32([7, 8, 9])),
     *(
+        sample
+        for align in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
+        for sample in (
+            Sample("MatrixDiagPartV3", SQUARES[0], i32([-1, 1]), f32(9), align=align),
+            Sample("MatrixDiagV3", M23, i32([0, 1]), i32(3), i32(4), f32(5), align=align),
+            Sample("MatrixSetDiagV3", M23, f32([[7, 8], [9, 6]]), i32([-1, 0]), align=align),
+        )
+    ),
+    *(
         # TensorFlow 2 differentiates the older ops by newer ones that align bands otherwise.
         Sample("MatrixDiagPartV2", x, k, padding, grad=k.size == 1)
         for x, k, padding in (

@@ -219,6 +219,8 @@ BINARY: list[Sample] = [
     Sample("Xdivy", f32([0, 0, 1]), f32([0, nan, 2]), grad=False),
     *pairs("Xlogy", X, [0.5, 4, 1.25, 2], [f32, f64, f16]),
     Sample("Xlogy", f32([0, 0, 1]), f32([0, nan, 2]), grad=False),
+    *pairs("Xlog1py", X, [0.5, 4, 1.25, 2], [f32, f64, f16]),
+    Sample("Xlog1py", f32([0, 0, 1]), f32([-1, nan, 2]), grad=False),
     *pairs("Atan2", X, Y, [f32, f64, f16]),
     Sample("Atan2", f32([0, -0.0, 1]), f32([-1, -1, 0]), grad=False),
     *pairs("Maximum", [1, -2, 0.5, 3], [1, 4, -1.25, 2], ARITHMETIC),

@@ -132,6 +132,8 @@ SCATTERS = [
             "TensorScatterUpdate",
             "TensorScatterAdd",
             "TensorScatterSub",
+            "TensorScatterMax",
+            "TensorScatterMin",
         )
         for args in (
             (f32([1, 2, 3, 4]), i32([[0], [2]]), f32([10, 20])),
@@ -142,6 +144,8 @@ SCATTERS = [
         )
     ),
     Sample("TensorScatterAdd", f32([1, 2]), i32([[1], [1]]), f32([5, 6])),
+    Sample("TensorScatterMax", f32([1, 7]), i32([[1], [1], [0]]), f32([5, 9, 3])),
+    Sample("TensorScatterMin", f32([1, 7]), i32([[1], [1], [0]]), f32([5, 9, 3])),
     *(
         Sample(op, M23, i32(rows), f32([[10, 20, 30]] * len(rows)), grad=False)
         for op in ("InplaceUpdate", "InplaceAdd", "InplaceSub")

@@ -74,6 +74,8 @@ BATCHES: list[Sample] = [
     ],
     *[Sample("BatchMatMul", make([[1, 2], [3, 4]]), make([[1, 0], [2, 1]])) for make in (f64, i32)],
     *[Sample("BatchMatMulV2", m([[1, 2], [3, 4]]), m([[1, 0], [2, 1]])) for m in (f16, bf16, i64)],
+    Sample("BatchMatMulV3", i32([[1, 2], [3, 4]]), i32([[1, 0], [2, 1]]), Tout="int64"),
+    Sample("BatchMatMulV3", ramp("float32", (2, 2, 3)), ramp("float32", (3, 2)), Tout="float32"),
     Sample("BatchMatMulV2", ramp("float32", (3, 1, 2, 2)), ramp("float32", (4, 2, 3))),
     Sample("BatchMatMulV2", ramp("float32", (2, 3)), ramp("float32", (2, 3, 2)), adj_x=False),
     Sample("BatchMatMulV2", ramp("float64", (2, 2, 3)), ramp("float64", (1, 2, 3)), adj_y=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.ops.sample import Sample, bf16, f16, f32, f64, i32, i64, skip
 
 DRAWS = "checked against recorded draws in tests/ops/random/test_random.py"
@@ -13,6 +15,10 @@ STATEFUL = """
     LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler
     FixedUnigramCandidateSampler AllCandidateSampler
 """
+
+# Of the seed [3, 7].
+KEY = np.array([9222191355702222625], np.uint64)
+COUNTER = np.array([0, 8674681144361816581], np.uint64)
 
 SAMPLES = [
     skip("_StatelessCategories", "weft's own; checked in tests/data/test_lift.py"),
@@ -30,6 +36,25 @@ SAMPLES = [
     Sample("StatelessRandomUniformInt", i32([5]), i32([1, 2]), i64(-(2**62)), i64(2**62)),
     Sample("StatelessRandomUniformInt", i32([5]), i32([1, 2]), i32(3), i32(3)),
     Sample("StatelessRandomUniformInt", i32([0]), i32([1, 2]), i32(3), i32(3)),
+    Sample("StatelessRandomGetKeyCounter", i64([3, 7])),
+    Sample("StatelessRandomGetKeyCounterAlg", i32([3, 7])),
+    Sample("StatelessRandomGetKeyCounterAlg", i32([3, 7, 1])),
+    Sample("StatelessRandomGetAlg"),
+    *(
+        Sample(f"Stateless{op}V2", i32([2, 3]), KEY, COUNTER, i32(1), dtype=dtype)
+        for op in ("RandomUniform", "RandomNormal", "TruncatedNormal")
+        for dtype in ("float16", "float32", "float64")
+    ),
+    Sample("StatelessRandomUniformV2", i32([2]), KEY, COUNTER, i32(2), dtype="float32"),
+    Sample("StatelessRandomUniformV2", i32([2]), COUNTER, COUNTER, i32(1), dtype="float32"),
+    *(
+        Sample("StatelessRandomUniformFullIntV2", i32([5]), KEY, COUNTER, i32(3), dtype=dtype)
+        for dtype in ("int32", "int64", "uint32", "uint64")
+    ),
+    *(
+        Sample("StatelessRandomUniformIntV2", i32([5]), KEY, COUNTER, i32(1), low, high)
+        for low, high in ((i32(-3), i32(9)), (i64(-(2**62)), i64(2**62)), (i32(3), i32(3)))
+    ),
     Sample("StatelessMultinomial", f32([[0, 1, 2], [2, 1, 0]]), i32(4), i32([1, 2])),
     Sample("StatelessMultinomial", f64([[0, -9]]), i32(0), i32([1, 2]), output_dtype="int32"),
     Sample("StatelessMultinomial", f16([[0, 1], [1, 0]]), i32(3), i64([5, 6])),

@@ -104,10 +104,10 @@ class ParameterServerExtended(Worker, ReplicatedExtended):
         self._set_task(spec, task_type, task_id)
 
     def _update_config_proto(self, config_proto: Any) -> Any:
-        if self._cluster_spec is None:
-            return super()._update_config_proto(config_proto)
         updated = copy.deepcopy(config_proto)
-        updated.isolate_session_state = False
+        updated.isolate_session_state = self._cluster_spec is None
+        if self._cluster_spec is None:
+            return updated
         del updated.device_filters[:]
         own = f"/job:{self._task_type}/task:{self._task_id}"
         filters = {"chief": [own, "/job:ps"], "worker": [own, "/job:ps"], "evaluator": [own]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ FIELDS = (
     "exec_micros", "accelerator_exec_micros", "cpu_exec_micros", "requested_bytes", "peak_bytes",
     "residual_bytes", "output_bytes", "parameters", "float_ops", "run_count",
 )  # fmt: skip
+# Ends the names of constants that stand for nodes with values known before the step.
+_FOLDED = re.compile(r"/folded(_\d+)?$")
 # The type of what is a scope only.
 SCOPE = "_kTFScopeParent"
 
@@ -87,18 +90,24 @@ def _add_step(nodes: dict[str, Node], run_meta: Any) -> None:
     for device in run_meta.step_stats.dev_stats:
         where = "accelerator" if "gpu" in device.device.lower() else "cpu"
         for measured in device.node_stats:
-            node = nodes.get(measured.node_name)
+            node = nodes.get(_FOLDED.sub("", measured.node_name))
             if node is None:
                 continue
             micros = measured.op_end_rel_micros or measured.all_end_rel_micros
             node.own["exec_micros"] += micros
             node.own[f"{where}_exec_micros"] += micros
             node.own["run_count"] += 1
-            for memory in measured.memory:
-                node.own["requested_bytes"] += memory.total_bytes
-                node.own["peak_bytes"] += memory.peak_bytes
+            _add_memory(node.own, measured)
             for output in measured.output:
                 described = output.tensor_description.allocation_description
                 node.own["output_bytes"] += described.requested_bytes
             if device.device not in node.devices:
                 node.devices.append(device.device)
+
+
+def _add_memory(own: dict[str, int], measured: Any) -> None:
+    stays = measured.memory_stats.persistent_memory_size
+    scratch = measured.memory_stats.temp_memory_size
+    own["requested_bytes"] += stays + scratch + sum(m.total_bytes for m in measured.memory)
+    own["peak_bytes"] += stays + scratch + sum(m.peak_bytes for m in measured.memory)
+    own["residual_bytes"] += stays + sum(m.live_bytes for m in measured.memory)

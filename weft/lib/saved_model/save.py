@@ -23,7 +23,8 @@ from weft.lib.saved_model.saved_functions import saved_bare, saved_function, sav
 from weft.lib.saved_model.saved_objects import SavedObjects, is_trackable
 from weft.lib.saved_model.structure import NotEncodableError
 from weft.lib.saved_model.tables import is_table
-from weft.lib.train.checkpoint.checkpoint import ObjectSaver, get_session
+from weft.lib.train.checkpoint.checkpoint import ObjectSaver
+from weft.lib.train.checkpoint.default_session import get_session
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state.resource_variable import BaseResourceVariable
 from weft.ops.state.variables import Variable

@@ -22,7 +22,10 @@ def check_matrix(x: Any) -> None:
 
 # ---- bands of diagonals -----------------------------------------------------------------------
 # Diagonal d holds the elements at columns row + d. A band from `lower` to `upper` is stored with
-# its uppermost diagonal first, every one starting at the left and padded at the right.
+# its uppermost diagonal first, every one starting at the left and padded at the right. In the third
+# versions, of newer clients, `align` says on which side those above and below the main one start.
+_LEFT = "LEFT_LEFT"
+_ALIGN = 'align: {"LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"} = "RIGHT_LEFT"'
 
 
 def _band(k: Any) -> tuple[int, int]:
@@ -101,6 +104,10 @@ def _band_taken(c: ShapeContext) -> Dims:
     static="k",
 )
 def matrix_diag_part_v2_(xp: Any, input: Any, k: Any, padding_value: Any) -> Any:
+    return _take_band(xp, input, k, padding_value, _LEFT)
+
+
+def _take_band(xp: Any, input: Any, k: Any, padding_value: Any, align: str) -> Any:
     check_matrix(input)
     if np.ndim(padding_value) != 0:
         raise invalid("Padding must be scalar.")
@@ -109,12 +116,20 @@ def matrix_diag_part_v2_(xp: Any, input: Any, k: Any, padding_value: Any) -> Any
     rows, columns = input.shape[-2:]
     length = _band_length(rows, columns, lower, upper)
     d = np.arange(upper, lower - 1, -1)[:, None]
-    step = np.arange(length)[None, :]
+    step = np.arange(length)[None, :] - _shift(d, rows, columns, length, align)
     row, column = step + np.maximum(-d, 0), step + np.maximum(d, 0)
-    inside = (row < rows) & (column < columns)
+    inside = (step >= 0) & (row < rows) & (column < columns)
     found = input[..., np.where(inside, row, 0), np.where(inside, column, 0)]
     out = xp.where(inside, found, padding_value)
     return out if lower < upper else xp.reshape(out, (*input.shape[:-2], length))
+
+
+def _shift(d: np.ndarray, rows: int, columns: int, length: int, align: str) -> np.ndarray:
+    """How far to the right each diagonal of a band is stored."""
+    above, _, below = align.partition("_")
+    lengths = np.minimum(rows + np.minimum(d, 0), columns - np.maximum(d, 0))
+    right = np.where(d >= 0, above == "RIGHT", below == "RIGHT")
+    return np.where(right, length - lengths, 0)
 
 
 @matrix_diag_part_v2_.gradient
@@ -187,6 +202,12 @@ def _band_spread(c: ShapeContext) -> Dims:
 def matrix_diag_v2_(
     xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any
 ) -> Any:
+    return _spread_band(xp, diagonal, k, num_rows, num_cols, padding_value, _LEFT)
+
+
+def _spread_band(
+    xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any, align: str
+) -> Any:
     if diagonal.ndim < 1:
         raise invalid(f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}")
     lower, upper = _kernel_band(k)
@@ -201,12 +222,12 @@ def matrix_diag_v2_(
         sides = _sides(diagonal.shape[-1], int(num_rows), int(num_cols), lower, upper)
     except ValueError as error:
         raise invalid(str(error)) from None
-    inside, values = _spread(xp, diagonal, sides, lower, upper)
+    inside, values = _spread(xp, diagonal, sides, lower, upper, align)
     return xp.where(inside, values, padding_value)
 
 
 def _spread(
-    xp: Any, diagonal: Any, sides: tuple[int, int], lower: int, upper: int
+    xp: Any, diagonal: Any, sides: tuple[int, int], lower: int, upper: int, align: str
 ) -> tuple[np.ndarray, Any]:
     """Which elements of a matrix lie in the band, and for each of these its value."""
     rows, columns = sides
@@ -214,7 +235,8 @@ def _spread(
     d = column - row
     inside = (d >= lower) & (d <= upper)
     which = np.where(inside, upper - d, 0)
-    step = np.where(inside, np.minimum(row, column), 0)
+    shift = _shift(d, rows, columns, diagonal.shape[-1], align)
+    step = np.where(inside, np.minimum(row, column) + shift, 0)
     if 0 in diagonal.shape[-2:]:
         return inside, xp.zeros((*diagonal.shape[:-2], rows, columns), diagonal.dtype)
     return inside, diagonal[..., which, step]
@@ -257,7 +279,7 @@ def matrix_set_diag_v2_(xp: Any, input: Any, diagonal: Any, k: Any) -> Any:
     return set_band(xp, input, diagonal, *_kernel_band(k))
 
 
-def set_band(xp: Any, input: Any, diagonal: Any, lower: int, upper: int) -> Any:
+def set_band(xp: Any, input: Any, diagonal: Any, lower: int, upper: int, align: str = _LEFT) -> Any:
     check_matrix(input)
     if diagonal.ndim < 1:
         raise invalid(f"diagonal must be at least 1-dim, received shape: {s.show(diagonal.shape)}")
@@ -274,7 +296,7 @@ def set_band(xp: Any, input: Any, diagonal: Any, lower: int, upper: int) -> Any:
         )
     if lower == upper:
         diagonal = diagonal[..., None, :]
-    inside, values = _spread(xp, diagonal, (rows, columns), lower, upper)
+    inside, values = _spread(xp, diagonal, (rows, columns), lower, upper, align)
     return xp.where(inside, values, input)
 
 
@@ -288,3 +310,64 @@ def _(op: Operation, grad: Any) -> Any:
     else:
         zeros = array.zeros_like(taken)
     return raw.MatrixSetDiagV2(grad, zeros, k), taken, None
+
+
+# ---- the third versions --------------------------------------------------------------------------
+
+
+@op(
+    "MatrixDiagPartV3",
+    inputs="input: T, k: int32, padding_value: T",
+    outputs="diagonal: T",
+    attrs=f"T: type, {_ALIGN}",
+    shape=_band_taken,
+    static="k",
+)
+def matrix_diag_part_v3_(xp: Any, input: Any, k: Any, padding_value: Any, *, align: str) -> Any:
+    return _take_band(xp, input, k, padding_value, align)
+
+
+@matrix_diag_part_v3_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    input, k, _ = op.inputs
+    align = op.get_attr("align")
+    return raw.MatrixSetDiagV3(array.zeros_like(input), grad, k, align=align), None, None
+
+
+@op(
+    "MatrixDiagV3",
+    inputs="diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T",
+    outputs="output: T",
+    attrs=f"T: type, {_ALIGN}",
+    shape=_band_spread,
+    static="k, num_rows, num_cols",
+)
+def matrix_diag_v3_(
+    xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any, *, align: str
+) -> Any:
+    return _spread_band(xp, diagonal, k, num_rows, num_cols, padding_value, align)
+
+
+@matrix_diag_v3_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    part = raw.MatrixDiagPartV3(grad, op.inputs[1], _zero(grad), align=op.get_attr("align"))
+    return part, None, None, None, None
+
+
+@op(
+    "MatrixSetDiagV3",
+    inputs="input: T, diagonal: T, k: int32",
+    outputs="output: T",
+    attrs=f"T: type, {_ALIGN}",
+    shape=_band_set,
+    static="k",
+)
+def matrix_set_diag_v3_(xp: Any, input: Any, diagonal: Any, k: Any, *, align: str) -> Any:
+    return set_band(xp, input, diagonal, *_kernel_band(k), align)
+
+
+@matrix_set_diag_v3_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    k, align = op.inputs[2], op.get_attr("align")
+    taken = raw.MatrixDiagPartV3(grad, k, _zero(grad), align=align)
+    return raw.MatrixSetDiagV3(grad, array.zeros_like(taken), k, align=align), taken, None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op
+from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
@@ -59,8 +59,11 @@ def _scattered_into(c: ShapeContext) -> Dims:
     return c.dims(0)
 
 
+_JOINED = {"add": np.add, "max": np.maximum, "min": np.minimum}
+
+
 def scatter_into(xp: Any, target: Any, indices: Any, updates: Any, kind: str) -> Any:
-    """`target` with `updates` put ("set") or added ("add") at coordinates `indices`."""
+    """`target` with `updates` put ("set") at coordinates `indices`, or joined to what is there."""
     if indices.ndim < 1:
         raise invalid(f"Indices shape must have rank at least one. Found:{s.show(indices.shape)}")
     if updates.ndim < 1:
@@ -74,13 +77,12 @@ def scatter_into(xp: Any, target: Any, indices: Any, updates: Any, kind: str) ->
     check_coordinates(xp, indices, target.shape, "shape")
     if xp is np:
         out = np.array(target)
-        if kind == "add":
-            np.add.at(out, coordinates(indices), updates)
-        else:
+        if kind == "set":
             out[coordinates(indices)] = updates
+        else:
+            _JOINED[kind].at(out, coordinates(indices), updates)
         return out
-    chosen = target.at[coordinates(indices)]
-    update = chosen.add if kind == "add" else chosen.set
+    update = getattr(target.at[coordinates(indices)], kind)
     return update(updates, mode="drop", wrap_negative_indices=False)
 
 
@@ -162,6 +164,29 @@ def tensor_scatter_sub_(xp: Any, tensor: Any, indices: Any, updates: Any) -> Any
 def _(op: Operation, grad: Any) -> Any:
     return array.identity(grad), None, -gather_nd_(grad, op.inputs[1])
 
+
+@op("TensorScatterMax", **_TENSOR_SCATTER)
+def tensor_scatter_max_(xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return scatter_into(xp, tensor, indices, updates, "max")
+
+
+@op("TensorScatterMin", **_TENSOR_SCATTER)
+def tensor_scatter_min_(xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return scatter_into(xp, tensor, indices, updates, "min")
+
+
+def _extreme_gradient(op: Operation, grad: Any) -> Any:
+    """To where the result came from, in equal parts where it was in several places."""
+    tensor, indices, updates = op.inputs
+    found = op.outputs[0]
+    kept = raw.Cast(raw.Equal(tensor, found), grad.dtype)
+    put = raw.Cast(raw.Equal(updates, gather_nd_(found, indices)), grad.dtype)
+    part = grad / tensor_scatter_add_(kept, indices, put)
+    return part * kept, None, gather_nd_(part, indices) * put
+
+
+for _extreme in (tensor_scatter_max_, tensor_scatter_min_):
+    _extreme.gradient(_extreme_gradient)
 
 _INPLACE: dict[str, Any] = {
     "inputs": "x: T, i: int32, v: T",

@@ -15,6 +15,7 @@ from weft.ops.kit.shared import invalid
 
 STRUCTURE = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
 INPUT = "input_dataset: variant"
+DETERMINISTIC = 'deterministic: string = "default"'  # of newer clients, for `sloppy`
 # The types of operations whose datasets give elements without waiting, if their inputs do.
 QUICK: set[str] = set()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core.errors import OpError
-from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
+from weft.ops.dataset.declare import DETERMINISTIC, INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.functions import (
     CAPTURED,
     CAPTURED_TYPES,
@@ -239,6 +239,45 @@ def parallel_interleave_dataset_v2(
         raise invalid("num_parallel_calls must less than or equal to cycle_length.")
     function = captured(ctx, f, other_arguments)
     return Interleave(input_dataset, function, cycle, block, _ahead(calls, block))
+
+
+@dataset_op(
+    "ParallelInterleaveDatasetV3",
+    f"{INPUT}, {CAPTURED}, cycle_length: int64, block_length: int64, num_parallel_calls: int64",
+    f"{_CALLS}, {DETERMINISTIC}",
+)
+def parallel_interleave_dataset_v3(
+    xp: Any, ctx: Any, input_dataset: Dataset, other_arguments: list[Any], cycle_length: Any,
+    block_length: Any, num_parallel_calls: Any, *, f: Any,
+) -> Dataset:  # fmt: skip
+    """For graphs of newer clients, as V4, which says how much is read ahead, too."""
+    calls = checked_calls(num_parallel_calls)
+    cycle, block = _cycle(cycle_length), scalar(block_length, "block_length")
+    function = captured(ctx, f, other_arguments)
+    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block))
+
+
+@dataset_op(
+    "ParallelInterleaveDatasetV4",
+    f"{INPUT}, {CAPTURED}, cycle_length: int64, block_length: int64,"
+    " buffer_output_elements: int64, prefetch_input_elements: int64, num_parallel_calls: int64",
+    f"{_CALLS}, {DETERMINISTIC}",
+)
+def parallel_interleave_dataset_v4(
+    xp: Any, ctx: Any, input_dataset: Dataset, other_arguments: list[Any], cycle_length: Any,
+    block_length: Any, buffer_output_elements: Any, prefetch_input_elements: Any,
+    num_parallel_calls: Any, *, f: Any,
+) -> Dataset:  # fmt: skip
+    calls = checked_calls(num_parallel_calls)
+    cycle, block = _cycle(cycle_length), scalar(block_length, "block_length")
+    function = captured(ctx, f, other_arguments)
+    return Interleave(input_dataset, function, cycle, block, _ahead(calls, block))
+
+
+def _cycle(value: Any) -> int:
+    """How many datasets take turns; -1 leaves it to us."""
+    cycle = scalar(value, "cycle_length")
+    return checked_calls(value) if cycle == -1 else cycle
 
 
 def _ahead(calls: int, block: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core.errors import OpError, OutOfRangeError
-from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
+from weft.ops.dataset.declare import DETERMINISTIC, INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.functions import (
     CAPTURED,
     CAPTURED_TYPES,
@@ -84,6 +84,20 @@ def parallel_map_dataset(
     xp: Any, ctx: Any, input_dataset: Dataset, other_arguments: list[Any],
     num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool,
 ) -> Dataset:  # fmt: skip
+    calls = checked_calls(num_parallel_calls)
+    return Map(input_dataset, captured(ctx, f, other_arguments), preserve_cardinality, calls)
+
+
+@dataset_op(
+    "ParallelMapDatasetV2", f"{INPUT}, {CAPTURED}, num_parallel_calls: int64",
+    f"f: func, {CAPTURED_TYPES}, {STRUCTURE}, {_SOME_AT_ONCE}, {DETERMINISTIC}, {_KEPT},"
+    " use_unbounded_threadpool: bool = false",
+)  # fmt: skip
+def parallel_map_dataset_v2(
+    xp: Any, ctx: Any, input_dataset: Dataset, other_arguments: list[Any],
+    num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool,
+) -> Dataset:  # fmt: skip
+    """As before it, with the number of calls in 64 bits; for graphs of newer clients."""
     calls = checked_calls(num_parallel_calls)
     return Map(input_dataset, captured(ctx, f, other_arguments), preserve_cardinality, calls)
 

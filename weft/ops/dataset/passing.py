@@ -50,6 +50,12 @@ def optimize_dataset(xp: Any, input_dataset: Dataset, optimizations: Any) -> Dat
     return AnyOrder(input_dataset) if b"make_sloppy" in asked else Same(input_dataset)
 
 
+@dataset_op("OptionsDataset", INPUT, f"serialized_options: string, {STRUCTURE}")
+def options_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
+    """Options of newer clients, which tune what is done and change no result."""
+    return Same(input_dataset)
+
+
 @dataset_op("NonSerializableDataset", INPUT, experimental=True)
 def non_serializable_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
     return Same(input_dataset)

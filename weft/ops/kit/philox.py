@@ -306,7 +306,7 @@ def uniform_int(
     xp: Any, rng: Array, shape: tuple[int, ...], low: Array, high: Array, dtype: Any
 ) -> Array:
     """Integers in [low, high), biased as a plain remainder of 32 or 64 bits is."""
-    if np.dtype(dtype) == np.int64:
+    if np.dtype(dtype).itemsize == 8:
         unsigned: Any = np.uint64
         word = draw(xp, rng, shape, lambda x0, x1: (join(x0, x1),), words=2)
     else:

@@ -275,6 +275,9 @@ pow_op = binary(
 )
 xdivy_op = binary("Xdivy", HALF_TO_COMPLEX, lambda xp, x, y: _zero_where(xp, x == 0, x / y))
 xlogy_op = binary("Xlogy", HALF_TO_COMPLEX, lambda xp, x, y: _zero_where(xp, x == 0, x * xp.log(y)))
+xlog1py_op = binary(
+    "Xlog1py", HALF_TO_COMPLEX, lambda xp, x, y: _zero_where(xp, x == 0, x * xp.log1p(y))
+)
 atan2_op = binary("Atan2", FLOATS, lambda xp, y, x: xp.arctan2(y, x), inputs="y, x")
 maximum_op = binary("Maximum", FLOATS_INTS, lambda xp, x, y: xp.maximum(x, y))
 minimum_op = binary("Minimum", FLOATS_INTS, lambda xp, x, y: xp.minimum(x, y))
@@ -315,6 +318,16 @@ def _(op: Any, grad: Any) -> Any:
     with control_dependencies([grad]):
         partial_x = raw.Xlogy(_x_not_zero(x), y)
         partial_y = raw.Xdivy(x, y)
+        return to_x(partial_x * grad), to_y(partial_y * grad)
+
+
+@xlog1py_op.gradient
+def _(op: Any, grad: Any) -> Any:
+    x, y = op.inputs
+    to_x, to_y = unbroadcast(x, y)
+    with control_dependencies([grad]):
+        partial_x = raw.Xlog1py(_x_not_zero(x), y)
+        partial_y = raw.Xdivy(x, y + 1)
         return to_x(partial_x * grad), to_y(partial_y * grad)
 
 

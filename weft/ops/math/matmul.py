@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.core import dtypes
+from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
@@ -198,7 +199,7 @@ batch_mat_mul_v2 = _batch_matmul("BatchMatMulV2", s.broadcast_dims)
 
 
 @batch_mat_mul_v2.gradient
-def _(op: Any, grad: Any) -> Any:
+def _broadcast_gradient(op: Any, grad: Any) -> Any:
     x, y = op.inputs
     grad_x, grad_y = _batch_gradient(op, grad)
     if s.known(x.dims) and s.known(y.dims) and x.dims[:-2] == y.dims[:-2]:
@@ -206,6 +207,33 @@ def _(op: Any, grad: Any) -> Any:
     sx, sy = shape(x), shape(y)
     rx, ry = raw.BroadcastGradientArgs(sx[:-2], sy[:-2])
     return raw.Reshape(raw.Sum(grad_x, rx), sx), raw.Reshape(raw.Sum(grad_y, ry), sy)
+
+
+@op(
+    "BatchMatMulV3",
+    inputs="x: Ta, y: Tb",
+    outputs="output: Tout",
+    attrs="Ta: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64,"
+    " complex128}, Tb: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64,"
+    " complex128}, Tout: {bfloat16, half, float, double, int16, int32, int64, complex64,"
+    " complex128}, adj_x: bool = false, adj_y: bool = false, grad_x: bool = false,"
+    " grad_y: bool = false",
+    shape=_batch_shape(s.broadcast_dims),
+    flops=_batch_flops,
+)
+def batch_mat_mul_v3(
+    xp: Any, x: Array, y: Array, *, Tout: DType, adj_x: bool, adj_y: bool
+) -> Array:
+    """A product in another type than its factors have; for graphs of newer clients."""
+    kind = Tout.as_numpy_dtype
+    product: Any = batch_mat_mul_v2.kernel
+    return product(xp, x.astype(kind), y.astype(kind), adj_x=adj_x, adj_y=adj_y)
+
+
+@batch_mat_mul_v3.gradient
+def _(op: Any, grad: Any) -> Any:
+    gradients = _broadcast_gradient(op, grad)
+    return [raw.Cast(g, x.dtype) for g, x in zip(gradients, op.inputs, strict=True)]
 
 
 # ---- vectors ----------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ class TakeGradient(Waiter):
     def attempt(self, owner: Accumulator) -> int:
         if owner.count < self.required:
             return WAIT
-        self.result = owner.take_all()
+        self.result = owner.take_all(self.required)
         return DONE
 
     def outputs(self) -> tuple[Any, ...]:
@@ -34,13 +36,19 @@ class TakeGradient(Waiter):
 
 
 class Accumulator(Monitor):
-    """Dense gradients of one shape. Those older than `global_step` are dropped without a word."""
+    """Dense gradients of one shape. Those older than `global_step` do not count.
+
+    They are kept until the next are taken, one for each that a take asks for: after a failure the
+    chief sets the step back, and a worker may be there before it. Its gradient counts then, since
+    the worker hands in no other one.
+    """
 
     def __init__(self, name: str, dtype: DType, dims: Dims, reduction: str) -> None:
         super().__init__()
         self.name, self.dtype, self.dims, self.reduction = name, dtype, dims, reduction
         self.global_step = self.count = 0
         self.total: Any = None
+        self.late: deque[tuple[int, tuple[Any, ...]]] = deque(maxlen=0)
 
     def apply(self, local_step: Any, *gradient: Any) -> None:
         """Adds a gradient that was computed at `local_step`."""
@@ -50,14 +58,7 @@ class Accumulator(Monitor):
                 f" {s.show(np.shape(local_step))}"
             )
 
-        def apply() -> None:
-            if int(local_step) < self.global_step:
-                return
-            self.check(*gradient)
-            self.add(*gradient)
-            self.count += 1
-
-        self.change(apply)
+        self.change(lambda: self.admit(int(local_step), gradient))
 
     def take(self, required: Any) -> Any:
         """The gradients' mean or sum, once there are `required` of them; then it starts anew."""
@@ -71,13 +72,31 @@ class Accumulator(Monitor):
         return self.submit(0, TakeGradient(int(required)))
 
     def set_global_step(self, step: Any) -> None:
-        with self.lock:
+        """Says which gradients are late from now on."""
+
+        def change() -> None:
             self.global_step = int(step)
+            late = list(self.late)
+            self.late.clear()
+            for local_step, gradient in late:
+                self.admit(local_step, gradient)
+
+        self.change(change)
 
     # ---- under the lock ----
 
-    def take_all(self) -> tuple[Any, ...]:
+    def admit(self, local_step: int, gradient: tuple[Any, ...]) -> None:
+        if local_step < self.global_step:
+            if self.late.maxlen:
+                self.late.append((local_step, deepcopy(gradient)))
+            return
+        self.check(*gradient)
+        self.add(*gradient)
+        self.count += 1
+
+    def take_all(self, required: int) -> tuple[Any, ...]:
         self.global_step += 1
+        self.late = deque(maxlen=required)
         result = self.result()
         self.count, self.total = 0, None
         return result

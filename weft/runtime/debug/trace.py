@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,6 +18,7 @@ HOST = "/job:localhost/replica:0/task:0/device:CPU:0"
 class _Record(NamedTuple):
     node: Node
     shapes: list[tuple[Any, int]]
+    new: int  # bytes of outputs that are neither a view nor another node's value passed on
     start: float
     end: float
     thread: int
@@ -29,10 +31,21 @@ class StepTrace:
         # perf_counter has no epoch; wall time anchors it.
         self._offset = time.time() - time.perf_counter()
         self._records: list[_Record] = []
+        self._seen: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
     def __call__(self, node: Node, outputs: Sequence[Any], start: float, end: float) -> None:
         shapes = [(np.shape(v), getattr(v, "nbytes", 0)) for v in outputs]
-        self._records.append(_Record(node, shapes, start, end, threading.get_ident()))
+        new = sum(size for v, (_, size) in zip(outputs, shapes, strict=True) if self._is_new(v))
+        self._records.append(_Record(node, shapes, new, start, end, threading.get_ident()))
+
+    def _is_new(self, value: Any) -> bool:
+        if not hasattr(value, "nbytes") or getattr(value, "base", None) is not None:
+            return False
+        if isinstance(value, np.generic):  # a number is always a copy
+            return True
+        known = self._seen.get(id(value)) is value
+        self._seen[id(value)] = value
+        return not known
 
     def fill(self, metadata: Any) -> None:
         devices: dict[str, Any] = {}
@@ -53,6 +66,13 @@ class StepTrace:
         entry.all_start_micros = int((record.start + self._offset) * 1e6)
         took = max(1, int((record.end - record.start) * 1e6))
         entry.op_end_rel_micros = entry.all_end_rel_micros = took
+        if not node.inputs:  # a constant or a variable: it was there before the step
+            entry.memory_stats.persistent_memory_size = record.new
+        elif record.new:
+            entry.memory.add(
+                allocator_name="cpu", total_bytes=record.new, peak_bytes=record.new,
+                live_bytes=record.new,
+            )  # fmt: skip
         for slot, (shape, size) in enumerate(record.shapes):
             output = entry.output.add(slot=slot)
             description = output.tensor_description

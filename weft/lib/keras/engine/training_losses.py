@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.graph.graph import name_scope
+from weft.lib.distribute.context import get_strategy
 from weft.lib.keras import losses
 from weft.lib.keras.engine.training_endpoint import Endpoint, Part
 from weft.lib.keras.losses import Reduction
@@ -126,13 +127,22 @@ def total_loss(model: Any, parts: list[Part], added: list[Any]) -> Any:
                 loss = _output_loss(endpoint.loss_fn, part)
             if len(model.outputs) > 1:
                 endpoint.output_loss_metric(loss)
+            reduction = getattr(endpoint.loss_fn, "reduction", Reduction.AUTO)
+            if Reduction.decided(reduction) == Reduction.SUM_OVER_BATCH_SIZE:
+                loss = _of_one_replica(loss)
             weighted = endpoint.loss_weight * loss
             total = weighted if total is None else total + weighted
         if total is None:
             if not added:
                 raise ValueError("The model cannot be compiled because it has no loss to optimize.")
             total = 0.0
-        return total + math.add_n(added) if added else total
+        return total + _of_one_replica(math.add_n(added)) if added else total
+
+
+def _of_one_replica(loss: Any) -> Any:
+    """A mean as one replica's part of the mean over all; a strategy sums what they compute."""
+    replicas = get_strategy().num_replicas_in_sync
+    return loss * (1.0 / replicas) if replicas > 1 else loss
 
 
 def _output_loss(loss_fn: Any, part: Part) -> Any:

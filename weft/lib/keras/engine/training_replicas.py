@@ -11,6 +11,7 @@ from typing import Any
 from weft.core import nest
 from weft.graph.graph import control_dependencies, device, name_scope
 from weft.graph.slices import SparseTensor
+from weft.lib.distribute.context import has_strategy, in_cross_replica_context
 from weft.lib.distribute.values import PerReplica
 from weft.lib.keras.backend import function, symbolic_learning_phase
 from weft.lib.keras.backend.phase import learning_phase_scope
@@ -24,7 +25,12 @@ from weft.ops.math import casts, math
 
 
 def strategy_of(model: Any) -> Any:
-    """The strategy in whose scope the model was made, if its replicas are to run it; or None."""
+    """The strategy in whose scope the model was made, if its replicas are to run it; or None.
+
+    A model made inside of a replica is that replica's own, and runs as any other.
+    """
+    if has_strategy() and not in_cross_replica_context():
+        return None
     for weight in model.weights:
         strategy = getattr(weight, "_distribute_strategy", None)
         if strategy is not None:

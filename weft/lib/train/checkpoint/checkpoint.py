@@ -10,8 +10,8 @@ from weft.core import compat, dtypes, errors
 from weft.graph.convert import constant
 from weft.graph.graph import colocate_with, control_dependencies, device, get_default_graph
 from weft.graph.op_def import raw
-from weft.graph.stacks import get_default_session
 from weft.lib.platform import tf_logging as logging
+from weft.lib.train.checkpoint.default_session import get_session
 from weft.lib.train.checkpoint.management import update_checkpoint_state_internal
 from weft.lib.train.checkpoint.objects import (
     AutoTrackable,
@@ -32,16 +32,6 @@ from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state.variables import Variable
 from weft.protos.checkpoint import TrackableObjectGraph
 from weft.storage import file_io
-
-
-def get_session() -> Any:
-    """The default session; there must be one."""
-    session = get_default_session()
-    if session is None:
-        raise RuntimeError(
-            "No session was given and there is no default session: use `with tf.Session()`"
-        )
-    return session
 
 
 class GraphText(SaveableObject):

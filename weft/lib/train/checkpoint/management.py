@@ -13,8 +13,9 @@ from google.protobuf import text_format
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
 from weft.core import errors
-from weft.graph.stacks import get_default_session
 from weft.lib.platform import tf_logging as logging
+from weft.lib.train.checkpoint.default_session import get_session
+from weft.ops.kit.eager import executing_eagerly
 from weft.ops.state import global_step as training_util
 from weft.ops.state.variable_scope import variable_creator_scope
 from weft.protos.checkpoint import CheckpointState
@@ -295,6 +296,9 @@ class CheckpointManager:
 
     def _count_save(self, session: Any) -> Any:
         """Adds one to the number of saves; returns its variable."""
+        if session is None:
+            self._checkpoint.save_counter.assign_add(1)
+            return self._checkpoint.save_counter
         with variable_creator_scope(partial(_initialized, session)):
             counter = self._checkpoint.save_counter
         if self._save_counter_assign is None:
@@ -304,11 +308,11 @@ class CheckpointManager:
 
     def save(self, checkpoint_number: Any = None) -> str:
         """Saves in the default session; returns the new checkpoint's prefix."""
-        session = get_default_session()
+        session = None if executing_eagerly() else get_session()
         counter = self._count_save(session)
         number = counter if checkpoint_number is None else checkpoint_number
         if not isinstance(number, int):
-            number = training_util.global_step(session, number)
+            number = int(number) if session is None else training_util.global_step(session, number)
         path: str = self._checkpoint.write(f"{self._prefix}-{number}")
         self._maybe_delete.pop(path, None)
         self._maybe_delete[path] = time.time()

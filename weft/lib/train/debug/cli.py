@@ -14,7 +14,13 @@ import numpy as np
 from weft.client.session import BaseSession
 from weft.graph.tensor import Tensor
 from weft.lib.train.debug import dump
-from weft.lib.train.debug.watching import WatchOptions, WrapperSession, watched
+from weft.lib.train.debug.watching import (
+    WatchOptions,
+    WrapperSession,
+    read_before,
+    watched,
+    with_values_before,
+)
 from weft.lib.train.sessions.session_run_hook import SessionRunArgs, SessionRunHook
 
 Filter = Callable[[Any, Any], bool]
@@ -142,7 +148,7 @@ class LocalCLIDebugWrapperSession(WrapperSession):
     def __init__(
         self, sess: BaseSession, dump_root: str | None = None, log_usage: bool = True,
         ui_type: str = "curses", thread_name_filter: str | None = None,
-        prompt: Prompt | None = None,
+        config_file_path: str | None = None, prompt: Prompt | None = None,
     ) -> None:  # fmt: skip
         super().__init__(sess)
         self._prompt = prompt or Prompt()
@@ -180,6 +186,7 @@ class LocalCLIDebugHook(SessionRunHook):
     ) -> None:  # fmt: skip
         self._prompt, self._dump_root = prompt or Prompt(), dump_root
         self._tensors: list[Tensor] = []
+        self._before: dict[Tensor, Any] = {}
 
     def add_tensor_filter(self, filter_name: str, tensor_filter: Filter) -> None:
         """A filter that `run -f` and `lt -f` know by name."""
@@ -189,9 +196,10 @@ class LocalCLIDebugHook(SessionRunHook):
         args = run_context.original_args
         graph = run_context.session.graph
         self._tensors = watched(graph, args.fetches, args.feed_dict, WatchOptions())
+        self._before = read_before(run_context.session, self._tensors)
         return SessionRunArgs({"watched": self._tensors})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
-        values = run_values.results["watched"]
+        values = with_values_before(self._tensors, run_values.results["watched"], self._before)
         _dump(self._dump_root, self._tensors, values)
         self._prompt.after_run(self._tensors, values)

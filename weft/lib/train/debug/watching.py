@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft.client.session import BaseSession
-from weft.core import dtypes, nest
+from weft.core import dtypes, errors, nest
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.lib.train.debug import dump
@@ -72,6 +72,36 @@ def _can_be_fetched(graph: Any, tensor: Tensor) -> bool:
     return not (inside or is_reference or tensor.dtype in _UNSEEN) and graph.is_fetchable(tensor)
 
 
+def read_before(session: Any, tensors: list[Tensor]) -> dict[Tensor, Any]:
+    """What reference variables hold before a step, by the tensors that read them in it.
+
+    Such a tensor shares the variable's memory: fetched with the step, it shows what the step has
+    left there, not what it has computed with.
+    """
+    reads = [tensor for tensor in tensors if _is_plain_read(tensor.op)]
+    if not reads:
+        return {}
+    try:
+        return dict(zip(reads, session.run(reads), strict=True))
+    except errors.FailedPreconditionError:  # the step itself initializes them
+        return {}
+
+
+def _is_plain_read(op: Operation) -> bool:
+    """Whether it reads a variable that nothing of the step has to come before."""
+    if op.type != "Identity" or op.control_inputs:
+        return False
+    (source,) = op.inputs
+    return source.dtype._is_ref_dtype and not source.op.inputs and not source.op.control_inputs
+
+
+def with_values_before(
+    tensors: list[Tensor], values: list[Any], before: dict[Tensor, Any]
+) -> list[Any]:
+    """The values of a step, those of `before` where they are known."""
+    return [before.get(tensor, value) for tensor, value in zip(tensors, values, strict=True)]
+
+
 class WrapperSession:
     """A session that stands for another one."""
 
@@ -97,8 +127,9 @@ class WrapperSession:
     ) -> tuple[Any, list[Tensor], list[Any]]:
         """(what was fetched, the tensors that were watched, their values)"""
         tensors = watched(self._sess.graph, fetches, feed_dict, watch)
+        before = read_before(self._sess, tensors)
         found, values = self._sess.run([fetches, tensors], feed_dict, options, run_metadata)
-        return found, tensors, values
+        return found, tensors, with_values_before(tensors, values, before)
 
 
 def _watch_options(watch_fn: Any, fetches: Any, feeds: Any) -> WatchOptions:
@@ -144,15 +175,18 @@ class DumpingDebugHook(SessionRunHook):
     ) -> None:  # fmt: skip
         self._root, self._watch_fn, self._count = session_root, watch_fn, 0
         self._tensors: list[Tensor] = []
+        self._before: dict[Tensor, Any] = {}
 
     def before_run(self, run_context: Any) -> SessionRunArgs:
         self._count += 1
         fetches, feeds = run_context.original_args.fetches, run_context.original_args.feed_dict
         watch = _watch_options(self._watch_fn, fetches, feeds)
         self._tensors = watched(run_context.session.graph, fetches, feeds, watch)
+        self._before = read_before(run_context.session, self._tensors)
         return SessionRunArgs({"watched": self._tensors})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         name = f"run_{int(time.time() * 1e6)}_{self._count}"
         root = os.path.join(self._root, name)
-        dump.write(root, self._tensors, run_values.results["watched"])
+        values = with_values_before(self._tensors, run_values.results["watched"], self._before)
+        dump.write(root, self._tensors, values)

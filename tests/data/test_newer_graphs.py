@@ -1,0 +1,92 @@
+"""Operations on datasets that newer clients send in the place of those of TensorFlow 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import weft as tf
+
+
+def results(graph_def: Any, fetch: str) -> list[int]:
+    with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
+        tf.import_graph_def(graph_def, name="")
+        found = []
+        while True:
+            try:
+                found.append(int(session.run(fetch)))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+def pipeline(make: Any) -> tuple[Any, str]:
+    with tf.Graph().as_default() as graph:
+        # Functions of one-shot iterators would hide the nodes.
+        element = tf.data.make_one_shot_iterator(make()).get_next()
+        return graph.as_graph_def(), element.name
+
+
+def rewritten(make: Any, old: str, change: Any) -> list[int]:
+    graph_def, fetch = pipeline(make)
+    changed = 0
+    for function in graph_def.library.function:
+        holder = [node for node in function.node_def if node.op == old]
+        for node in holder:
+            change(function, node)
+            changed += 1
+    assert changed
+    return results(graph_def, fetch)
+
+
+def constant_of(function: Any, name: str) -> Any:
+    return next(node for node in function.node_def if node.name == name.partition(":")[0])
+
+
+def widened(node: Any) -> None:
+    value = tf.make_ndarray(node.attr["value"].tensor).astype(np.int64)
+    node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(value))
+    node.attr["dtype"].type = tf.int64.as_datatype_enum
+
+
+def test_parallel_map() -> None:
+    def change(function: Any, node: Any) -> None:
+        node.op = "ParallelMapDatasetV2"
+        del node.attr["sloppy"]
+        node.attr["deterministic"].s = b"default"
+        node.attr["metadata"].s = b""
+        widened(constant_of(function, node.input[-1]))
+
+    def make() -> Any:
+        return tf.data.Dataset.range(4).map(lambda x: x * 2, num_parallel_calls=2)
+
+    assert rewritten(make, "ParallelMapDataset", change) == [0, 2, 4, 6]
+
+
+def test_parallel_interleave_and_options() -> None:
+    def make() -> Any:
+        each = tf.data.Dataset.from_tensors
+        return tf.data.Dataset.range(3).interleave(each, 2, num_parallel_calls=2)
+
+    def third(function: Any, node: Any) -> None:
+        node.op = "ParallelInterleaveDatasetV3"
+        del node.attr["sloppy"]
+
+    def fourth(function: Any, node: Any) -> None:
+        node.op = "ParallelInterleaveDatasetV4"
+        del node.attr["sloppy"]
+        node.input.insert(len(node.input) - 1, node.input[-1])
+        node.input.insert(len(node.input) - 1, node.input[-1])
+
+    def options(function: Any, node: Any) -> None:
+        node.op = "OptionsDataset"
+        node.attr["serialized_options"].s = b""
+        for name in ("algorithm", "cpu_budget"):
+            node.attr.pop(name, None)
+
+    for old, change in (
+        ("ParallelInterleaveDatasetV2", third),
+        ("ParallelInterleaveDatasetV2", fourth),
+        ("ModelDataset", options),
+    ):
+        assert sorted(rewritten(make, old, change)) == [0, 1, 2]

@@ -1,0 +1,1 @@
+"""TensorFlow's tools for graphs and checkpoints: freezing, transforming, looking into them."""
