@@ -219,7 +219,8 @@ def _until_closed(channel: Channel) -> None:
 def test_a_message_may_not_trickle(monkeypatch: pytest.MonkeyPatch) -> None:
     budget = Budget(10 * MB, "bytes of messages", flags.MAX_ARRIVING)
     monkeypatch.setattr("weft.cluster.transport.frames._SLOWEST", 1 << 60)
-    channel, other = unfinished(budget, 8 * MB, 100)
+    with flags.STALL.override(1):
+        channel, other = unfinished(budget, 8 * MB, 100)
     with flags.STALL.override(0), pytest.raises(Closed, match="too long in coming"):
         channel.receive()
     assert budget.used == 0

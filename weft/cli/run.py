@@ -102,9 +102,11 @@ def _module_code(module: str) -> tuple[ModuleSpec, CodeType]:
         raise CannotRun(f"cannot run {module!r}: {error}") from error
     if spec is None:
         raise CannotRun(f"no module named {module!r}")
+    from weft.legacy.tensorflow_import import Finder
+
     get_code = getattr(spec.loader, "get_code", None)
     is_package = spec.submodule_search_locations is not None
-    if is_package and not isinstance(spec.loader, tensorflow_import.Finder):
+    if is_package and not isinstance(spec.loader, Finder):
         return _module_code(f"{module}.__main__")
     code = get_code(spec.name) if get_code is not None else None
     if code is None:
