@@ -21,12 +21,13 @@ def _layer(inputs: tf.Tensor, outputs: int) -> tf.Tensor:
 
 def inference(images: tf.Tensor, hidden1_units: int, hidden2_units: int) -> tf.Tensor:
     """Logits for a batch of flat images."""
-    with tf.name_scope("hidden1"):
-        hidden1 = tf.nn.relu(_layer(images, hidden1_units))
-    with tf.name_scope("hidden2"):
-        hidden2 = tf.nn.relu(_layer(hidden1, hidden2_units))
-    with tf.name_scope("softmax_linear"):
-        return _layer(hidden2, NUM_CLASSES)
+    layers = {"hidden1": hidden1_units, "hidden2": hidden2_units, "softmax_linear": NUM_CLASSES}
+    values = images
+    for name, units in layers.items():
+        with tf.name_scope(name):
+            sums = _layer(values, units)
+            values = tf.nn.relu(sums) if name.startswith("hidden") else sums
+    return values
 
 
 def loss(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

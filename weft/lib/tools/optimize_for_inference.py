@@ -33,15 +33,22 @@ def optimize_for_inference(
     toco_compatible: bool = False,
 ) -> Any:
     """A GraphDef that computes the outputs from the inputs with less work."""
-    ensure_graph_is_valid(input_graph_def)
-    stripped = strip_unused(
-        input_graph_def, input_node_names, output_node_names, placeholder_type_enum
-    )
-    optimized = fold_batch_norms(remove_training_nodes(stripped, output_node_names))
-    if not toco_compatible:
-        optimized = fuse_resize_and_conv(optimized, output_node_names)
-    ensure_graph_is_valid(optimized)
-    return optimized
+    ends = input_node_names, output_node_names
+    passes = [
+        lambda graph: strip_unused(graph, *ends, placeholder_type_enum),
+        lambda graph: remove_training_nodes(graph, output_node_names),
+        fold_batch_norms,
+        lambda graph: fuse_resize_and_conv(graph, output_node_names),
+    ]
+    graph = _valid(input_graph_def)
+    for each in passes[:3] if toco_compatible else passes:
+        graph = each(graph)
+    return _valid(graph)
+
+
+def _valid(graph_def: Any) -> Any:
+    ensure_graph_is_valid(graph_def)
+    return graph_def
 
 
 def ensure_graph_is_valid(graph_def: Any) -> None:
