@@ -20,7 +20,7 @@ def only_compiled(monkeypatch):
             raise AssertionError("a loop is interpreted")
 
         monkeypatch.setattr(structured._While, "__call__", fail)
-        monkeypatch.setattr(Executor, "begin_at", fail)
+        monkeypatch.setattr(Executor, "enter", fail)
 
     return forbid
 

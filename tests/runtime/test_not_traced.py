@@ -52,7 +52,7 @@ def interpreted(monkeypatch):
         return run(self, *args)
 
     monkeypatch.setattr(structured._While, "__call__", noted)
-    monkeypatch.setattr(Executor, "begin_at", None)
+    monkeypatch.setattr(Executor, "enter", None)
     return found
 
 

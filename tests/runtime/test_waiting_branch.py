@@ -8,8 +8,8 @@ import pytest
 
 import weft as tf
 from tests.runtime.test_waiting_loop import in_thread, queue_of, queue_waits, repeat
+from weft.runtime.loop_run import WaitingLoop
 from weft.runtime.waiting_branch import WaitingBranch
-from weft.runtime.waiting_loop import WaitingLoop
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 import weft as tf
 from weft.ops.control.critical_section import CriticalSection
-from weft.runtime.waiting_loop import WaitingLoop
+from weft.runtime.loop_run import WaitingLoop
 
 
 @pytest.fixture

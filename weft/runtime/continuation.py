@@ -18,6 +18,7 @@ from weft.runtime.limits import RunningSteps, among, until
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.tasks import TaskGraph
 from weft.runtime.threads import Job
+from weft.runtime.token_executor import TokenExecutor
 
 Finish = Callable[[list[Any]], Any]
 
@@ -34,9 +35,9 @@ class StepEnds(NamedTuple):
         """Whether a step can end only by itself, or with its session."""
         return self.observe is None and self.deadline is None and self.rendezvous is None
 
-    def executor(self, tasks: TaskGraph, feeds: list[tuple[int, Any]]) -> Executor:
-        limits = self.deadline, self.running
-        return Executor(tasks, feeds, *limits, self.observe, self.rendezvous)
+    def executor(self, tasks: TaskGraph, values: list[Any], by_tokens: bool = False) -> Executor:
+        kind = TokenExecutor if by_tokens or tasks.has_tokens else Executor
+        return kind(tasks, values, self.deadline, self.running, self.observe, self.rendezvous)
 
 
 NO_ENDS = StepEnds()
@@ -90,7 +91,7 @@ class _Run:
 
     def start(self, at: Stop | None) -> Any:
         self.executor.enter()
-        return self._guarded(lambda: self.executor.begin_at(at))
+        return self._guarded(lambda: self.executor.begin(at))
 
     def _go_on(self) -> Any:
         return self._guarded(lambda: None)
@@ -103,7 +104,7 @@ class _Run:
                 promise = self._promise()
                 if promise is not None:
                     return promise
-            outputs = inbox.ends.kept(self.finish(executor.first.values))
+            outputs = inbox.ends.kept(self.finish(executor.outcome()))
         except BaseException:
             inbox.withdraw()
             executor.leave()

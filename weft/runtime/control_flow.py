@@ -16,9 +16,9 @@ from weft.core import errors
 from weft.passes.client_graph import ClientGraph, Node
 from weft.runtime.host.codegen_loop import Loop, straight_loop
 from weft.runtime.limits import limits
+from weft.runtime.loop_run import WaitingLoop
 from weft.runtime.resources import ResourceStore
 from weft.runtime.waiting_branch import WaitingBranch
-from weft.runtime.waiting_loop import WaitingLoop
 
 if TYPE_CHECKING:
     from weft.runtime.plan import Plan

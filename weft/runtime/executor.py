@@ -1,38 +1,37 @@
-"""The dataflow executor: runs a graph with loops, branches and waiting operations.
+"""The executor: runs the tasks of a graph as what they need comes in.
 
-A task runs when its inputs are there, which `TokenFlow` finds out. An operation that must wait
-hands back a `Deferred` and holds no thread.
+It alone counts what tasks still lack, knows which can run and what has been promised. An operation
+that must wait hands back a `Deferred` and holds no thread. As it is here it runs graphs without
+control flow; `TokenExecutor` adds frames and dead values, `LoopRun` the iterations of a loop that
+has structure, and the steps of a worker another list of work.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from weft.core import dtypes, errors
+from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.core.errors import raise_from
-from weft.passes.client_graph import Node
 from weft.runtime.frames import DEAD, Frame, Iteration
 from weft.runtime.host.interpret import Observer, located
 from weft.runtime.inbox import Inbox
 from weft.runtime.limits import RunningSteps
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.tasks import Task, TaskGraph
-from weft.runtime.token_flow import TokenFlow
 
-# Where a step goes on: its slots, how many tasks have run, and what the next one waits for if it
-# has begun.
-Stop = tuple[list[Any], int, Deferred | None]
-# So deep may tasks that take no time follow from one another before they wait for their turn.
-_DEPTH = 40
+# Where a run goes on: how many tasks have run, and the promise that the next waits for, if it has
+# begun.
+Stop = tuple[int, Deferred | None]
 
 
-class Executor(TokenFlow):
-    """One step over a `TaskGraph`, on the calling thread; deferred results reach it by its inbox.
+class Executor:
+    """One run over a `TaskGraph`, on one thread at a time; promises are kept through its inbox.
 
     `observe(node, inputs, outputs, start, end)` sees every node that is a task of its own.
     """
@@ -40,39 +39,39 @@ class Executor(TokenFlow):
     def __init__(
         self,
         graph: TaskGraph,
-        feeds: list[tuple[int, Any]],
+        values: list[Any],
         deadline: float | None = None,
         running: RunningSteps | None = None,
         observe: Observer | None = None,
         rendezvous: Rendezvous | None = None,
     ) -> None:
-        super().__init__(graph)
+        self.graph, self.readers = graph, graph.readers.copy()
         self.running, self.observe, self.rendezvous = running, observe, rendezvous
+        self.root = Frame("", None, None, 0, 0, 1)
+        self.first = Iteration(0, graph.pending.copy(), values)
         self.ready: deque[tuple[Task, Frame, Iteration, bool]] = deque()
         self.inbox = Inbox(deadline)
         self.starts: dict[tuple[Task, Iteration], float] = {}
         self.stopped = False
-        self.depth = 0
-        for slot, value in feeds:
-            self.first.values[slot] = value
 
-    # ---- the step ----
+    # ---- the run ----
 
     def run(self, at: Stop | None = None) -> list[Any]:
-        """Runs the step on this thread; returns the slots of the root frame.
-
-        `at`: where it begins, if not at the beginning.
-        """
+        """Runs to the end on this thread; `at`: where it begins, if not at the beginning."""
         self.enter()
         try:
-            self.begin_at(at)
+            self.begin(at)
             while not self.advance():
-                self._receive()
+                self.receive()
         except BaseException:
             self.inbox.withdraw()
             raise
         finally:
             self.leave()
+        return self.outcome()
+
+    def outcome(self) -> list[Any]:
+        """The slots of a run that is over."""
         return self.first.values
 
     def enter(self) -> None:
@@ -80,108 +79,92 @@ class Executor(TokenFlow):
             self.running.add(self)
 
     def leave(self) -> None:
-        """The step is over, however it ended."""
+        """Ends the run, whatever came of it."""
         if self.running is not None:
             self.running.remove(self)
         self.inbox.close()
 
-    def begin_at(self, at: Stop | None) -> None:
-        """Begins, or goes on with a step of which the first tasks have run."""
-        if at is None:
-            self.begin()
+    def begin(self, at: Stop | None = None) -> None:
+        if at is not None:
+            self.resume(self.root, self.first, *at)
             return
-        (values, done, deferred), tasks = at, self.graph.tasks
-        self.first.values = values
+        for task in self.graph.roots:
+            self.push(task, self.root, self.first)
+
+    def resume(
+        self, frame: Frame, iteration: Iteration, done: int, promise: Deferred | None
+    ) -> None:
+        """Goes on after the first `done` tasks; the next one waits for `promise` if it began."""
+        tasks = self.graph.tasks
         for task in tasks[:done]:
-            self.first.outstanding += 1
-            self.finish(task, self.root, self.first, False)
+            self.finish(task, frame, iteration)
         self.ready.clear()
-        self.first.outstanding = 0
-        if deferred is None:
-            self.push(tasks[done], self.root, self.first, False)
+        if promise is None:
+            self.push(tasks[done], frame, iteration)
         else:
-            self.first.outstanding = 1
-            self.inbox.expect(deferred, tasks[done], self.root, self.first)
+            self.inbox.expect(promise, tasks[done], frame, iteration)
         for task in tasks[done + 1 :]:
-            if not self.first.pending[task.index]:
-                self.push(task, self.root, self.first, False)
+            if not iteration.pending[task.index]:
+                self.push(task, frame, iteration)
 
     def advance(self) -> bool:
-        """Runs what can run and takes what has arrived; whether the step is over."""
+        """Runs what can run and takes what has arrived; whether the run is over."""
         inbox = self.inbox
         while self.ready or inbox.waiting:
             # What has waited comes first: iterations should take from a queue in their order.
             if (inbox.waiting or self.stopped) and not inbox.is_empty():
-                self._receive()
+                self.receive()
             elif self.ready and not self.stopped:
-                self._step(*self.ready.popleft())
+                self.start(*self.ready.popleft())
                 if inbox.deadline is not None:
                     inbox.check_time()
             else:
-                self._flush()
+                self.flush()
                 return False
-        self._flush()
+        self.flush()
         return True
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Lets go of what was sent, before this thread does something else."""
         if self.rendezvous is not None:
             self.rendezvous.flush()
 
     def awaited(self) -> list[str]:
-        """The names of what it waits for."""
+        """The names of the tasks that wait."""
         return self.inbox.awaited()
 
     def abort(self, error: errors.OpError) -> None:
-        """Ends the step with `error`, from any thread; what it waits for is withdrawn."""
+        """Ends the run with `error`, from any thread, and withdraws what it waits for."""
         self.stopped = True
         self.inbox.abort(error)
 
-    # ---- running one task ----
+    # ---- one task ----
 
-    def push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
-        """What takes no time is done now, the rest in its turn."""
-        if dead:
-            if task.kind == "exit":
-                # An exit is dead in every iteration but the last; the frame's end decides.
-                frame.dead_exits.add(task.index)
-                return
-            # A trigger only gathers control edges, whichever branch they come from.
-            dead = task.kind != "trigger"
-        iteration.outstanding += 1
-        if (dead or task.is_quick) and self.depth < _DEPTH:
-            self.depth += 1
-            self._step(task, frame, iteration, dead)
-            self.depth -= 1
-        else:
-            self.ready.append((task, frame, iteration, dead))
+    def push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
+        """Puts a task that lacks nothing on the list of work."""
+        self.ready.append((task, frame, iteration, dead))
 
-    def _step(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
-        kind = task.kind
-        if kind == "send":
+    def start(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        if task.kind == "send":
             self._send(task, frame, iteration, dead)
-        elif dead:
-            self.finish(task, frame, iteration, True)
-        elif kind == "plain":
-            self._compute(task, frame, iteration)
-        elif kind == "recv":
+        elif task.kind == "recv":
             self._recv(task, frame, iteration)
         else:
-            _STEER.get(kind, _pass_on)(task, iteration)
-            self.finish(task, frame, iteration, False)
+            self.compute(task, frame, iteration)
 
-    def _compute(self, task: Task, frame: Frame, iteration: Iteration) -> None:
-        self._flush()
+    def compute(self, task: Task, frame: Frame, iteration: Iteration) -> None:
+        self.flush()
         self._note_start(task, iteration)
         try:
-            deferred = task.run(iteration.values)
+            promise = task.run(iteration.values)
         except Exception as error:
             raise_from(explained(error, task, frame, iteration), error)
-        if deferred is None:
+        if promise is None:
             self._done(task, frame, iteration)
         else:
-            self.inbox.expect(deferred, task, frame, iteration)
+            self.inbox.expect(promise, task, frame, iteration)
 
-    def _receive(self) -> None:
+    def receive(self) -> None:
         """Takes the next result that arrives."""
         event = self.inbox.next()
         task, frame, iteration = event.task, event.frame, event.iteration
@@ -192,7 +175,7 @@ class Executor(TokenFlow):
         if isinstance(outputs, Deferred):
             self.inbox.expect(outputs, task, frame, iteration)
         elif task.kind == "recv":
-            self._received(outputs[0], task, frame, iteration)
+            self.received(outputs[0], task, frame, iteration)
         else:
             for slot, value in zip(task.out_slots, outputs, strict=True):
                 iteration.values[slot] = value
@@ -201,14 +184,33 @@ class Executor(TokenFlow):
     def _done(self, task: Task, frame: Frame, iteration: Iteration) -> None:
         if self.observe is not None:
             self._show(task, iteration)
-        self.finish(task, frame, iteration, False)
+        self.finish(task, frame, iteration)
+
+    def finish(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
+        """Pushes the tasks that lacked only this one, and lets go of what it was last to read."""
+        self.count_down(task.followers, frame, iteration)
+        for slot in task.reads:
+            self.readers[slot] -= 1
+            if not self.readers[slot]:
+                iteration.values[slot] = None
+
+    def count_down(self, tasks: Iterable[Task], frame: Frame, iteration: Iteration) -> None:
+        """Each of the tasks lacks one thing less."""
+        pending = iteration.pending
+        for task in tasks:
+            pending[task.index] -= 1
+            if not pending[task.index]:
+                self.push(task, frame, iteration)
 
     # ---- transfers ----
 
     def _send(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
-        """Sends also what is dead, so that whoever waits for it knows."""
+        """Dead values are sent, too: the receiver must learn of them."""
         assert self.rendezvous is not None
-        value = DEAD if dead else _read(iteration.values[task.in_slots[0]])
+        try:
+            value = DEAD if dead else read(iteration.values[task.in_slots[0]])
+        except Exception as error:
+            raise_from(explained(error, task, frame, iteration), error)
         self._note_start(task, iteration)
         self.rendezvous.send(f"{task.transfer_key};{frame.tag(iteration)}", value)
         if dead:
@@ -223,16 +225,16 @@ class Executor(TokenFlow):
         if isinstance(found, Deferred):
             self.inbox.expect(found, task, frame, iteration)
         else:
-            self._received(found[0], task, frame, iteration)
+            self.received(found[0], task, frame, iteration)
 
-    def _received(self, value: Any, task: Task, frame: Frame, iteration: Iteration) -> None:
+    def received(self, value: Any, task: Task, frame: Frame, iteration: Iteration) -> None:
         if value is DEAD:
             self.finish(task, frame, iteration, True)
         else:
             iteration.values[task.out_slots[0]] = task.arrive(value)
             self._done(task, frame, iteration)
 
-    # ---- those who look on ----
+    # ---- observers ----
 
     def _note_start(self, task: Task, iteration: Iteration) -> None:
         if self.observe is not None:
@@ -247,40 +249,8 @@ class Executor(TokenFlow):
             self.observe(task.node, inputs, outputs, start, time.perf_counter())
 
 
-# ---- control flow --------------------------------------------------------------------------------
-
-
-def _switch(task: Task, iteration: Iteration) -> None:
-    values = iteration.values
-    data, pred = task.in_slots
-    taken = 1 if _read(values[pred]) else 0
-    values[task.out_slots[taken]] = values[data]
-    values[task.out_slots[1 - taken]] = DEAD
-
-
-def _merge(task: Task, iteration: Iteration) -> None:
-    values = iteration.values
-    position = iteration.alive[task.index]
-    values[task.out_slots[0]] = _merged(task.node, values[task.in_slots[position]])
-    values[task.out_slots[1]] = np.array(position, np.int32)
-
-
-def _pass_on(task: Task, iteration: Iteration) -> None:
-    if task.out_slots:
-        iteration.values[task.out_slots[0]] = iteration.values[task.in_slots[0]]
-
-
-_STEER = {"switch": _switch, "merge": _merge}
-
-
-def _merged(node: Node | None, value: Any) -> Any:
-    """What a merge passes on. One of values, not references, may be given a reference."""
-    assert node is not None
-    dtype = node.dtypes[0]
-    return value if dtype._is_ref_dtype or dtype is dtypes.resource else _read(value)
-
-
-def _read(value: Any) -> Any:
+def read(value: Any) -> Any:
+    """The value that a reference names; any other as it is."""
     if type(value) in (np.ndarray, np.bool_):
         return value
     return value.read() if hasattr(value, "read") else value

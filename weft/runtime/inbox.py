@@ -74,7 +74,8 @@ class Inbox(Mailbox):
     def __init__(self, deadline: float | None) -> None:
         super().__init__()
         self.deadline = deadline
-        self.waiting: dict[int, tuple[Deferred, Task]] = {}
+        # By the promise, or by the key of a value that is pushed.
+        self.waiting: dict[Any, tuple[Deferred | None, Task]] = {}
         self.ends = Ends()
 
     def expect(self, deferred: Deferred, task: Task, frame: Frame, iteration: Iteration) -> None:
@@ -140,7 +141,8 @@ class Inbox(Mailbox):
 
     def withdraw(self) -> None:
         for deferred, _ in list(self.waiting.values()):
-            deferred.cancel()
+            if deferred is not None:
+                deferred.cancel()
 
     def close(self) -> None:
         """The step is over."""

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.core.errors import raise_from
+from weft.core.walk import as_ready
+from weft.runtime.executor import read
 from weft.runtime.host.interpret import located
 from weft.runtime.plan import Plan
 from weft.runtime.prepared import Prepared
@@ -20,7 +22,7 @@ Values = list[list[Any]]  # the slots of every partition
 Place = tuple[int, Task]  # partition, task of its plan
 
 
-class InTurn:
+class MergedPlan:
     """The partitions of one step, which have nothing to wait for but each other."""
 
     def __init__(self, plans: Sequence[Plan]) -> None:
@@ -28,12 +30,16 @@ class InTurn:
         self._prepare([plan.ready() for plan in plans])
 
     @classmethod
-    def of(cls, plans: Sequence[Plan]) -> InTurn | None:
+    def of(cls, plans: Sequence[Plan]) -> MergedPlan | None:
         """None where the host has more to do, or to wait for, than transfers among `plans`."""
         if not all(_only_transfers(plan) for plan in plans):
             return None
         parts = [plan.ready() for plan in plans]
-        return cls(plans) if _ends(parts, "send").keys() == _ends(parts, "recv").keys() else None
+        return (
+            cls(plans)
+            if _transfers(parts, "send").keys() == _transfers(parts, "recv").keys()
+            else None
+        )
 
     def _prepare(self, parts: list[Prepared]) -> None:
         self.parts = parts
@@ -62,7 +68,7 @@ def _only_transfers(plan: Plan) -> bool:
     return all(node.definition.transfer is not None for node in host)
 
 
-def _ends(plans: Sequence[Prepared], kind: str) -> dict[str, Place]:
+def _transfers(plans: Sequence[Prepared], kind: str) -> dict[str, Place]:
     """The sends or the receives, by the key of the transfer."""
     return {
         task.transfer_key: (part, task)
@@ -73,7 +79,7 @@ def _ends(plans: Sequence[Prepared], kind: str) -> dict[str, Place]:
 
 
 def _calls(plans: Sequence[Prepared]) -> list[Callable[[Values], None]]:
-    sends = _ends(plans, "send")
+    sends = _transfers(plans, "send")
     calls = []
     for part, task in _order(plans):
         if task.kind == "plain":
@@ -85,28 +91,16 @@ def _calls(plans: Sequence[Prepared]) -> list[Callable[[Values], None]]:
 
 def _order(plans: Sequence[Prepared]) -> list[Place]:
     """All tasks, each after what it waits for: in its own partition, or through a transfer."""
-    receives = _ends(plans, "recv")
-    pending = [plan.tasks.pending.copy() for plan in plans]
-    for part, task in receives.values():
-        pending[part][task.index] += 1
-    ready: list[Place] = [
-        (part, task)
-        for part, plan in enumerate(plans)
-        for task in plan.tasks.tasks
-        if not pending[part][task.index]
-    ]
-    order: list[Place] = []
-    while ready:
-        part, task = ready.pop()
-        order.append((part, task))
-        users = [(part, user) for user in task.control_outs]
-        if task.kind == "send":
-            users.append(receives[task.transfer_key])
-        for home, user in users:
-            pending[home][user.index] -= 1
-            if not pending[home][user.index]:
-                ready.append((home, user))
-    return order
+    before: dict[Place, list[Place]] = {
+        (part, task): [] for part, plan in enumerate(plans) for task in plan.tasks.tasks
+    }
+    for part, task in before:
+        for user in task.control_outs:
+            before[part, user].append((part, task))
+    sends = _transfers(plans, "send")
+    for key, place in _transfers(plans, "recv").items():
+        before[place].append(sends[key])
+    return as_ready(before, before.__getitem__, rank=lambda place, n: -n)
 
 
 def _computes(part: int, task: Task) -> Callable[[Values], None]:
@@ -123,10 +117,8 @@ def _moves(source: int, send: Task, part: int, recv: Task) -> Callable[[Values],
     from_slot, to_slot, arrive = send.in_slots[0], recv.out_slots[0], recv.arrive
 
     def call(values: Values) -> None:
-        value = values[source][from_slot]
-        read = getattr(value, "read", None)
         try:
-            value = value if read is None else read()
+            value = read(values[source][from_slot])
         except Exception as error:
             raise_from(error if send.node is None else located(error, send.node), error)
         values[part][to_slot] = arrive(value)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core import errors
-from weft.core.errors import raise_from
+from weft.core.walk import reached
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph, Node
@@ -15,10 +15,11 @@ from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.passes.inline import inline
 from weft.passes.pipeline import Options, finish
 from weft.passes.prune import prune
-from weft.runtime.host.interpret import HostNode, located, run_nodes
+from weft.runtime.continuation import StepEnds
+from weft.runtime.limits import among
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore
-from weft.runtime.task_graphs import node_runner
+from weft.runtime.task_graphs import node_tasks
 
 
 class _PlanOverDevices(Plan):
@@ -70,6 +71,7 @@ class PartialRun:
         self.known = {t.name for t in [*fetches, *feeds]} | {op.name for op in targets}
         self.values = self.plan.ready().template.copy()
         self.done: set[Node] = {*self.plan.layout.handles, *self.plan.layout.constants}
+        self.running = runner.running
         self.lock = threading.Lock()
         for item in self.plan.nodes.values():
             item.frees = ()
@@ -92,20 +94,13 @@ class PartialRun:
             self._run(self._needed(wanted))
             return [self._to_user(self.values[self.plan.slots[edge]]) for edge in edges]
 
-    def _run(self, items: list[HostNode]) -> None:
-        """Runs nodes in order; one that must wait keeps this thread waiting."""
-        for item in items:
-            store = self.plan.store_of(item.node)
-            if not item.node.definition.blocking:
-                run_nodes([item], self.values, store)
-                continue
-            try:
-                deferred = node_runner(item, store)(self.values)
-                outputs = deferred.wait() if deferred is not None else ()
-            except Exception as error:
-                raise_from(located(error, item.node), error)
-            for slot, value in zip(item.outs, outputs, strict=False):
-                self.values[slot] = value
+    def _run(self, needed: set[Node]) -> None:
+        """Runs nodes as their inputs allow; this thread waits if one of them must."""
+        plan = self.plan
+        others = {node for node in plan.graph.nodes if node not in needed}
+        tasks = node_tasks(plan.graph, plan.nodes, plan.slots, others, self.values)
+        with among(self.running):
+            StepEnds(running=self.running).executor(tasks, self.values, plan.by_tokens).run()
 
     def _take(self, table: dict[str, Any], name: str, done: str) -> Any:
         if name not in table:
@@ -116,20 +111,14 @@ class PartialRun:
             raise errors.InvalidArgumentError(None, None, f"The {what} {name} {why}")
         return table.pop(name)
 
-    def _needed(self, wanted: list[Node]) -> list[HostNode]:
-        need: set[Node] = set()
-        stack = list(wanted)
-        while stack:
-            node = stack.pop()
-            if node in need or node in self.done:
-                continue
+    def _needed(self, wanted: list[Node]) -> set[Node]:
+        """The nodes that `wanted` takes and that have not run."""
+        need = reached(wanted, lambda n: [] if n in self.done else n.sources) - self.done
+        for node in need:
             if node.type == "_Arg":
                 raise errors.InvalidArgumentError(
                     None, None, f"Computing the fetches needs {node.op.name!r}, which has not been"  # type: ignore[union-attr]
                     " fed",
                 )  # fmt: skip
-            need.add(node)
-            stack.extend(n for n, _ in node.inputs)
-            stack.extend(node.controls)
         self.done |= need
-        return [item for node, item in self.plan.nodes.items() if node in need]
+        return need

@@ -20,7 +20,7 @@ from weft.passes.partition import Partition
 from weft.runtime.continuation import NO_ENDS, Drive, Finish, StepEnds
 from weft.runtime.executor import Executor
 from weft.runtime.limits import RunningSteps, too_late
-from weft.runtime.merged_plan import InTurn
+from weft.runtime.merged_plan import MergedPlan
 from weft.runtime.plan import Plan
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
@@ -39,7 +39,7 @@ class PartitionedPlan:
     ) -> None:
         self.parts, self.crew = parts, crew
         self.plans = [Plan(part.graph, stores[part.device], by_tokens=by_tokens) for part in parts]
-        self.in_turn = InTurn.of(self.plans)
+        self.merged = MergedPlan.of(self.plans)
         self.graph = _joined(parts)
 
     @property
@@ -51,11 +51,11 @@ class PartitionedPlan:
         return False
 
     def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
-        in_turn = self.in_turn if ends.only_running() else None
-        if in_turn is not None and in_turn.is_worth_it():
+        merged = self.merged if ends.only_running() else None
+        if merged is not None and merged.is_worth_it():
             if ends.running is not None:
                 ends.running.check()
-            results = in_turn.run([[feeds[p] for p in part.feeds] for part in self.parts])
+            results = merged.run([[feeds[p] for p in part.feeds] for part in self.parts])
         else:
             results = self._run_at_once(feeds, ends)
         return self._joined(results)

@@ -208,8 +208,8 @@ class Plan:
         finish: Finish,
     ) -> Any:  # fmt: skip
         """The same, of a run that has come up to a unit, or up to what that waits for."""
-        executor = NO_ENDS.executor(prepared.tasks, [])
-        return self._promised(executor, (values, unit, promise), finish)
+        executor = NO_ENDS.executor(prepared.tasks, values)
+        return self._promised(executor, (unit, promise), finish)
 
     def _set_out(
         self, feeds: Sequence[Any], ends: StepEnds
@@ -221,15 +221,15 @@ class Plan:
         prepared = self.ready()
         few = len(prepared.units) <= _FEW
         if self.by_tokens or not (ends is NO_ENDS or (few and ends.only_running())):
-            given = list(zip(self.feed_slots, feeds, strict=True))
-            return ends.executor(prepared.tasks_for(ends.observe), given), None
+            tasks = prepared.tasks_for(ends.observe)
+            return ends.executor(tasks, prepared.begin(feeds), self.by_tokens), None
         if ends.running is not None:
             ends.running.check()
         values = prepared.begin(feeds)
         stop = prepared.advance(values)
         if stop is None:
             return values
-        return ends.executor(prepared.tasks, []), (values, *stop)
+        return ends.executor(prepared.tasks, values), stop
 
     def _promised(self, executor: Executor, at: Stop | None, finish: Finish) -> Any:
         return promised(executor, lambda values: finish(self.results(values)), at)

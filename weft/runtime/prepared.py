@@ -55,7 +55,7 @@ class HostUnit:
         if self.step is not None:
             self.step(values)
             return
-        run_nodes(self.nodes, values, self.store)
+        run_nodes(self.nodes, values)
         self.runs += 1
         if self.runs == WARM:
             wanted = [i for item in self.nodes for i in item.outs]
@@ -161,15 +161,6 @@ class Prepared:
         except Exception as error:
             raise_from(error if task.node is None else located(error, task.node), error)
 
-    def fill(self, values: list[Any], i: int, outputs: Sequence[Any]) -> None:
-        """Puts what unit `i` waited for into the slots."""
-        for slot, value in zip(self.tasks.tasks[i].out_slots, outputs, strict=True):
-            values[slot] = value
-
-    def node_at(self, i: int) -> Node | None:
-        """The node that unit `i` is, if it is one alone."""
-        return self.tasks.tasks[i].node
-
     def _straighten(self) -> None:
         """After some runs that had nothing to wait for, makes one function of the units."""
         self.runs += 1
@@ -183,7 +174,7 @@ class Prepared:
         """Runs a step in order node by node, showing each; the slots."""
         values = self.begin(feeds)
         self._show_constants(observe)
-        run_nodes_observed(list(self.nodes.values()), values, self.store, observe)
+        run_nodes_observed(list(self.nodes.values()), values, observe)
         return values
 
     def tasks_for(self, observe: Observer | None) -> TaskGraph:
@@ -194,7 +185,7 @@ class Prepared:
         if self.by_node is None:
             layout, graph = self.layout, self.graph
             settled = {*layout.handles, *layout.constants, *(n for n, _ in graph.feeds)}
-            args = graph, self.nodes, self.plan.slots, settled, self.template, self.store
+            args = graph, self.nodes, self.plan.slots, settled, self.template
             self.by_node = node_tasks(*args)
         return self.by_node
 

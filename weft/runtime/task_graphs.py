@@ -11,20 +11,19 @@ from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.runtime.host.interpret import HostNode, run_one
-from weft.runtime.resources import ResourceStore
 from weft.runtime.tasks import Place, Task, TaskGraph
 
 
 def node_tasks(
     graph: ClientGraph, items: dict[Node, HostNode], slots: dict[Edge, int], settled: set[Node],
-    template: list[Any], store: ResourceStore,
+    template: list[Any],
 ) -> TaskGraph:  # fmt: skip
     """One task per node, for those who want to see each."""
     check_frames(graph, settled)
     tasks: dict[Node, Task] = {}
     for node in graph.nodes:
         if node not in settled:
-            tasks[node] = _node_task(len(tasks), node, items, slots, store)
+            tasks[node] = _node_task(len(tasks), node, items, slots)
     settled_merges = []
     for node, task in tasks.items():
         for position, (source, i) in enumerate(node.inputs):
@@ -38,25 +37,22 @@ def node_tasks(
     return TaskGraph(list(tasks.values()), template, settled_merges)
 
 
-def _node_task(
-    index: int, node: Node, items: dict[Node, HostNode], slots: dict[Edge, int],
-    store: ResourceStore,
-) -> Task:  # fmt: skip
+def _node_task(index: int, node: Node, items: dict[Node, HostNode], slots: dict[Edge, int]) -> Task:
     task = Task(index, node.definition.control_flow or "plain", node, node.name)
     task.in_slots = tuple(slots[edge] for edge in node.inputs)
     task.out_slots = tuple(slots[node, i] for i in range(len(node.dtypes)))
     task.outs = [[] for _ in node.dtypes]
     if task.kind == "plain":
-        task.run = node_runner(items[node], store)
+        task.run = node_runner(items[node])
     return task
 
 
-def node_runner(item: HostNode, store: ResourceStore) -> Callable[[list[Any]], Deferred | None]:
+def node_runner(item: HostNode) -> Callable[[list[Any]], Deferred | None]:
     """Runs one node over the slots of a step; what it waits for, if it waits."""
 
     def run(values: list[Any]) -> Deferred | None:
         with np.errstate(all="ignore"):
-            outputs = run_one(item, [values[i] for i in item.ins], store)
+            outputs = run_one(item, [values[i] for i in item.ins])
         if isinstance(outputs, Deferred):
             return outputs
         if len(outputs) == 1 and isinstance(outputs[0], Deferred):
@@ -92,7 +88,7 @@ def _ordered_task(index: int, layout: Any, unit: Any, items: dict[Node, HostNode
         return task
     (node,) = layout.nodes
     item, task = items[node], Task(index, "plain", node, node.name)
-    task.run, task.in_slots, task.out_slots = node_runner(item, unit.store), item.ins, item.outs
+    task.run, task.in_slots, task.out_slots = node_runner(item), item.ins, item.outs
     task.outs = [[] for _ in item.outs]
     if task.kind == "recv":
         task.arrive = unit.store.take_over
@@ -128,7 +124,7 @@ def _unit_task(index: int, layout: Any, unit: Any, items: dict[Node, HostNode]) 
     (node,) = layout.nodes
     task = Task(index, node.definition.control_flow or "plain", node, node.name)
     task.in_slots, task.out_slots = items[node].ins, items[node].outs
-    task.run = node_runner(items[node], unit.store) if node.definition.blocking else unit.run
+    task.run = node_runner(items[node]) if node.definition.blocking else unit.run
     return task
 
 

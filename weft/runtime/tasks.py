@@ -24,8 +24,8 @@ class Task:
     """
 
     __slots__ = (
-        "arrive", "control_outs", "data_inputs", "in_slots", "index", "is_quick", "kind", "name",
-        "node", "out_slots", "outs", "reads", "run", "transfer_key", "users",
+        "arrive", "control_outs", "data_inputs", "followers", "in_slots", "index", "is_quick",
+        "kind", "name", "node", "out_slots", "outs", "reads", "run", "transfer_key", "users",
     )  # fmt: skip
 
     def __init__(self, index: int, kind: str, node: Node | None, name: str) -> None:
@@ -41,6 +41,8 @@ class Task:
         self.transfer_key = ""
         if node is not None and node.definition.transfer is not None:
             self.kind, self.transfer_key = node.definition.transfer, key(node.attrs)
+        # All that wait for it, once for each edge.
+        self.followers: tuple[Task, ...] = ()
         # For each slot that it fills, who waits for it: tasks, and merges with the position there.
         self.users: list[tuple[int, tuple[Task, ...], tuple[Place, ...]]] = []
         # Whether it takes so little time that it need not wait for its turn.
@@ -48,6 +50,8 @@ class Task:
 
     def settle_users(self) -> None:
         """Sorts those who wait for each output into tasks and merges, which do not wait for all."""
+        data = [user for edges in self.outs for user, _ in edges]
+        self.followers = (*data, *self.control_outs)
         self.users = []
         for slot, edges in zip(self.out_slots, self.outs, strict=True):
             plain = tuple(user for user, _ in edges if user.kind != "merge")
@@ -58,6 +62,7 @@ class Task:
 class TaskGraph:
     """Tasks of a plan and the counts every iteration starts from.
 
+    `has_tokens`: there are tasks for control flow, which pass values on as tokens.
     `settled_merges`: merges with an input that is there from the start, and its position. `enters`:
     how many Enter tasks each frame has. `readers`: how many tasks read each slot that is let go.
     """
@@ -67,6 +72,7 @@ class TaskGraph:
     ) -> None:
         self.tasks, self.template = tasks, template
         self.settled_merges = settled_merges or []
+        self.has_tokens = any(task.kind not in ("plain", "send", "recv") for task in tasks)
         self.pending = [0] * len(tasks)
         self._count_inputs()
         for task in tasks:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cluster.transport.remote_rendezvous import Inbox, RemoteRendezvous
-from weft.core import errors
-from weft.core.deferred import Deferred
-from weft.core.errors import raise_from
-from weft.runtime.continuation import Finish
-from weft.runtime.host.interpret import located
-from weft.runtime.inbox import Mailbox
+from weft.cluster.transport.remote_rendezvous import RemoteRendezvous
+from weft.runtime.continuation import Finish, promised
+from weft.runtime.executor import Executor
+from weft.runtime.frames import Frame, Iteration
 from weft.runtime.limits import RunningSteps
 from weft.runtime.plan import Plan
 from weft.runtime.prepared import Prepared
@@ -44,8 +41,8 @@ class Flow:
 
     def _prepare(self, prepared: Prepared) -> None:
         self.prepared, self.tasks = prepared, prepared.tasks
-        self.keys = {t.index: t.transfer_key + ROOT for t in self.tasks.tasks if t.transfer_key}
-        self.receives = {self.keys[t.index]: t for t in self.tasks.tasks if t.kind == "recv"}
+        receives = [task for task in self.tasks.tasks if task.kind == "recv"]
+        self.receives = {task.transfer_key + ROOT: task for task in receives}
 
     def start(
         self,
@@ -54,114 +51,47 @@ class Flow:
         running: RunningSteps,
         rendezvous: RemoteRendezvous,
     ) -> Any:
-        """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
+        """What `finish` makes of the fetches of a step, or a promise of it: no thread waits."""
         prepared = self.plan.ready()
         if prepared is not self.prepared:
             self._prepare(prepared)
-        step = _Step(self, prepared.begin(feeds), finish, running, rendezvous)
-        running.add(step)
-        return step.go_on()
+        step = _Step(self, prepared.begin(feeds), running, rendezvous)
+        return promised(step, lambda values: finish(self.plan.results(values)))
 
 
-class _Step:
+class _Step(Executor):
+    """Sends come first, since others wait for them; receives are asked for all at once."""
+
+    rendezvous: RemoteRendezvous
+
     def __init__(
-        self, flow: Flow, values: list[Any], finish: Finish, running: RunningSteps,
-        rendezvous: RemoteRendezvous,
-    ) -> None:  # fmt: skip
-        self.flow, self.values, self.finish = flow, values, finish
-        self.running, self.rendezvous = running, rendezvous
-        self.inbox: Inbox = Mailbox()
-        self.pending = flow.tasks.pending.copy()
-        self.readers = flow.tasks.readers.copy()
-        self.left = len(flow.tasks.tasks)
-        self.ready = list(flow.tasks.roots)
+        self, flow: Flow, values: list[Any], running: RunningSteps, rendezvous: RemoteRendezvous
+    ) -> None:
+        super().__init__(flow.tasks, values, running=running, rendezvous=rendezvous)
+        self.receives = flow.receives
+        self.wanted: list[str] = []
 
-    def abort(self, error: errors.OpError) -> None:
-        self.inbox.put(error)
+    def push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
+        if task.kind == "recv":
+            key = task.transfer_key + ROOT
+            self.inbox.waiting[key] = None, task
+            self.wanted.append(key)
+        elif task.kind == "send":
+            self.ready.appendleft((task, frame, iteration, dead))
+        else:
+            self.ready.append((task, frame, iteration, dead))
 
-    def go_on(self) -> Any:
-        """Runs up to where it has to wait, or to its end."""
-        try:
-            while not self._advance():
-                promise = Deferred(then=lambda _: self.go_on())
-                if self.inbox.sleep(lambda promise=promise: promise.complete(())):  # type: ignore[misc]
-                    return promise
-            self.rendezvous.flush()
-        except BaseException:
-            self.running.remove(self)
-            raise
-        self.running.remove(self)
-        return self.finish(self.flow.plan.results(self.values))
-
-    def _advance(self) -> bool:
-        """Runs what can run and takes what has arrived; whether the step is over."""
-        while self.left:
-            if self.ready:
-                done = self._start(self.ready)
-            else:
-                self.rendezvous.flush()
-                if self.inbox.is_empty():
-                    return False
-                done = self._received()
-            self.left -= len(done)
-            self.ready = [user for task in done for user in self._finish(task)]
-        return True
-
-    def _start(self, ready: list[Task]) -> list[Task]:
-        """Starts tasks: first what others wait for. Gives those that are done."""
-        done, plain, wanted = [], [], []
-        for task in ready:
-            if task.kind == "recv":
-                wanted.append(self.flow.keys[task.index])
-            elif task.kind == "send":
-                self._send(task)
-                done.append(task)
-            else:
-                plain.append(task)
-        if wanted:
+    def flush(self) -> None:
+        if self.wanted:
+            wanted, self.wanted = self.wanted, []
             self.rendezvous.want(wanted, self.inbox)
-        for task in plain:
-            self.rendezvous.flush()
-            self._compute(task)
-            done.append(task)
-        return done
+        self.rendezvous.flush()
 
-    def _send(self, task: Task) -> None:
-        value = self.values[task.in_slots[0]]
-        read = getattr(value, "read", None)
-        try:
-            value = value if read is None else read()
-        except Exception as error:
-            raise_from(located(error, task.node), error)  # type: ignore[arg-type]
-        self.rendezvous.send(self.flow.keys[task.index], value)
-
-    def _compute(self, task: Task) -> None:
-        try:
-            task.run(self.values)
-        except Exception as error:
-            raise_from(error if task.node is None else located(error, task.node), error)
-
-    def _received(self) -> list[Task]:
-        """Takes what has come; gives the receives that are done by that."""
+    def receive(self) -> None:
+        """Takes the values that have come together."""
         found = self.inbox.get()
         if isinstance(found, BaseException):
             raise found
-        done = []
         for key, value in found:
-            task = self.flow.receives[key]
-            self.values[task.out_slots[0]] = task.arrive(value)
-            done.append(task)
-        return done
-
-    def _finish(self, task: Task) -> list[Task]:
-        """What can start now that `task` is done. Values that nobody will read are let go."""
-        for slot in task.reads:
-            self.readers[slot] -= 1
-            if not self.readers[slot]:
-                self.values[slot] = None
-        pending, ready = self.pending, []
-        for user in task.control_outs:
-            pending[user.index] -= 1
-            if not pending[user.index]:
-                ready.append(user)
-        return ready
+            del self.inbox.waiting[key]
+            self.received(value, self.receives[key], self.root, self.first)

@@ -1,7 +1,7 @@
 """Host nodes that run again and again, as one generated Python function.
 
 What the loop of interpret.py does per node, this does once: slots become local variables, kernels
-are called directly. The line an error comes from tells which node raised it.
+are called directly.
 """
 
 from __future__ import annotations
@@ -13,105 +13,93 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.deferred import Deferred
-from weft.core.errors import raise_from
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
 from weft.passes.regions.static_values import NodeContext
-from weft.runtime.host.interpret import HostNode, located, run_one
+from weft.runtime.host.emitter import Emitter
+from weft.runtime.host.interpret import HostNode, run_one
 from weft.runtime.resources import ResourceStore
 
 Step = Callable[[list[Any]], None]
-FILE = "<weft step>"
 
 
 def straight_line(
-    nodes: Sequence[HostNode], outputs: Sequence[int], store: ResourceStore, hold_lock: bool
+    nodes: Sequence[HostNode], outputs: Collection[int], store: ResourceStore, hold_lock: bool
 ) -> Step:
     """A function of a step's slots that runs `nodes` and fills the slots `outputs`.
 
     `hold_lock`: the store's lock is held throughout, so that the whole is one atomic update;
     otherwise only around each node that touches variables.
     """
-    writer = Writer(store, hold_lock)
-    made: set[int] = set()
-    lines: list[str] = []
+    source = NodeEmitter(store, hold_lock)
+    source.open_step()
     for item in nodes:
-        lines.append(writer.line(item, made))
-        made.update(item.outs)
-    loads = [f"s{i} = v[{i}]" for i in sorted(writer.loaded)]
-    stores = [f"v[{i}] = s{i}" for i in outputs if i in made]
-    source = [
-        "def step(v):",
-        "    " + ("; ".join(loads) or "pass"),
-        "    with errstate(all='ignore')" + (", lock:" if hold_lock else ":"),
-        *("        " + line for line in lines or ["pass"]),
-        "    " + ("; ".join(stores) or "pass"),
-    ]
-    where = {4 + i: item.node for i, item in enumerate(nodes)}
-    return _compiled("\n".join(source), writer.names, where)
+        source.add(2, source.line(item), item.node)
+        source.made.update(item.outs)
+    source.close_step(outputs)
+    return source.guarded_function("step")
 
 
-def _compiled(source: str, names: dict[str, Any], where: dict[int, Node]) -> Step:
-    exec(compile(source, FILE, "exec"), names)
-    inner = names.pop("step")  # left there, it would be a cycle
+class NodeEmitter(Emitter):
+    """Lines for nodes, in which slots are local variables.
 
-    def step(values: list[Any]) -> None:
-        try:
-            inner(values)
-        except Exception as error:
-            node = node_of(error, where)
-            raise_from(located(error, node) if node is not None else error, error)
-
-    return step
-
-
-def node_of(error: Exception, where: dict[int, Node]) -> Node | None:
-    frame = error.__traceback__
-    while frame is not None:
-        if frame.tb_frame.f_code.co_filename == FILE:
-            return where.get(frame.tb_lineno)
-        frame = frame.tb_next
-    return None
-
-
-class Writer:
-    """Source lines for nodes, and the names they use."""
+    `made`: the slots that lines before have filled; `loaded`: those that must be loaded first.
+    """
 
     def __init__(self, store: ResourceStore, hold_lock: bool, on_host: bool = False) -> None:
-        self.store, self.hold_lock = store, hold_lock
+        super().__init__(
+            np=np, lock=store.lock, errstate=np.errstate, asarray=np.asarray, run_one=run_one,
+            Deferred=Deferred,
+        )  # fmt: skip
+        self.hold_lock = hold_lock
         self.on_host = on_host  # a loop's own state never leaves the host
         self.prefix = "s"
-        self.called: dict[int, str] = {}  # what slots are called that have a name of their own
+        self.aliases: dict[int, str] = {}  # slots that have a name of their own
+        self.made: set[int] = set()
         self.loaded: set[int] = set()
-        self.names: dict[str, Any] = {
-            "np": np, "lock": store.lock, "errstate": np.errstate, "asarray": np.asarray,
-            "run_one": run_one, "store": store, "Deferred": Deferred,
-        }  # fmt: skip
 
-    def bind(self, value: Any) -> str:
-        name = f"k{len(self.names)}"
-        self.names[name] = value
-        return name
+    def open_step(self) -> None:
+        """Begins a function of a step's slots; what is added at depth 2 is its body."""
+        lock = ", lock" if self.hold_lock else ""
+        self.lines += [
+            "def step(v):",
+            "",
+            f"    with errstate(all='ignore'){lock}:",
+            "        pass",
+        ]
+
+    def close_step(self, outputs: Collection[int], settled: Collection[int] = ()) -> None:
+        """Ends it: the slots `outputs` are filled; those that are `settled` need not be loaded."""
+        self.add(1, self.stores(outputs))
+        loads = sorted(self.loaded - {*settled})
+        self.lines[1] = "    " + ("; ".join(f"s{i} = v[{i}]" for i in loads) or "pass")
+
+    def stores(self, slots: Collection[int], into: str = "v") -> str:
+        """Puts those of `slots` that were computed so far into the slots of a step."""
+        made = sorted({*slots} & self.made)
+        return "; ".join(f"{into}[{i}] = {self.slot(i)}" for i in made) or "pass"
 
     def slot(self, i: int) -> str:
-        return self.called.get(i) or f"{self.prefix}{i}"
+        return self.aliases.get(i) or f"{self.prefix}{i}"
 
-    def line(self, item: HostNode, made: Collection[int] = ()) -> str:
-        self.loaded.update(i for i in item.ins if i not in made)
+    def load_inputs(self, item: HostNode) -> None:
+        self.loaded.update(i for i in item.ins if i not in self.made)
+
+    def line(self, item: HostNode) -> str:
+        self.load_inputs(item)
         if not self._is_direct(item):
             left = self._targets(item)
-            return f"{left and left + '= '}run_one({self.bind(item)}, [{self._plain(item)}], store)"
+            return f"{left and left + '= '}{self._interpreted(item)}"
         call = self._assigned(item, self._call(item))
         if item.kind == "cells" and not self.hold_lock:
             return f"with lock: {call}"
         return call
 
-    def waiting_line(self, item: HostNode, made: Collection[int], leave: str) -> str:
+    def waiting_line(self, item: HostNode, leave: str) -> str:
         """As `line`, of a node that may have to wait: then it does `leave`, which may use `r`."""
-        self.loaded.update(i for i in item.ins if i not in made)
-        call = f"run_one({self.bind(item)}, [{self._plain(item)}], store)"
-        if item.node.definition.kernel is not None:
-            call = self._call(item)
+        self.load_inputs(item)
+        has_kernel = item.node.definition.kernel is not None
+        call = self._call(item) if has_kernel else self._interpreted(item)
         rest = self._assigned(item, "r")
         return f"r = {call}\nif type(r) is Deferred: {leave}\n{rest}"
 
@@ -131,22 +119,27 @@ class Writer:
             return f"{self.slot(item.outs[0])} = {call}"
         return f"{self._targets(item)}= {call}" if item.outs else call
 
-    def _plain(self, item: HostNode) -> str:
-        return ", ".join(self.slot(i) for i in item.ins)
+    def _interpreted(self, item: HostNode) -> str:
+        return f"run_one({self.bind(item)}, [{', '.join(map(self.slot, item.ins))}])"
 
-    def converted(self, item: HostNode, position: int) -> str:
+    def _converted(self, item: HostNode, position: int) -> str:
         """An input that may lie on a device, as an array of the host."""
         value = self.slot(item.ins[position])
         from_program = item.node.inputs[position][0].type in ("_While", "_If")
         return f"asarray({value})" if from_program or not self.on_host else value
 
-    def _call(self, item: HostNode) -> str:
-        definition, attrs = item.node.definition, item.node.attrs
+    def arguments(self, item: HostNode) -> list[str]:
+        """The inputs of a node as values of the host."""
         args = [self.slot(i) for i in item.ins]
         for position in item.converts:
-            args[position] = self.converted(item, position)
+            args[position] = self._converted(item, position)
         for position in item.derefs:
             args[position] += ".read()"
+        return args
+
+    def _call(self, item: HostNode) -> str:
+        definition, attrs = item.node.definition, item.node.attrs
+        args = self.arguments(item)
         infix = getattr(definition.kernel, "infix", None)
         if infix is not None and _cannot_fail(item.node):
             return f"{args[0]} {infix} {args[1]}"

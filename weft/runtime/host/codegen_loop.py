@@ -11,11 +11,15 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.core.deferred import Deferred
-from weft.core.errors import raise_from
 from weft.passes.client_graph import Node
-from weft.runtime.host.codegen import node_of
-from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after, size_limits, to_host
-from weft.runtime.host.interpret import HostNode, located
+from weft.runtime.host.codegen_units import (
+    UnitEmitter,
+    is_small,
+    needed_after,
+    size_limits,
+    to_host,
+)
+from weft.runtime.host.interpret import HostNode
 from weft.runtime.limits import limits
 from weft.runtime.xla.region import Region
 
@@ -40,20 +44,16 @@ def straight_loop(
     """
     called = _called([*condition.units, *body.units], any_size) if may_stop else set()
     source = _Source(condition, body, variables, called, may_stop)
-    inner, where = source.function("loop"), source.where
-    convert: Callable[[Any], Any] = to_host if source.writer.on_host else lambda value: value
+    inner = source.guarded_function("loop")
+    convert: Callable[[Any], Any] = to_host if source.on_host else lambda value: value
 
     def loop(state: Sequence[Any], fixed: Sequence[Any], count: list[int]) -> Any:
-        try:
-            return inner(map(convert, state), map(convert, fixed), count)
-        except Exception as error:
-            node = node_of(error, where)
-            raise_from(located(error, node) if node is not None else error, error)
+        return inner(map(convert, state), map(convert, fixed), count)
 
     return loop
 
 
-class _Source(UnitLines):
+class _Source(UnitEmitter):
     def __init__(
         self, condition: Prepared, body: Prepared, variables: int, called: set[Any], may_stop: bool
     ) -> None:
@@ -62,7 +62,7 @@ class _Source(UnitLines):
         self.made_in: dict[str, set[int]] = {}
         self.inputs = [f"x{i}" for i in range(len(body.feed_slots))]
         self.state = ", ".join(self.inputs[:variables])
-        self.writer.names["check"] = limits.check
+        self.names["check"] = limits.check
         fixed = _unchanged(body, variables)
         once, again = _split(condition, fixed, called)
         body_once, body_again = _split(body, fixed, called)
@@ -77,11 +77,11 @@ class _Source(UnitLines):
         self.add(3, "while True:")
         self._body(4, body_again)
         if variables:
-            results = ", ".join(self.writer.slot(i) for i in body.fetch_slots)
+            results = ", ".join(self.slot(i) for i in body.fetch_slots)
             self.add(4, f"{self.state} = {results}")
         self.add(4, "n += 1")
         # Where iterations take next to no time, not after every one of them.
-        often = "" if not self.writer.on_host else f"if not n & {7 if may_stop else 255}: "
+        often = "" if not self.on_host else f"if not n & {7 if may_stop else 255}: "
         self.add(4, f"{often}check()")
         self._condition(4, condition, again)
         self.add(2, "finally: count[0] = n")
@@ -90,7 +90,7 @@ class _Source(UnitLines):
         self._part("c", plan)
         for unit in plan.units:
             self._unit(depth, unit, items, None)
-        self.add(depth, f"if not {self.writer.slot(plan.fetch_slots[0])}: return [{self.state}]")
+        self.add(depth, f"if not {self.slot(plan.fetch_slots[0])}: return [{self.state}]")
 
     def _body(self, depth: int, items: set[HostNode]) -> None:
         self._part("b", self.body)
@@ -106,7 +106,7 @@ class _Source(UnitLines):
         self.made = self.made_in.setdefault(prefix, set())
         for node, item in plan.nodes.items():
             if node.type == "Const":
-                self.writer.names[self.writer.slot(item.outs[0])] = to_host(node.attrs["value"])
+                self.names[self.slot(item.outs[0])] = to_host(node.attrs["value"])
                 self.made.update(item.outs)
 
     def _unit(
@@ -123,21 +123,21 @@ class _Source(UnitLines):
         if not isinstance(unit, Region):
             self.nodes(depth, mine, way_out)
         elif unit in self.called:
-            self._call(depth, unit)
+            self._call_region(depth, unit)
         elif mine:
             self.region(depth, unit, mine, way_out)
 
-    def _call(self, depth: int, region: Region) -> None:
+    def _call_region(self, depth: int, region: Region) -> None:
         self.add(depth, self._slots({slot for item in region.nodes for slot in item.ins}))
-        self.add(depth, f"{self.writer.bind(region.run)}(v)")
+        self.add(depth, f"{self.bind(region.run)}(v)")
         made = [*region.out_slots, *region.leaving_slots]
-        loads = [f"{self.writer.slot(i)} = v[{i}]" for i in made]
+        loads = [f"{self.slot(i)} = v[{i}]" for i in made]
         self.add(depth, "; ".join(loads) or "pass")
         self.made.update(made)
 
     def _slots(self, needed: Collection[int]) -> str:
         """`v` becomes the slots of the plan, with its inputs and those of `needed` filled in."""
-        template = self.writer.bind(self.plan.template)
+        template = self.bind(self.plan.template)
         given = zip(self.plan.feed_slots, self.inputs, strict=True)
         inputs = "".join(f"v[{slot}] = {x}; " for slot, x in given)
         return f"v = {template}.copy(); {inputs}{self.stores(needed)}"

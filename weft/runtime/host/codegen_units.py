@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.passes.client_graph import Edge, Node
-from weft.runtime.host.codegen import FILE, Writer
+from weft.passes.client_graph import Edge
+from weft.runtime.host.codegen import NodeEmitter
 from weft.runtime.host.interpret import HostNode
 from weft.runtime.resources import ResourceStore
 from weft.runtime.xla.region import Region
@@ -21,31 +21,12 @@ if TYPE_CHECKING:
 Leave = Callable[[str], str]
 
 
-class UnitLines:
-    """The lines of a function, and which node each line that calls a kernel runs."""
+class UnitEmitter(NodeEmitter):
+    """Lines for units, and for the branches of conditionals among them."""
 
     def __init__(self, store: ResourceStore, on_host: bool) -> None:
-        self.writer = Writer(store, hold_lock=False, on_host=on_host)
-        self.lines: list[str] = []
-        self.where: dict[int, Node] = {}
-        self.made: set[int] = set()
+        super().__init__(store, hold_lock=False, on_host=on_host)
         self.branches = 0
-
-    def add(self, depth: int, line: str, node: Node | None = None) -> None:
-        self.lines.append("    " * depth + line)
-        if node is not None:
-            self.where[len(self.lines)] = node
-
-    def function(self, name: str) -> Callable[..., Any]:
-        names = self.writer.names
-        exec(compile("\n".join(self.lines), FILE, "exec"), names)
-        found: Callable[..., Any] = names.pop(name)  # left there, it would be a cycle
-        return found
-
-    def stores(self, slots: Collection[int], into: str = "v") -> str:
-        """Puts those of `slots` that were computed so far into the slots of a step."""
-        made = sorted({*slots} & self.made)
-        return "; ".join(f"{into}[{i}] = {self.writer.slot(i)}" for i in made) or "pass"
 
     def nodes(self, depth: int, items: Sequence[HostNode], leave: Leave | None = None) -> None:
         for item in items:
@@ -58,23 +39,18 @@ class UnitLines:
 
     def _conditional(self, depth: int, item: HostNode, leave: Leave | None) -> None:
         """A branch that is small is written out; one that is not, or never ran, is called."""
-        writer = self.writer
         conditional: Any = item.call
-        self.writer.loaded.update(i for i in item.ins if i not in self.made)
-        given = [writer.slot(i) for i in item.ins]
-        for position in item.converts:
-            given[position] = writer.converted(item, position)
-        for position in item.derefs:
-            given[position] += ".read()"
-        outer = writer.prefix, writer.called, self.made, writer.loaded
+        self.load_inputs(item)
+        given = self.arguments(item)
+        outer = self.prefix, self.aliases, self.made, self.loaded
         # Written with the names that are valid here, not with those of a branch.
         way_out = leave("r") if leave is not None and item.node.definition.blocking else ""
-        targets = ", ".join(writer.slot(i) for i in item.outs)
+        targets = ", ".join(self.slot(i) for i in item.outs)
         for side, test in ((1, f"if {given[0]}:"), (0, "else:")):
             self.add(depth, test, item.node)
-            writer.loaded = set()
+            self.loaded = set()
             results = self._branch(depth + 1, conditional, side, given[1:], way_out)
-            writer.prefix, writer.called, self.made, writer.loaded = outer
+            self.prefix, self.aliases, self.made, self.loaded = outer
             self.add(
                 depth + 1, f"{targets} = {', '.join(map(str, results))}" if targets else "pass"
             )
@@ -90,7 +66,7 @@ class UnitLines:
         if not _can_be_written(plan, bool(way_out)):
             return self._called_branch(depth, conditional, side, given, way_out)
         self.branches += 1
-        self.part(plan, f"{self.writer.prefix}{'et'[side]}{self.branches}_", given)
+        self.part(plan, f"{self.prefix}{'et'[side]}{self.branches}_", given)
         self.made = set()
         for i, (unit, needed) in enumerate(zip(plan.units, needed_after(plan), strict=True)):
             if isinstance(unit, Region):
@@ -98,23 +74,23 @@ class UnitLines:
             elif plan.in_order:
                 self.nodes(depth, unit.nodes)
             else:
-                at = self.writer.bind(conditional.promise_at), self.writer.bind(plan)
+                at = self.bind(conditional.promise_at), self.bind(plan)
                 stop = f"{at[0]}({side}, {at[1]}, {i}"
                 leave = self._leave_branch(plan, given, needed, stop, way_out)
                 self.nodes(depth, unit.nodes, leave)
-        return _outputs(conditional, side, [self.writer.slot(i) for i in plan.fetch_slots])
+        return _outputs(conditional, side, [self.slot(i) for i in plan.fetch_slots])
 
     def _called_branch(
         self, depth: int, conditional: Any, side: int, given: list[str], way_out: str
     ) -> list[str | None]:
-        plan, convert = conditional.branches[side], self.writer.bind(to_host)
+        plan, convert = conditional.branches[side], self.bind(to_host)
         inputs = f"[{', '.join(given)}]"
         results = [f"r[{i}]" for i in range(len(plan.fetch_slots))]
         if plan.in_order or not way_out:
-            self.add(depth, f"r = {self.writer.bind(plan.run)}({inputs})")
+            self.add(depth, f"r = {self.bind(plan.run)}({inputs})")
             self.add(depth, f"r = [*map({convert}, r)]")
             return _outputs(conditional, side, results)
-        self.add(depth, f"r = {self.writer.bind(conditional.run_side)}({side}, {inputs})")
+        self.add(depth, f"r = {self.bind(conditional.run_side)}({side}, {inputs})")
         self.add(depth, f"if type(r) is Deferred: {way_out}")
         made = _outputs(conditional, side, results)
         return [None if made[i] is None else f"{convert}(r[{i}])" for i in range(len(made))]
@@ -127,7 +103,7 @@ class UnitLines:
         def leave(waited_for: str) -> str:
             pairs = zip(plan.feed_slots, given, strict=True)
             inputs = "".join(f"u[{slot}] = {name}; " for slot, name in pairs)
-            slots = f"u = {self.writer.bind(plan.template)}.copy(); {inputs}"
+            slots = f"u = {self.bind(plan.template)}.copy(); {inputs}"
             slots += self.stores(needed, "u")
             return f"{slots}; r = {stop}, {waited_for}, u); {way_out}"
 
@@ -135,32 +111,32 @@ class UnitLines:
 
     def part(self, plan: Prepared, prefix: str, given: Sequence[str]) -> None:
         """From here on lines are those of `plan`, whose inputs are called `given`."""
-        self.writer.prefix = prefix
-        self.writer.called = dict(zip(plan.feed_slots, given, strict=True))
+        self.prefix = prefix
+        self.aliases = dict(zip(plan.feed_slots, given, strict=True))
         for slot, value in enumerate(plan.template):
             if value is not None:
-                self.writer.names[self.writer.slot(slot)] = to_host(value)
+                self.names[self.slot(slot)] = to_host(value)
 
     def _lines_of(self, item: HostNode, leave: Leave | None) -> list[str]:
         if leave is not None and item.node.definition.blocking:
-            return self.writer.waiting_line(item, self.made, leave("r")).split("\n")
-        return [self.writer.line(item, self.made)]
+            return self.waiting_line(item, leave("r")).split("\n")
+        return [self.line(item)]
 
     def region(
         self, depth: int, region: Region, items: Sequence[HostNode], leave: Leave | None = None
     ) -> None:
         """What ran on the host while it was small goes on to, up to the largest seen."""
-        self.writer.loaded.update(set(region.moving_slots) - self.made)
-        slot = self.writer.slot
+        self.loaded.update(set(region.moving_slots) - self.made)
+        slot = self.slot
         tests = [f"{slot(i)}.size > {size}" for i, size in size_limits(region)]
         if tests and leave is not None:
             self.add(depth, f"if {' or '.join(tests)}: {leave('None')}")
         locked = bool(region.cells)
         if locked:
             self.add(depth, "with lock:")
-        self.writer.hold_lock = locked
+        self.hold_lock = locked
         self.nodes(depth + locked, items)
-        self.writer.hold_lock = False
+        self.hold_lock = False
 
 
 def to_host(value: Any) -> Any:

@@ -10,10 +10,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from weft.core.deferred import Deferred
-from weft.core.errors import raise_from
-from weft.runtime.host.codegen import node_of
-from weft.runtime.host.codegen_units import UnitLines, is_small, needed_after
-from weft.runtime.host.interpret import located
+from weft.runtime.host.codegen_units import UnitEmitter, is_small, needed_after
 from weft.runtime.xla.region import Region
 
 if TYPE_CHECKING:
@@ -29,35 +26,18 @@ def waiting_step(plan: Prepared) -> WaitingStep | None:
     """The units of a plan in order; None if one of them is not small enough for the host."""
     if not all(is_small(unit) for unit in plan.units if isinstance(unit, Region)):
         return None
-    source = _written(plan)
-    inner, where = source.function("step"), source.where
-
-    def step(values: list[Any]) -> Stop | None:
-        try:
-            stop: Stop | None = inner(values)
-            return stop
-        except Exception as error:
-            node = node_of(error, where)
-            raise_from(located(error, node) if node is not None else error, error)
-
-    return step
-
-
-def _written(plan: Prepared) -> UnitLines:
-    source = UnitLines(plan.store, on_host=not plan.nested)
-    source.lines += ["def step(v):", "", "    with errstate(all='ignore'):", "        pass"]
+    source = UnitEmitter(plan.store, on_host=not plan.nested)
+    source.open_step()
     settled = {slot for slot, value in enumerate(plan.template) if value is not None}
     for slot in settled:
-        source.writer.names[source.writer.slot(slot)] = plan.template[slot]
+        source.names[source.slot(slot)] = plan.template[slot]
     for i, (unit, needed) in enumerate(zip(plan.units, needed_after(plan), strict=True)):
         _add_unit(source, i, unit, needed)
-    source.add(1, source.stores(plan.fetch_slots))
-    loads = sorted(source.writer.loaded - settled)
-    source.lines[1] = "    " + ("; ".join(f"s{i} = v[{i}]" for i in loads) or "pass")
-    return source
+    source.close_step(plan.fetch_slots, settled)
+    return source.guarded_function("step")
 
 
-def _add_unit(source: UnitLines, i: int, unit: Any, needed: Collection[int]) -> None:
+def _add_unit(source: UnitEmitter, i: int, unit: Any, needed: Collection[int]) -> None:
     def leave(waited_for: str) -> str:
         return f"{source.stores(needed)}; return {i}, {waited_for}"
 

@@ -43,11 +43,12 @@ class HostNode:
 
     __slots__ = (
         "call", "converts", "ctx", "derefs", "frees", "ins", "kind", "node", "outs", "special",
+        "store",
     )  # fmt: skip
 
     def __init__(self, node: Node, slots: dict[Edge, int], store: ResourceStore) -> None:
         definition = node.definition
-        self.node = node
+        self.node, self.store = node, store
         self.call: Callable[..., Sequence[Any]]
         self.ins = tuple(slots[edge] for edge in node.inputs)
         self.outs = tuple(slots[node, i] for i in range(len(node.dtypes)))
@@ -98,7 +99,7 @@ def _derefs(node: Node) -> tuple[int, ...]:
     return tuple(i for i in refs if names[i] not in wants_ref)
 
 
-def run_nodes(nodes: Sequence[HostNode], values: list[Any], store: ResourceStore) -> None:
+def run_nodes(nodes: Sequence[HostNode], values: list[Any]) -> None:
     """Runs `nodes` in order over the slots of `values`."""
     item = None
     try:
@@ -106,7 +107,7 @@ def run_nodes(nodes: Sequence[HostNode], values: list[Any], store: ResourceStore
             for item in nodes:
                 inputs = [values[i] for i in item.ins]
                 if item.special:
-                    outputs = run_one(item, inputs, store)
+                    outputs = run_one(item, inputs)
                 else:
                     outputs = item.call(np, inputs)
                 for slot, value in zip(item.outs, outputs, strict=True):
@@ -118,7 +119,7 @@ def run_nodes(nodes: Sequence[HostNode], values: list[Any], store: ResourceStore
         raise_from(located(error, item.node), error)
 
 
-def run_one(item: HostNode, inputs: list[Any], store: ResourceStore) -> Sequence[Any]:
+def run_one(item: HostNode, inputs: list[Any]) -> Sequence[Any]:
     """Runs one node that is more than a pure function of host arrays."""
     for i in item.converts:
         inputs[i] = np.asarray(inputs[i])
@@ -126,6 +127,7 @@ def run_one(item: HostNode, inputs: list[Any], store: ResourceStore) -> Sequence
         inputs[i] = inputs[i].read()
     if item.kind == "pure":
         return item.call(np, inputs)
+    store = item.store
     if item.kind == "cells":
         with store.lock:
             return item.call(np, inputs)
@@ -142,9 +144,7 @@ def run_one(item: HostNode, inputs: list[Any], store: ResourceStore) -> Sequence
 Observer = Callable[[Node, Sequence[Any], Sequence[Any], float, float], None]
 
 
-def run_nodes_observed(
-    nodes: Sequence[HostNode], values: list[Any], store: ResourceStore, observe: Observer
-) -> None:
+def run_nodes_observed(nodes: Sequence[HostNode], values: list[Any], observe: Observer) -> None:
     """As `run_nodes`, but `observe(node, inputs, outputs, start, end)` sees each node."""
     for item in nodes:
         start = time.perf_counter()
@@ -152,7 +152,7 @@ def run_nodes_observed(
             inputs = [values[i] for i in item.ins]
             check_expected(item.node, inputs)
             with np.errstate(all="ignore"):
-                outputs = run_one(item, inputs, store)
+                outputs = run_one(item, inputs)
             if flags.CHECK:
                 check_outputs(item.node, outputs)
             for slot, value in zip(item.outs, outputs, strict=True):

@@ -119,7 +119,7 @@ class Region:
                 raise
             # What a branch hands on to its gradient is not there if another was taken.
             self._to_host(values)
-            run_nodes(self.nodes, values, self.store)
+            run_nodes(self.nodes, values)
             return
         entry = self.entries.get(key)
         if entry is None:
@@ -127,7 +127,7 @@ class Region:
         step = entry.step
         if limits.deadline is not None and self.is_unstoppable:
             self._to_host(values)
-            run_nodes(self.nodes, values, self.store)
+            run_nodes(self.nodes, values)
         elif step is not None:
             try:
                 failed = step(values)
@@ -222,7 +222,7 @@ class Region:
         # Several variables change as one, as they do when a program changes them.
         with self.store.lock if len(self.written) > 1 else contextlib.nullcontext():
             if entry.runs != 1:
-                run_nodes(self.nodes, values, self.store)
+                run_nodes(self.nodes, values)
             else:
                 self._interpret_first(entry, values)
 
@@ -233,7 +233,7 @@ class Region:
             nonlocal cost
             cost += NODE_COST + ELEMENT_COST * _work(node, inputs, outputs)
 
-        run_nodes_observed(self.nodes, values, self.store, add_up)
+        run_nodes_observed(self.nodes, values, add_up)
         buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
         entry.tiny = self.only_moves or (
             cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
@@ -253,7 +253,7 @@ class Region:
                 cell.value = None if cell.value is None else np.array(cell.value)
             before = [cell.value for cell in self.written]
             try:
-                run_nodes(self.nodes, values, store)
+                run_nodes(self.nodes, values)
             except Exception:
                 for cell, value in zip(self.written, before, strict=True):
                     cell.value = value

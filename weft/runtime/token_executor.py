@@ -1,4 +1,4 @@
-"""Which tasks may run: what becomes of values, dead ones among them, in loops and branches.
+"""Runs graphs with loops and branches that have no structure, by tokens.
 
 Values carry tags (frame, iteration). An output that was decided against is dead, and deadness
 spreads to whatever needs it until a Merge takes a live input.
@@ -8,34 +8,60 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from weft.core import dtypes
 from weft.core.errors import InvalidArgumentError
+from weft.passes.client_graph import Node
+from weft.runtime.executor import Executor, Stop, read
 from weft.runtime.frames import DEAD, Frame, Iteration
-from weft.runtime.tasks import Task, TaskGraph
+from weft.runtime.tasks import Task
+
+# Tasks that take no time follow from one another up to this depth before they wait for their turn.
+_DEPTH = 40
 
 
-class TokenFlow:
-    """The frames and iterations of one step. A task that has all its inputs is given to `push`."""
+class TokenExecutor(Executor):
+    """A run with frames, iterations and dead values."""
 
-    def __init__(self, graph: TaskGraph) -> None:
-        self.graph = graph
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.frames: dict[Any, Frame] = {}
-        self.root = Frame("", None, None, 0, 0, 1)
-        self.first = self._new_iteration(self.root)
-        self.readers = graph.readers.copy()
+        self.root.iterations[0], self.root.last = self.first, 0
+        self.depth = 0
 
-    def push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
-        """The task may run; if it is `dead`, it must not, but those behind it must know."""
-        raise NotImplementedError
-
-    def begin(self) -> None:
-        """Pushes what needs no other task."""
+    def begin(self, at: Stop | None = None) -> None:
         for merge, position in self.graph.settled_merges:
             if self.first.alive.setdefault(merge.index, position) == position:
                 self._merge_ready(merge, self.root, self.first)
-        for task in self.graph.roots:
-            self.push(task, self.root, self.first, False)
+        super().begin(at)
 
-    def finish(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+    def push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
+        """What takes no time is done now, the rest in its turn; what is dead only tells others."""
+        if dead:
+            if task.kind == "exit":
+                # An exit is dead in every iteration but the last; the frame's end decides.
+                frame.dead_exits.add(task.index)
+                return
+            # A trigger only gathers control edges, whichever branch they come from.
+            dead = task.kind != "trigger"
+        iteration.outstanding += 1
+        if (dead or task.is_quick) and self.depth < _DEPTH:
+            self.depth += 1
+            self.start(task, frame, iteration, dead)
+            self.depth -= 1
+        else:
+            self.ready.append((task, frame, iteration, dead))
+
+    def start(self, task: Task, frame: Frame, iteration: Iteration, dead: bool) -> None:
+        if task.kind in _COMPUTED and not (dead and task.kind != "send"):
+            super().start(task, frame, iteration, dead)
+            return
+        if not dead:
+            _STEER.get(task.kind, _pass_on)(task, iteration)
+        self.finish(task, frame, iteration, dead)
+
+    def finish(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
         """A task is done, its outputs are in their slots: passes them on."""
         kind = task.kind
         if kind == "enter":
@@ -47,10 +73,6 @@ class TokenFlow:
                 self._next(task, frame, iteration)
         else:
             self._activate(task, frame, iteration, dead)
-            for slot in task.reads:
-                self.readers[slot] -= 1
-                if not self.readers[slot]:
-                    iteration.values[slot] = None
         iteration.outstanding -= 1
         if not iteration.outstanding:
             self._tidy(frame, iteration)
@@ -209,3 +231,38 @@ class TokenFlow:
             self._deliver(self.graph.tasks[index], frame.parent, outer, DEAD)
         outer.child_frames -= 1
         self._tidy(frame.parent, outer)
+
+
+# ---- control flow --------------------------------------------------------------------------------
+
+_COMPUTED = ("plain", "send", "recv")
+
+
+def _switch(task: Task, iteration: Iteration) -> None:
+    values = iteration.values
+    data, pred = task.in_slots
+    taken = 1 if read(values[pred]) else 0
+    values[task.out_slots[taken]] = values[data]
+    values[task.out_slots[1 - taken]] = DEAD
+
+
+def _merge(task: Task, iteration: Iteration) -> None:
+    values = iteration.values
+    position = iteration.alive[task.index]
+    values[task.out_slots[0]] = _merged(task.node, values[task.in_slots[position]])
+    values[task.out_slots[1]] = np.array(position, np.int32)
+
+
+def _pass_on(task: Task, iteration: Iteration) -> None:
+    if task.out_slots:
+        iteration.values[task.out_slots[0]] = iteration.values[task.in_slots[0]]
+
+
+_STEER = {"switch": _switch, "merge": _merge}
+
+
+def _merged(node: Node | None, value: Any) -> Any:
+    """What a merge passes on. One of values, not references, may be given a reference."""
+    assert node is not None
+    dtype = node.dtypes[0]
+    return value if dtype._is_ref_dtype or dtype is dtypes.resource else read(value)

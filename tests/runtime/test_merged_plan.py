@@ -11,9 +11,9 @@ from weft.core import errors
 CONFIG = tf.ConfigProto(device_count={"CPU": 3})
 
 
-def in_turn(sess):
+def merged(sess):
     """The last plan's way of running on one thread, None where it has none."""
-    return list(sess._runner._plans.values())[-1].in_turn
+    return list(sess._runner._plans.values())[-1].merged
 
 
 def there_and_back(x):
@@ -38,7 +38,7 @@ def test_values_and_effects():
             got, _ = sess.run([b, done], {x: fed})
             np.testing.assert_allclose(got, wanted, rtol=1e-6)
             state = wanted * np.float32(0.5)
-        assert in_turn(sess).is_worth_it()
+        assert merged(sess).is_worth_it()
 
 
 def test_no_thread_is_woken():
@@ -62,11 +62,11 @@ def test_large_steps_go_to_threads():
     with tf.Session(config=CONFIG) as sess:
         for _ in range(4):
             sess.run(b, {x: np.ones((2, 2), np.float32)})
-        assert in_turn(sess).is_worth_it()
+        assert merged(sess).is_worth_it()
         large = np.eye(300, dtype=np.float32)
         for _ in range(3):
             np.testing.assert_array_equal(sess.run(b, {x: large}), large)
-        assert not in_turn(sess).is_worth_it()
+        assert not merged(sess).is_worth_it()
 
 
 def test_what_waits_or_runs_python_is_left_to_threads():
@@ -78,8 +78,8 @@ def test_what_waits_or_runs_python_is_left_to_threads():
         a, b = got + 1.0, python + 1.0
     with tf.Session(config=CONFIG) as sess:
         sess.run(put)
-        assert sess.run(a) == 2.0 and in_turn(sess) is None
-        assert sess.run(b) == 3.0 and in_turn(sess) is None
+        assert sess.run(a) == 2.0 and merged(sess) is None
+        assert sess.run(b) == 3.0 and merged(sess) is None
 
 
 def test_errors_name_their_node():
