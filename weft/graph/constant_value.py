@@ -43,7 +43,7 @@ def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
         return _of_shapes(op)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
-    if kind.stateful or not kind.traceable or kind.xla or not op.inputs:
+    if kind.stateful or not kind.traceable or kind.needs_xla or not op.inputs:
         return None
     if kind.allows_uninitialized or op._control_inputs:
         return None

@@ -20,6 +20,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.graph.traits import NO_GRADIENT
 from weft.ops.array.fill import fill
 from weft.ops.array.placeholders import identity
 from weft.ops.array.shape import expand_dims, rank, shape, shape_n, squeeze
@@ -197,7 +198,7 @@ def _split_rows(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[Index
     attrs="N: int >= 2",
     shape=lambda c: [c.dims(i) for i in range(1, c.num_inputs)],
     static="concat_dim, shape",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def concat_offset_(xp: Any, concat_dim: Any, shape: list[Any]) -> list[Any]:
     for i, dims in enumerate(shape):

@@ -16,6 +16,14 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import (
+    DEPRECATED,
+    HOST_STATE,
+    NO_GRADIENT,
+    STATEFUL,
+    UNINITIALIZED,
+    known,
+)
 from weft.ops.kit.shared import invalid
 
 
@@ -35,7 +43,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: ref(T)",
     attrs="T: type",
     shape=s.unchanged,
-    allows_uninitialized=True,
+    traits=UNINITIALIZED,
 )
 def ref_identity_(xp: Any, input: Any) -> Any:
     return input
@@ -52,7 +60,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: list(T)",
     attrs="T: list(type) >= 1",
     shape=s.each_unchanged,
-    known="input",
+    traits=known("input"),
 )
 def identity_n_(xp: Any, input: list[Any]) -> list[Any]:
     return list(input)
@@ -69,7 +77,7 @@ def _(op: Operation, *grads: Any) -> Any:
     outputs="output: T",
     attrs="T: type",
     shape=s.unchanged,
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def stop_gradient_(xp: Any, input: Any) -> Any:
     return input
@@ -97,7 +105,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: T",
     attrs="T: type",
     shape=s.unchanged,
-    stateful=True,
+    traits=STATEFUL,
 )
 def guarantee_const_(xp: Any, input: Any, *, T: DType) -> Any:
     if T is dtypes.resource:
@@ -116,7 +124,7 @@ def snapshot_(xp: Any, input: Any) -> Any:
     outputs="y: T",
     attrs="T: type",
     shape=s.unchanged,
-    stateful=True,
+    traits=STATEFUL,
 )
 def deep_copy_(xp: Any, x: Any) -> Any:
     # Values are never written in place, so a copy cannot be told from the original.
@@ -129,8 +137,7 @@ def deep_copy_(xp: Any, x: Any) -> Any:
     outputs="output: T",
     attrs="T: floattype, message: string",
     shape=s.unchanged,
-    stateful=True,
-    runs_on="host",
+    traits=HOST_STATE,
 )
 def check_numerics_(xp: Any, tensor: Any, *, message: str) -> Any:
     found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if np.any(test(tensor))]
@@ -202,7 +209,7 @@ def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     outputs="output: dtype",
     attrs="dtype: type, shape: shape",
     shape=s.from_attr("shape"),
-    deprecated=True,
+    traits=DEPRECATED,
 )
 def placeholder_v2_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     raise _not_fed(ctx, dtype, shape)

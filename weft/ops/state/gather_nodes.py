@@ -32,7 +32,7 @@ def _gathered(c: ShapeContext) -> Dims:
     outputs="output: dtype",
     attrs="batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: indextype",
     shape=_gathered,
-    **READS,
+    traits=READS,
 )
 def resource_gather(xp: Any, resource: Cell, indices: Array, *, batch_dims: int) -> Array:
     axis = np.array(batch_dims % indices.ndim if indices.ndim else 0, np.int32)
@@ -78,7 +78,7 @@ def _gathered_nd(c: ShapeContext) -> Dims:
     outputs="output: dtype",
     attrs="dtype: type, Tindices: indextype",
     shape=_gathered_nd,
-    **READS,
+    traits=READS,
 )
 def resource_gather_nd(xp: Any, resource: Cell, indices: Array) -> Array:
     gather = lookup("GatherNd").kernel

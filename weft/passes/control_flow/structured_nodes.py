@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.graph.op_def import OpDef
+from weft.graph.traits import BLOCKING, Traits
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-def _holder(name: str) -> OpDef:
-    return OpDef(
-        name, "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)"
-    )
+def _holder(name: str, traits: Traits) -> OpDef:
+    attrs = "Tin: list(type), Tout: list(type)"
+    return OpDef(name, "input: list(Tin)", "output: list(Tout)", attrs, traits=traits)
 
 
-WHILE = _holder("_While")
-# The same, of a body that may have to wait.
-WAITING_WHILE = _holder("_While")
-WAITING_WHILE.blocking = True
-IF = _holder("_If")
-# The same, of branches that may have to wait.
-WAITING_IF = _holder("_If")
-WAITING_IF.blocking = True
-WAITING = {"_While": WAITING_WHILE, "_If": WAITING_IF}
+_LOOP, _BRANCHES = Traits(holds="loop"), Traits(holds="branches")
+WHILE, IF = _holder("_While", _LOOP), _holder("_If", _BRANCHES)
+# The same, of a body or branches that may have to wait.
+WAITING_WHILE, WAITING_IF = (
+    _holder("_While", _LOOP | BLOCKING),
+    _holder("_If", _BRANCHES | BLOCKING),
+)
+WAITING = {"loop": WAITING_WHILE, "branches": WAITING_IF}
 
 
 class Misfit(Exception):

@@ -40,7 +40,7 @@ def _values(node: Node) -> list[np.ndarray] | None:
         return _computed(node)
     if not node.inputs:
         return None
-    if not kind.traceable or kind.xla or any(d is dtypes.string for d in node.dtypes):
+    if not kind.traceable or kind.needs_xla or any(d is dtypes.string for d in node.dtypes):
         return None
     if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
         return _of_shape(node)

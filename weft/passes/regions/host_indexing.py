@@ -52,7 +52,7 @@ def _before(host: set[Node], candidates: set[Node]) -> set[Node]:
 def _is_index(node: Node) -> bool:
     """Whether a node makes a few whole numbers or truth values, or hands values on."""
     kind = node.definition
-    if kind.stateful or kind.xla or kind.flops is not None or subgraphs(node):
+    if kind.stateful or kind.needs_xla or kind.flops is not None or subgraphs(node):
         return False
     if any(is_cell(edge) for edge in node.inputs):
         return False

@@ -85,7 +85,7 @@ def _known_args(node: Node, graph: ClientGraph, edges: list[Edge]) -> tuple[list
 def _makes_values(node: Node) -> bool:
     """Whether what a node gives cannot be computed from known inputs while tracing."""
     kind = node.definition
-    return kind.stateful or kind.xla or any(is_cell(e) for e in node.inputs)
+    return kind.stateful or kind.needs_xla or any(is_cell(e) for e in node.inputs)
 
 
 def follows_from(edge: Edge) -> list[Edge]:
@@ -117,7 +117,7 @@ def known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
             known |= _known_stacks(node, known)
         if kind.name in _SHAPE_OPS:
             known.add(node)
-        elif not (kind.stateful or kind.xla) and node.inputs:
+        elif not (kind.stateful or kind.needs_xla) and node.inputs:
             if all(s in known or s.type == "Const" for s, _ in node.inputs):
                 known.add(node)
     return known

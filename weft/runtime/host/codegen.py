@@ -119,7 +119,7 @@ class Writer:
     def _is_direct(item: HostNode) -> bool:
         """Whether a line can call the kernel itself."""
         definition = item.node.definition
-        if definition.xla or definition.kernel is None or definition.blocking:
+        if definition.needs_xla or definition.kernel is None or definition.blocking:
             return False
         return item.kind in ("pure", "cells", "context")
 
@@ -147,9 +147,8 @@ class Writer:
             args[position] = self.converted(item, position)
         for position in item.derefs:
             args[position] += ".read()"
-        infix = getattr(definition.kernel, "infix", None)
-        if infix is not None and _cannot_fail(item.node):
-            return f"{args[0]} {infix} {args[1]}"
+        if definition.infix is not None and _cannot_fail(item.node):
+            return f"{args[0]} {definition.infix} {args[1]}"
         short = _prepared(item.node)
         if short is not None:
             return f"{self.bind(short)}({args[0]})"

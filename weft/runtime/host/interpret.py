@@ -62,7 +62,7 @@ class HostNode:
             self.kind, self.call = "pure", runner(node, store)
         elif definition.kernel is None:
             self.kind, self.call = "none", _no_kernel
-        elif definition.xla:
+        elif definition.needs_xla:
             from weft.runtime.xla.compile import single_op
 
             self.kind, self.call = "pure", single_op(definition, node.attrs)

@@ -98,7 +98,7 @@ class Region:
         self.kept = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if not w]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.inner_random = inner_random(unit.nodes)
-        self.needs_xla = any(n.definition.xla for n in unit.nodes)
+        self.needs_xla = any(n.definition.needs_xla for n in unit.nodes)
         self.has_loops = has_loops(unit.nodes)
         device = store.device
         self.can_be_stopped = self.has_loops and can_overwrite(device)

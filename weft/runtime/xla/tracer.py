@@ -180,7 +180,7 @@ class Tracer:
         if (
             is_concrete(*inputs)
             and inputs
-            and not (definition.xla or definition.stateful or _is_large(node))
+            and not (definition.needs_xla or definition.stateful or _is_large(node))
         ):
             with np.errstate(all="ignore"):
                 return call(np, inputs)
