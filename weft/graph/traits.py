@@ -17,13 +17,15 @@ class Effects:
 
     `reads_only`: it looks at its reference or resource input but leaves it as it is. `blocking`: it
     may wait for another node. `allows_uninitialized`: its reference inputs need not hold a value
-    yet. `random(out_dims, attrs)` counts the Philox blocks that one run consumes.
+    yet. `calls_python`: it runs a function of the user's. `random(out_dims, attrs)` counts the
+    Philox blocks that one run consumes.
     """
 
     stateful: bool = False
     reads_only: bool = False
     blocking: bool = False
     allows_uninitialized: bool = False
+    calls_python: bool = False
     random: Callable[..., int] | None = None
 
 
@@ -66,19 +68,68 @@ class Flow:
 class Algebra:
     """Rules of arithmetic that rewrites may use.
 
+    `elementwise`: an element of the output follows from the elements of the inputs in its place.
     `infix`: the operator of Python that does the same for numbers. `differentiable` is False where
     the gradient is None by design.
     """
 
     commutative: bool = False
     aggregate: bool = False
+    elementwise: bool = False
     infix: str | None = None
     differentiable: bool = True
     deprecated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Traits(Effects, Tracing, Flow, Algebra):
+class Sources:
+    """Nodes that bring a value into a graph.
+
+    `is_constant`: an attribute holds the value. `is_argument`: an input of the step, or of a graph
+    that a node holds. `is_given`: either of them, whose values are there before the step runs.
+    `is_placeholder`: the value must be fed. `is_variable`: the node names a variable. `on_device`:
+    what it names lies in the memory of its device.
+    """
+
+    is_constant: bool = False
+    is_argument: bool = False
+    is_given: bool = False
+    is_placeholder: bool = False
+    is_variable: bool = False
+    on_device: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """The way of the elements of a node's inputs, of nodes that change none of them.
+
+    `is_identity`: the output is the input. `is_transparent`: so it is in a step, whatever it means
+    to gradients and feeds. `reads_variable`: the output is the value of a variable. `assigns`: the
+    second input becomes the value of the variable that is the first. `hands_on`: a whole tensor
+    goes on as it is, or none; NumPy touches no element for it, a program copies. `moves`: the
+    output has elements of the inputs, in other places. `keeps_places`: each element of the output
+    is that of the input in its place. `gathers_rows`: the second input chooses rows.
+    `updates_rows`: so it does of a variable, which changes there; compiled, it drops rows out of
+    range. `measures`: the shape, size or rank of the inputs. `of_shapes`: the output follows from
+    the shapes of the inputs. `is_free`: it takes no time at all.
+    """
+
+    is_identity: bool = False
+    is_transparent: bool = False
+    reads_variable: bool = False
+    assigns: bool = False
+    hands_on: bool = False
+    moves: bool = False
+    keeps_places: bool = False
+    gathers_rows: bool = False
+    updates_rows: bool = False
+    measures: str | None = None
+    of_shapes: bool = False
+    is_free: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Traits(Effects, Tracing, Flow, Algebra, Sources, Movement):
     """All traits of one operation; `a | b` has those of both."""
 
     def __or__(self, other: Traits) -> Traits:
@@ -98,10 +149,35 @@ READS_ONLY = Traits(reads_only=True)
 BLOCKING = Traits(blocking=True)
 HOST_STATE = HOST | STATEFUL
 UNINITIALIZED = Traits(allows_uninitialized=True)
+PYTHON = Traits(calls_python=True)
 COMMUTATIVE = Traits(commutative=True)
 AGGREGATE = Traits(aggregate=True)
 NO_GRADIENT = Traits(differentiable=False)
 DEPRECATED = Traits(deprecated=True)
+
+
+FREE = Traits(is_free=True)
+CONSTANT = FREE | Traits(is_constant=True, is_given=True)
+ARGUMENT = FREE | Traits(is_argument=True, is_given=True)
+PLACEHOLDER = FREE | Traits(is_placeholder=True)
+ON_DEVICE = Traits(on_device=True)
+VARIABLE = STATEFUL | ON_DEVICE | Traits(is_variable=True)
+HANDS_ON = Traits(hands_on=True)
+MOVES = Traits(moves=True)
+KEEPS_PLACES = Traits(keeps_places=True)
+TRANSPARENT = Traits(is_transparent=True)
+IDENTITY = FREE | HANDS_ON | MOVES | KEEPS_PLACES | TRANSPARENT | Traits(is_identity=True)
+READS_VARIABLE = HANDS_ON | Traits(reads_variable=True)
+ASSIGNS = HANDS_ON | Traits(assigns=True)
+GATHERS_ROWS = Traits(gathers_rows=True)
+UPDATES_ROWS = Traits(updates_rows=True)
+OF_SHAPES = Traits(of_shapes=True)
+ELEMENTWISE = Traits(elementwise=True)
+
+
+def measures(what: str) -> Traits:
+    """The "shape", "size" or "rank" of the inputs, whatever their values."""
+    return OF_SHAPES | FREE | Traits(measures=what)
 
 
 def draws(blocks: Callable[..., int]) -> Traits:

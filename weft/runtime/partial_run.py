@@ -123,7 +123,7 @@ class PartialRun:
             node = stack.pop()
             if node in need or node in self.done:
                 continue
-            if node.type == "_Arg":
+            if node.definition.is_argument:
                 raise errors.InvalidArgumentError(
                     None, None, f"Computing the fetches needs {node.op.name!r}, which has not been"  # type: ignore[union-attr]
                     " fed",

@@ -19,15 +19,25 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import (
     DEPRECATED,
     HOST_STATE,
+    IDENTITY,
     NO_GRADIENT,
+    PLACEHOLDER,
     STATEFUL,
+    TRANSPARENT,
     UNINITIALIZED,
     known,
 )
 from weft.ops.kit.shared import invalid
 
 
-@op("Identity", inputs="input: T", outputs="output: T", attrs="T: type", shape=s.unchanged)
+@op(
+    "Identity",
+    inputs="input: T",
+    outputs="output: T",
+    attrs="T: type",
+    shape=s.unchanged,
+    traits=IDENTITY,
+)
 def identity_(xp: Any, input: Any) -> Any:
     return input
 
@@ -77,7 +87,7 @@ def _(op: Operation, *grads: Any) -> Any:
     outputs="output: T",
     attrs="T: type",
     shape=s.unchanged,
-    traits=NO_GRADIENT,
+    traits=TRANSPARENT | NO_GRADIENT,
 )
 def stop_gradient_(xp: Any, input: Any) -> Any:
     return input
@@ -89,6 +99,7 @@ def stop_gradient_(xp: Any, input: Any) -> Any:
     outputs="output: T",
     attrs='T: type, message: string = ""',
     shape=s.unchanged,
+    traits=TRANSPARENT,
 )
 def prevent_gradient_(xp: Any, input: Any) -> Any:
     return input
@@ -113,7 +124,14 @@ def guarantee_const_(xp: Any, input: Any, *, T: DType) -> Any:
     return input
 
 
-@op("Snapshot", inputs="input: T", outputs="output: T", attrs="T: type", shape=s.unchanged)
+@op(
+    "Snapshot",
+    inputs="input: T",
+    outputs="output: T",
+    attrs="T: type",
+    shape=s.unchanged,
+    traits=TRANSPARENT,
+)
 def snapshot_(xp: Any, input: Any) -> Any:
     return input
 
@@ -199,6 +217,7 @@ def _not_fed(ctx: Any, dtype: DType, shape: Dims) -> errors.InvalidArgumentError
     outputs="output: dtype",
     attrs="dtype: type, shape: shape = unknown",
     shape=s.from_attr("shape"),
+    traits=PLACEHOLDER,
 )
 def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     raise _not_fed(ctx, dtype, shape)
@@ -209,7 +228,7 @@ def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     outputs="output: dtype",
     attrs="dtype: type, shape: shape",
     shape=s.from_attr("shape"),
-    traits=DEPRECATED,
+    traits=PLACEHOLDER | DEPRECATED,
 )
 def placeholder_v2_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     raise _not_fed(ctx, dtype, shape)
@@ -226,6 +245,7 @@ def _default_fits(c: ShapeContext) -> Dims:
     outputs="output: dtype",
     attrs="dtype: type, shape: shape",
     shape=_default_fits,
+    traits=TRANSPARENT,
 )
 def placeholder_with_default_(xp: Any, input: Any) -> Any:
     return input

@@ -21,12 +21,12 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import op, raw
 from weft.graph.slices import IndexedSlices
-from weft.graph.traits import HOST_STATE, NO_GRADIENT, Traits
+from weft.graph.traits import FREE, HANDS_ON, HOST_STATE, NO_GRADIENT, Traits
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.shared import c_escaped
 
 
-@op("NoOp", shape=s.none)
+@op("NoOp", shape=s.none, traits=FREE | HANDS_ON)
 def no_op_(xp: Any) -> None:
     return None
 

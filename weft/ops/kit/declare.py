@@ -16,7 +16,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
-from weft.graph.traits import PLAIN, Traits
+from weft.graph.traits import ELEMENTWISE, PLAIN, Traits
 from weft.ops.kit.broadcast import check_broadcast
 
 Array = Any
@@ -50,7 +50,7 @@ def unary(
         outputs=f"y: {out}",
         attrs=attrs,
         shape=s.unchanged,
-        traits=traits,
+        traits=traits | ELEMENTWISE,
     )
     definition = declare(kernel)
     if from_x is not None or from_y is not None:
@@ -90,7 +90,7 @@ def binary(
         outputs=out,
         attrs=declared,
         shape=s.broadcast,
-        traits=traits | Traits(infix=infix),
+        traits=traits | ELEMENTWISE | Traits(infix=infix),
     )
 
     def checked(xp: Any, *operands: Array) -> Array:

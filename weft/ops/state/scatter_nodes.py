@@ -11,7 +11,7 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
-from weft.graph.traits import NO_GRADIENT, STATEFUL
+from weft.graph.traits import NO_GRADIENT, STATEFUL, UPDATES_ROWS
 from weft.ops.kit.row_updates import check_range, update_rows
 from weft.ops.kit.shared import invalid, taking_attrs
 from weft.ops.kit.value_checks import are_within, must_hold, write_parts
@@ -178,6 +178,7 @@ def _declare(
         write_parts([cell], combine(xp, how, cell.read(), indices, updates))
 
     # TensorFlow says of these alone that they have no gradient.
+    updates = STATEFUL | UPDATES_ROWS
     flat = family == "ScatterNd" or how in ("Add", "Sub", "Mul", "Div")
     locking = "true" if how == "Update" else "false"
     op(
@@ -186,14 +187,14 @@ def _declare(
         outputs="output_ref: ref(T)",
         attrs=f"T: {types}, Tindices: indextype, use_locking: bool = {locking}",
         shape=rule,
-        traits=STATEFUL | NO_GRADIENT if flat else STATEFUL,
+        traits=updates | NO_GRADIENT if flat else updates,
     )(on_ref)
     op(
         f"Resource{family}{how}",
         inputs=resource,
         attrs=resource_attrs,
         shape=checked_only(rule),
-        traits=STATEFUL,
+        traits=updates,
     )(on_resource)
 
 

@@ -19,12 +19,17 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import (
+    ASSIGNS,
     DEPRECATED,
     HOST_STATE,
     NO_GRADIENT,
+    OF_SHAPES,
+    ON_DEVICE,
     READS_ONLY,
+    READS_VARIABLE,
     STATEFUL,
     UNINITIALIZED,
+    VARIABLE,
 )
 from weft.ops.kit.shared import invalid
 
@@ -87,7 +92,7 @@ def _legacy_variable_dims(c: ShapeContext) -> Dims:
     outputs="ref: ref(dtype)",
     attrs='shape: shape, dtype: type, container: string = "", shared_name: string = ""',
     shape=_legacy_variable_dims,
-    traits=STATEFUL | DEPRECATED,
+    traits=VARIABLE | DEPRECATED,
 )
 def variable(
     xp: Any, ctx: Any, *, shape: Dims, dtype: Any, container: str, shared_name: str
@@ -100,7 +105,7 @@ def variable(
     outputs="ref: ref(dtype)",
     attrs='shape: shape, dtype: type, container: string = "", shared_name: string = ""',
     shape=s.from_attr("shape"),
-    traits=STATEFUL,
+    traits=VARIABLE,
 )
 def variable_v2(
     xp: Any, ctx: Any, *, shape: Dims, dtype: Any, container: str, shared_name: str
@@ -113,7 +118,7 @@ def variable_v2(
     outputs="resource: resource",
     attrs='container: string = "", shared_name: string = "", dtype: type, shape: shape',
     shape=s.scalar,
-    traits=STATEFUL,
+    traits=VARIABLE,
 )
 def var_handle_op(
     xp: Any, ctx: Any, *, container: str, shared_name: str, dtype: Any, shape: Dims
@@ -130,7 +135,7 @@ _TEMPORARY = "__temporary_variables"
     outputs="ref: ref(dtype)",
     attrs='shape: shape, dtype: type, var_name: string = ""',
     shape=s.from_attr("shape"),
-    traits=STATEFUL,
+    traits=STATEFUL | ON_DEVICE,
 )
 def temporary_variable(xp: Any, ctx: Any, *, shape: Dims, dtype: Any, var_name: str) -> Cell:
     node = ctx.node.name
@@ -182,7 +187,7 @@ op("VarIsInitializedOp", inputs="resource: resource", traits=_TESTS | NO_GRADIEN
     outputs="value: dtype",
     attrs="dtype: type",
     shape=variable_input,
-    traits=READS,
+    traits=READS | READS_VARIABLE,
 )
 def read_variable_op(xp: Any, resource: Cell) -> Array:
     return resource.read()
@@ -204,7 +209,7 @@ def _shape_dims(c: ShapeContext) -> Dims:
     outputs="output: out_type",
     attrs="out_type: indextype = int32",
     shape=_shape_dims,
-    traits=READS | NO_GRADIENT,
+    traits=READS | OF_SHAPES | NO_GRADIENT,
 )
 def variable_shape_op(xp: Any, input: Cell, *, out_type: Any) -> Array:
     return np.array(input.read().shape, out_type.as_numpy_dtype)
@@ -243,7 +248,7 @@ def _assigned_dims(c: ShapeContext) -> Dims:
     outputs="output_ref: ref(T)",
     attrs="T: type, validate_shape: bool = true, use_locking: bool = true",
     shape=_assigned_dims,
-    traits=STATEFUL | UNINITIALIZED | NO_GRADIENT,
+    traits=STATEFUL | UNINITIALIZED | ASSIGNS | NO_GRADIENT,
 )
 def assign_op(xp: Any, ref: Cell, value: Array, *, validate_shape: bool) -> Cell:
     if validate_shape and not _fits(ref, value):
@@ -277,7 +282,7 @@ def _merged_dims(c: ShapeContext) -> Dims:
     inputs="resource: resource, value: dtype",
     attrs="dtype: type",
     shape=checked_only(_merged_dims),
-    traits=STATEFUL | UNINITIALIZED,
+    traits=STATEFUL | UNINITIALIZED | ASSIGNS,
 )
 def assign_variable_op(xp: Any, resource: Cell, value: Array) -> None:
     resource.write(value)

@@ -117,7 +117,7 @@ def while_node(
 
 
 def _passed_on(edge: Edge) -> Edge:
-    while edge[0].type == "Identity" and not edge[0].controls:
+    while edge[0].definition.is_identity and not edge[0].controls:
         edge = edge[0].inputs[0]
     return edge
 

@@ -137,7 +137,7 @@ class Writer:
     def converted(self, item: HostNode, position: int) -> str:
         """An input that may lie on a device, as an array of the host."""
         value = self.slot(item.ins[position])
-        from_program = item.node.inputs[position][0].type in ("_While", "_If")
+        from_program = item.node.inputs[position][0].definition.holds
         return f"asarray({value})" if from_program or not self.on_host else value
 
     def _call(self, item: HostNode) -> str:
@@ -172,7 +172,7 @@ def _cannot_fail(node: Node) -> bool:
 def _prepared(node: Node) -> Callable[[Any], Any] | None:
     """What the kernel does to its first input, if all others are constants and it knows."""
     prepare = node.definition.prepare
-    if prepare is None or any(source.type != "Const" for source, _ in node.inputs[1:]):
+    if prepare is None or any(not source.definition.is_constant for source, _ in node.inputs[1:]):
         return None
     return prepare(NodeContext(node))
 
