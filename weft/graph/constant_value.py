@@ -116,7 +116,7 @@ def _partial_dims(tensor: Tensor, depth: int) -> Dims:
     value = constant_value(tensor)
     if value is not None and value.ndim == 1:
         return tuple(None if d == -1 else int(d) for d in value.tolist())
-    if op.definition.measures == "shape":
+    if op.definition.measures == "shape" and op.definition.single_output:
         return op.inputs[0].dims
     if op.type in ("Cast", "Identity", "StopGradient"):
         return _partial_dims(op.inputs[0], depth + 1)
