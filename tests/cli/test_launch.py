@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import weft as tf
-from weft.cli.launch import Launcher, Plan, filled_in, make_cluster, tasks_of, tf_config
+from weft.cli.commands.launch import Launcher, Plan, filled_in, make_cluster, tasks_of, tf_config
 from weft.cli.main import main
 from weft.cli.processes import Output, exit_code
 

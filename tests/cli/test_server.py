@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from weft.cli import server
+from weft.cli.commands import server
 from weft.cli.main import main, parser
 
 CLUSTER = {"ps": ["localhost:1"], "worker": ["localhost:2", "localhost:3"]}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.cli import upgrade as command
+from weft.cli.commands import upgrade as command
 from weft.cli.main import main
 from weft.legacy.upgrading.program import upgrade
 

@@ -27,7 +27,7 @@ from typing import Any
 import weft as tf
 from tests.cluster import training_task
 from tests.cluster.watching import Checkpoints, Log, read_checkpoint
-from weft.cli.launch import Cluster, Launcher, Plan, make_cluster, tasks_of
+from weft.cli.commands.launch import Cluster, Launcher, Plan, make_cluster, tasks_of
 
 ROOT = Path(__file__).parent.parent.parent
 HEALTH_SECONDS = 5

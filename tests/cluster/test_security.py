@@ -17,7 +17,7 @@ import pytest
 import weft as tf
 from tests.cluster.conftest import _environment, cluster_of
 from weft.cli import main
-from weft.cli import server as cli_server
+from weft.cli.commands import server as cli_server
 from weft.cli.credentials import credentials_of, environment_of
 from weft.cluster.guard import security
 from weft.cluster.guard.limits import COMPLAINTS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from weft.graph.op_def import (
     register_gradient,
     signature,
 )
+from weft.graph.traits import COMMUTATIVE, HOST, NO_GRADIENT, STATEFUL, Traits, draws
+
+_DRAWS = draws(lambda dims, attrs: 1)
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +107,7 @@ def test_signatures_that_do_not_parse(inputs: str, attrs: str, message: str) -> 
 def test_op_def_message() -> None:
     definition = declare(
         "Test", "a: ref(T), b: N * int32", "c: T", "T: {int32, float} = float, N: int >= 1",
-        stateful=True, commutative=True,
+        traits=STATEFUL | COMMUTATIVE,
     )  # fmt: skip
     message = op_def_proto(definition)
     a, b = message.input_arg
@@ -153,18 +157,32 @@ def test_gradients_register_once() -> None:
     definition.gradient(lambda op, grad: grad)
     with pytest.raises(KeyError, match="two gradient with name 'Test'"):
         register_gradient("Test", None)
-    declare("Flat", "x: float", "y: float", differentiable=False)
+    declare("Flat", "x: float", "y: float", traits=NO_GRADIENT)
     assert GRADIENTS["Flat"] is None
 
 
 def test_what_a_declaration_says() -> None:
     plain = declare("Plain", "x: float", "y: float")
     assert plain.traceable and plain.single_output and not plain.has_list_input
-    assert not declare("Host", "x: float", "y: float", runs_on="host").traceable
-    drawn = op("Drawn", inputs="shape: int32", outputs="y: float", random=lambda dims, attrs: 1)(
+    assert not declare("Host", "x: float", "y: float", traits=HOST).traceable
+    drawn = op("Drawn", inputs="shape: int32", outputs="y: float", traits=_DRAWS)(
         lambda xp, rng, shape: shape
     )
     assert drawn.stateful and drawn.takes_rng
+
+
+def test_a_declaration_stays_as_it_is() -> None:
+    plain = declare("Plain", "x: float", "y: float")
+    with pytest.raises(FrozenInstanceError):
+        plain.stateful = True  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        plain.something = 1  # type: ignore[attr-defined]
+
+
+def test_traits_join() -> None:
+    joined = HOST | STATEFUL | HOST
+    assert joined.runs_on == "host" and joined.stateful and not joined.blocking
+    assert not STATEFUL.runs_on == "host" and vars(Traits() | Traits()) == vars(Traits())
 
 
 # ---- calling an op ----------------------------------------------------------------------------

@@ -182,7 +182,7 @@ class KernelRun:
 def on_numpy(sample: Sample, compiler: Compiler) -> tuple[list[Any], list[Any]]:
     """What the kernel makes of the sample when it is interpreted."""
     kernel = KernelRun(sample)
-    if not kernel.definition.xla:
+    if not kernel.definition.needs_xla:
         with np.errstate(all="ignore"):
             return kernel.run(np)
     # Such a kernel is compiled even when its node is interpreted.

@@ -71,7 +71,9 @@ def asks(item: Any) -> bool:
     if function not in (test_on_numpy, test_compiled):
         return False
     sample = item.callspec.params["sample"]
-    return replay.compilable(sample) and (function is test_compiled or REGISTRY[sample.op].xla)
+    return replay.compilable(sample) and (
+        function is test_compiled or REGISTRY[sample.op].needs_xla
+    )
 
 
 def recorded(sample: Sample) -> store.Record:
@@ -171,7 +173,7 @@ def with_gradient(order: int) -> Any:
             params.append(pytest.param(sample, id=sample.id))
         if order == 2 and record.grads2 is not None and sample.op not in OTHER_SECOND_GRADIENT:
             # Kernels that need XLA are compiled one by one here, which takes its time.
-            marks = [pytest.mark.slow] if REGISTRY[sample.op].xla else []
+            marks = [pytest.mark.slow] if REGISTRY[sample.op].needs_xla else []
             params.append(pytest.param(sample, id=sample.id, marks=marks))
     return pytest.mark.parametrize("sample", params)
 

@@ -39,12 +39,12 @@ def gradient_type(tensor: Tensor) -> DType:
     if tensor.dtype.base_dtype is not dtypes.resource:
         return tensor.dtype.base_dtype
     op = tensor.op
-    while op.type == "Identity" or hasattr(op, "_captured"):
+    while op.definition.is_identity or hasattr(op, "_captured"):
         op = op._captured.op if hasattr(op, "_captured") else op.inputs[0].op
     if (told := getattr(op, "_handle_dtype", None)) is not None:
         known: DType = told
         return known
-    if op.type == "VarHandleOp":
+    if op.definition.is_variable:
         found: DType = op.attrs["dtype"]
         return found
     for user in tensor.consumers():
@@ -77,7 +77,7 @@ def loop_body(
     what that function does: its gradient then need not compute the function anew.
     """
     body = own_body(library, reference, dims)
-    calls = [op for op in body.graph.get_operations() if op.type != "Placeholder"]
+    calls = [op for op in body.graph.get_operations() if not op.definition.is_placeholder]
     if len(calls) != 1 or calls[0].definition.calls != "function":
         return body
     call = calls[0]
@@ -225,7 +225,7 @@ def _cut(made: Halves) -> None:
 
 def _is_of_shapes(op: Operation) -> bool:
     """Constants, and integers that follow from shapes: easier to compute again than to hand on."""
-    if op.type in ("Const", "Shape", "ShapeN", "Size", "Rank"):
+    if op.definition.is_constant or op.definition.measures:
         return True
     if op.definition.stateful or op.definition.calls or op.definition.control_flow:
         return False
@@ -280,7 +280,7 @@ def backward_graph(op: Operation) -> Graph:
 
 def with_constants(tensor: Tensor) -> list[Operation]:
     """The operation that makes a tensor, and the constants it takes."""
-    return [*(t.op for t in tensor.op.inputs if t.op.type == "Const"), tensor.op]
+    return [*(t.op for t in tensor.op.inputs if t.op.definition.is_constant), tensor.op]
 
 
 def add_outputs(op: Operation, tensors: Sequence[Tensor]) -> list[Tensor]:

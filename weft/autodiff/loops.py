@@ -178,7 +178,7 @@ class LoopGradient:
             if state is None:
                 return self.context.AddValue(value)
         assert state is not None
-        if value.op.type == "Const":
+        if value.op.definition.is_constant:
             return constant(constant_value(value), dtype=value.dtype)
         with out_of(self.context):
             stack = state.save(value)

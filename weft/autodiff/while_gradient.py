@@ -92,7 +92,7 @@ def _counts_turns(op: Operation, body: Body) -> bool:
     if len(op.inputs) < 2 or any(x.dtype.base_dtype is not dtypes.int32 for x in op.inputs[:2]):
         return False
     start, following = constant_value(op.inputs[0]), _behind_identities(body.outputs[0])
-    if start is None or start.shape or start or following.op.type not in ("Add", "AddV2"):
+    if start is None or start.shape or start or following.op.definition.infix != "+":
         return False
     counter, step = map(_behind_identities, following.op.inputs)
     stays = _behind_identities(body.outputs[1]) is body.inputs[1]
@@ -100,7 +100,7 @@ def _counts_turns(op: Operation, body: Body) -> bool:
 
 
 def _behind_identities(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
+    while tensor.op.definition.is_identity:
         tensor = tensor.op.inputs[0]
     return tensor
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from weft.cli import saved_model
+from weft.cli.commands import saved_model
 
 # What is the same under both names, but for the folder, which comes with a flag.
 _RUN_FLAGS = ("inputs", "input_exprs", "input_examples")

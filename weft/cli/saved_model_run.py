@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.cli.saved_model import signature_of
+from weft.cli.commands.saved_model import signature_of
 from weft.core.printable import escaped, escaped_lines
 
 _FILE = re.compile(r"([^=]+)=([^\[\]]+?)(?:\[([^\[\]]+)\])?$")

@@ -14,6 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
+from weft.graph.traits import CONSTANT, NO_GRADIENT
 
 
 @op(
@@ -21,7 +22,7 @@ from weft.graph.tensor import Tensor
     outputs="output: dtype",
     attrs="value: tensor, dtype: type",
     shape=lambda c: c.attr("value").shape,
-    differentiable=False,
+    traits=CONSTANT | NO_GRADIENT,
 )
 def const(xp: Any, *, value: np.ndarray) -> Any:
     return value

@@ -37,13 +37,13 @@ def _values_of(op: Operation, depth: int) -> list[np.ndarray] | None:
 
 def _evaluate(op: Operation, depth: int) -> list[np.ndarray] | None:
     kind = op.definition
-    if kind.name == "Const":
+    if kind.is_constant:
         return [op.attrs["value"]]
-    if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
+    if kind.measures:
         return _of_shapes(op)
     if kind.name == "PlaceholderWithDefault":
         return None  # made to be fed
-    if kind.stateful or not kind.traceable or kind.xla or not op.inputs:
+    if kind.stateful or not kind.traceable or kind.needs_xla or not op.inputs:
         return None
     if kind.allows_uninitialized or op._control_inputs:
         return None
@@ -79,13 +79,13 @@ def _of_shapes(op: Operation) -> list[np.ndarray] | None:
     found = []
     for tensor in op.inputs:
         dims = tensor.dims
-        if op.type == "Rank":
+        if op.definition.measures == "rank":
             if dims is None:
                 return None
             return [np.array(len(dims), np.int32)]
         if dims is None or None in dims:
             return None
-        whole = size(dims) if op.type == "Size" else dims
+        whole = size(dims) if op.definition.measures == "size" else dims
         found.append(np.array(whole, dtype=dtype))
     return found
 
@@ -116,7 +116,7 @@ def _partial_dims(tensor: Tensor, depth: int) -> Dims:
     value = constant_value(tensor)
     if value is not None and value.ndim == 1:
         return tuple(None if d == -1 else int(d) for d in value.tolist())
-    if op.type == "Shape":
+    if op.definition.measures == "shape" and op.definition.single_output:
         return op.inputs[0].dims
     if op.type in ("Cast", "Identity", "StopGradient"):
         return _partial_dims(op.inputs[0], depth + 1)
@@ -183,7 +183,7 @@ _SEEN_THROUGH = frozenset("Range Cast Concat ConcatV2 Pack Fill Equal NotEqual".
 
 def _is_static(tensor: Tensor) -> bool:
     op = tensor.op
-    if op.type in ("Const", "Shape", "Size", "Rank"):
+    if op.definition.is_constant or (op.definition.measures and op.definition.single_output):
         return True
     if op.type not in _SEEN_THROUGH or (op.type == "Pack" and op.attrs["axis"] != 0):
         return False

@@ -16,8 +16,10 @@ from weft.core.errors import InvalidArgumentError, NotFoundError
 from weft.graph.function_def import Body, body_from_def
 from weft.graph.graph import Graph
 from weft.graph.graph_def import attr_from_proto
-from weft.graph.op_def import FuncRef, OpDef, lookup
+from weft.graph.op_def import AttrDef, FuncRef, OpDef, lookup
+from weft.graph.op_signature import parse_attr
 from weft.graph.shape_fn import Dims
+from weft.graph.traits import Traits
 
 
 class LibraryFunction:
@@ -78,21 +80,20 @@ class LibraryFunction:
 
 
 def _call_def(signature: Any) -> OpDef:
-    attrs = ", ".join(f"{attr.name}: {attr.type}" for attr in signature.attr)
-    made = OpDef(
+    return OpDef(
         signature.name,
         ", ".join(map(_arg_text, signature.input_arg)),
         ", ".join(map(_arg_text, signature.output_arg)),
-        attrs,
+        map(_attr_def, signature.attr),
+        traits=Traits(calls="function", stateful=signature.is_stateful),
     )
-    for attr in signature.attr:
-        if attr.HasField("default_value"):
-            default = attr_from_proto(attr.default_value)
-            made.attrs[attr.name] = made.attrs[attr.name]._replace(
-                default=default, has_default=True
-            )
-    made.calls, made.stateful = "function", signature.is_stateful
-    return made
+
+
+def _attr_def(attr: Any) -> AttrDef:
+    declared = parse_attr(f"{attr.name}: {attr.type}")
+    if not attr.HasField("default_value"):
+        return declared
+    return declared._replace(default=attr_from_proto(attr.default_value), has_default=True)
 
 
 def _arg_text(arg: Any) -> str:

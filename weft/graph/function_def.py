@@ -109,7 +109,7 @@ def effects_of(graph: Graph) -> list[Operation]:
 def _acts(op: Operation) -> bool:
     kind = op.definition
     only_looks = kind.is_handle or kind.reads_only or kind.takes_rng
-    return kind.stateful and not only_looks and not op.type.startswith("Placeholder")
+    return kind.stateful and not only_looks
 
 
 # ---- operations -> FunctionDef ----------------------------------------------------------------

@@ -123,7 +123,7 @@ def _value_of(graph: Graph, node: Any) -> Any:
         return f"{node.name}:0"
     handle = graph.get_operation_by_name(node.name).outputs[0]
     for reader in handle.consumers():
-        if reader.type == "ReadVariableOp" and reader.attrs.get("dtype") is not None:
+        if reader.definition.reads_variable and reader.attrs.get("dtype") is not None:
             return reader.outputs[0]
     raise ValueError(f"Cannot find an operation that reads the variable {node.name!r}.")
 

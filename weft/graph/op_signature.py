@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.dtypes import DType
+from weft.graph.api_names import API_NAMES
 
 if TYPE_CHECKING:
     from weft.graph.op_def import OpDef
@@ -175,6 +177,66 @@ def _literal(kind: str, text: str) -> Any:
         name, _, items = text.rstrip("]").partition("[")
         return np.array([int(item) for item in split_signature(items)], _dtype(name).np_storage)
     raise ValueError(f"no literal form for a {kind} default: {text!r}")
+
+
+# ---- whole signatures -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Signature:
+    """The name, inputs, outputs and attributes of an operation, and what follows from them."""
+
+    name: str
+    input_args: list[ArgDef]
+    output_args: list[ArgDef]
+    attrs: dict[str, AttrDef]
+    # Attributes that the inputs tell.
+    inferred_attrs: frozenset[str]
+    # Parameters in TensorFlow's order: inputs, attributes without and with a default.
+    params: list[str]
+    # Own names -> those of the public function, and back.
+    api_names: dict[str, str]
+    own_names: dict[str, str]
+    # Attribute names in the fixed order that NodeDefs and fresh nodes list them in.
+    attr_order: tuple[str, ...]
+    single_output: bool
+    has_list_input: bool
+    has_list_output: bool
+    has_ref_input: bool
+    # A reference that it hands on may be any of those it was given.
+    picks_reference: bool
+
+
+def parse_signature(
+    name: str, inputs: str, outputs: str, attrs: str | Iterable[AttrDef]
+) -> Signature:
+    """The signature of the op `name`; `attrs` may be parsed already."""
+    listed = map(parse_attr, split_signature(attrs)) if isinstance(attrs, str) else attrs
+    known = {attr.name: attr for attr in listed}
+    ins = [parse_arg(name, known, text) for text in split_signature(inputs)]
+    outs = [parse_arg(name, known, text) for text in split_signature(outputs)]
+    inferred = {a for arg in ins for a in (arg.type_attr, arg.number_attr, arg.type_list_attr) if a}
+    given = [attr for attr in known.values() if attr.name not in inferred]
+    api_names = API_NAMES.get(name, {})
+    return Signature(
+        name=name,
+        input_args=ins,
+        output_args=outs,
+        attrs=known,
+        inferred_attrs=frozenset(inferred),
+        params=[
+            *(arg.name for arg in ins),
+            *(attr.name for attr in sorted(given, key=lambda attr: attr.has_default)),
+        ],
+        api_names=api_names,
+        own_names={shown: own for own, shown in api_names.items()},
+        attr_order=tuple(sorted(known)),
+        single_output=len(outs) == 1 and not outs[0].is_list,
+        has_list_input=any(arg.is_list for arg in ins),
+        has_list_output=any(arg.is_list for arg in outs),
+        has_ref_input=any(arg.is_ref for arg in ins),
+        picks_reference=any(arg.is_ref and arg.is_list for arg in ins),
+    )
 
 
 # ---- and back to text -------------------------------------------------------------------------

@@ -503,7 +503,7 @@ RENAMED = {
     "python.ops.string_ops.string_length": "tf.strings.length",
     "python.ops.string_ops.string_to_hash_bucket": "tf.strings.to_hash_bucket",
     "python.ops.string_ops.string_to_number": "tf.strings.to_number",
-    "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.saved_model.meta_graph",
+    "python.tools.saved_model_utils.get_meta_graph_def": "weft.cli.commands.saved_model.meta_graph",
     "python.training.monitored_session._HookedSession": (
         "weft.lib.train.sessions.wrapped_session.HookedSession"
     ),

@@ -21,8 +21,6 @@ from weft.ops.devices.transfer import RECV, SEND
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
 from weft.passes.frames import Frames, entering, frames, leaving, may_be_dead, other_turns
 
-_SHAPES = ("Shape", "Size", "Rank")
-
 
 @dataclass(frozen=True)
 class PartitionOptions:
@@ -59,9 +57,14 @@ def partition(graph: ClientGraph, options: PartitionOptions = PLAIN) -> list[Par
     return _Cutter(graph, options).cut()
 
 
+def _is_measure(node: Node) -> bool:
+    """Whether a node tells one shape, size or rank."""
+    return node.definition.measures is not None and node.definition.single_output
+
+
 def is_everywhere(node: Node) -> bool:
     """Feeds and constants: every device that needs one has its own."""
-    return node.type == "_Arg" or (node.type == "Const" and not node.controls)
+    return node.definition.is_argument or (node.definition.is_constant and not node.controls)
 
 
 def follow(graph: ClientGraph) -> None:
@@ -125,7 +128,10 @@ class _Cutter:
         targets = [n for n in self.graph.targets if n.device == device and not is_everywhere(n)]
         targets += [n for n in nodes if n.definition.transfer == "send"]
         graph = ClientGraph(
-            [*(arg for _, arg in args), *by_readiness([n for n in nodes if n.type != "_Arg"])],
+            [
+                *(arg for _, arg in args),
+                *by_readiness([n for n in nodes if not n.definition.is_argument]),
+            ],
             [(arg, 0) for _, arg in args],
             [fetches[i][1] for i in mine],
             targets,
@@ -147,7 +153,7 @@ class _Cutter:
             return self._copy(source, user.device), i
         if source.device == user.device:
             return edge
-        if source.type in _SHAPES and self._is_here(self.inputs[source][0], user.device):
+        if _is_measure(source) and self._is_here(self.inputs[source][0], user.device):
             return self._shape(source, user), i
         return self._receive(edge, user)
 

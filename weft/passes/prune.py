@@ -12,11 +12,14 @@ from weft.graph.input_types import mismatch
 from weft.graph.op_def import OpDef, op
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.graph.traits import ARGUMENT
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
 def _arg() -> OpDef:
-    @op("_Arg", outputs="output: T", attrs="T: type, index: int >= 0", shape=s.unknown)
+    attrs = "T: type, index: int >= 0"
+
+    @op("_Arg", outputs="output: T", attrs=attrs, shape=s.unknown, traits=ARGUMENT)
     def arg(xp: Any, *, index: int) -> Any:
         raise AssertionError("a feed is never computed")
 

@@ -62,7 +62,7 @@ def finish_times(graph: ClientGraph, device: DeviceInfo, costs: CostModel) -> di
     done: dict[Node, float] = {}
     for node in graph.nodes:
         start = max((done.get(n, 0.0) for n in node.sources), default=0.0)
-        free = node.definition.transfer is not None or node.type in ("_Arg", "Const")
+        free = node.definition.transfer is not None or node.definition.is_given
         done[node] = start + (0.0 if free else costs.time(node, device))
     return done
 
@@ -80,7 +80,7 @@ def peak_bytes(graph: ClientGraph, costs: CostModel | None = None) -> float:
     for i, node in enumerate(order):
         for k in range(len(node.dtypes)):
             edge = node, k
-            if edge in last and node.type not in ("_Arg", "Const"):
+            if edge in last and not node.definition.is_given:
                 size[edge] = costs.size(edge)
                 live += size[edge]
         peak = max(peak, live)

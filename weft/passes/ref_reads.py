@@ -14,7 +14,7 @@ def read_late(graph: ClientGraph) -> None:
     old: dict[Edge, Edge] = {}
     gone: dict[Node, list[Node]] = {}
     for node in graph.nodes:
-        if node.type != "Identity" or node.controls:
+        if not node.definition.is_identity or node.controls:
             continue
         source, i = node.inputs[0]
         if source.dtypes[i]._is_ref_dtype:

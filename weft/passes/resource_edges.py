@@ -18,10 +18,9 @@ def is_list(edge: Edge) -> bool:
 
 
 def is_variable(node: Node) -> bool:
-    if node.type == "_Arg":
+    if node.definition.is_argument:
         return True
-    names = ("VariableV2", "Variable", "VarHandleOp")
-    return node.type in names and node.attrs["dtype"] is not dtypes.string
+    return node.definition.is_variable and node.attrs["dtype"] is not dtypes.string
 
 
 def cell_key(handle: Node) -> tuple[str, str]:

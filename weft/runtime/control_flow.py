@@ -31,7 +31,7 @@ _TRIAL = 4
 
 def runner(node: Node, store: ResourceStore) -> Call:
     """`call(np, inputs) -> outputs` of a structured node."""
-    if node.type == "_While":
+    if node.definition.holds == "loop":
         loop = _While(node, store)
         return WaitingLoop(loop) if node.definition.blocking else loop
     conditional = _If(node, store)

@@ -163,4 +163,4 @@ def _makes_variant(node: Node) -> bool:
 
 
 def _is_python(node: Node) -> bool:
-    return node.type in ("PyFunc", "PyFuncStateless", "EagerPyFunc")
+    return node.definition.calls_python

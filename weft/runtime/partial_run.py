@@ -115,7 +115,7 @@ class PartialRun:
         """The nodes that `wanted` takes and that have not run."""
         need = reached(wanted, lambda n: [] if n in self.done else n.sources) - self.done
         for node in need:
-            if node.type == "_Arg":
+            if node.definition.is_argument:
                 raise errors.InvalidArgumentError(
                     None, None, f"Computing the fetches needs {node.op.name!r}, which has not been"  # type: ignore[union-attr]
                     " fed",

@@ -140,9 +140,9 @@ class Plan:
                 return False  # what a reference names is read on the host
             if source.definition.control_flow is not None:
                 return True
-        if source.type == "_Arg":
+        if source.definition.is_argument:
             return self.nested  # users feed NumPy; a loop feeds what its last iteration made
-        if source.type in ("_While", "_If") or source.definition.transfer is not None:
+        if source.definition.holds or source.definition.transfer is not None:
             return True
         return source in home and home[source].is_region and home[source] is not home[user]
 

@@ -50,7 +50,9 @@ class Placer:
             place(graph, self.devices, self.options, self.costs, self.placed)
             fresh = [n for n in graph.nodes if n.op is not None and n.name not in self.placed]
             if len(self.devices) > 1 or self.log:
-                self.placed.update((n.name, n.device) for n in fresh if n.type != "_Arg")
+                self.placed.update(
+                    (n.name, n.device) for n in fresh if not n.definition.is_argument
+                )
                 self._tell([(n.name, n.type, n.device) for n in fresh])
 
     def _place_all(self) -> None:

@@ -104,7 +104,7 @@ def test_numpy_kernel(family: str, case: Case) -> None:
     with Graph().as_default():
         node = build(case)
     call = bind(raw.__getattr__(node.type), node.attrs)
-    if raw.__getattr__(node.type).xla:
+    if raw.__getattr__(node.type).needs_xla:
         pytest.skip("only XLA has this kernel")
     with np.errstate(all="ignore"):
         runs = kernel_runs(node, lambda i, *e: call(np, i, *e), list(case.inputs.values()))

@@ -95,7 +95,7 @@ class _Writer:
                 self._name(node, node.name)
         for part in parts:
             for node in part.graph.nodes:
-                if node.type != "_Arg":
+                if not node.definition.is_argument:
                     self._node(node, part.device)
             for position, (node, _) in zip(part.feeds, part.graph.feeds, strict=True):
                 self._feed(node, position, feeds[position], part.device)

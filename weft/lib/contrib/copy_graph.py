@@ -62,7 +62,11 @@ class _Copier:
                 item, self.graph, self.scope
             )
         if isinstance(item, Tensor):
-            if item.op.name in self.known and item.op.type in ("VariableV2", "Variable"):
+            if (
+                item.op.name in self.known
+                and item.op.definition.is_variable
+                and item.dtype._is_ref_dtype
+            ):
                 return self.known[item.op.name]._ref()
             if item.op.name in self.known:
                 return self.known[item.op.name].handle

@@ -30,7 +30,7 @@ def _lift(
         return tensor
     op = tensor.op
     if op not in copies:
-        if op.type == "Placeholder":
+        if op.definition.is_placeholder:
             raise UnliftableError(
                 f"Unable to lift tensor {wanted!r} because it depends transitively on placeholder"
                 f" {op!r} via at least one path."

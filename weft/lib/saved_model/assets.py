@@ -58,7 +58,7 @@ def _note(name: str, tensor: Tensor) -> None:
 
 _ASSET_PATH_MUST: dict[str, Callable[[Any], bool]] = {
     "be a Tensor": lambda tensor: isinstance(tensor, Tensor),
-    "be of type constant": lambda tensor: tensor.op.type == "Const",
+    "be of type constant": lambda tensor: tensor.op.definition.is_constant,
     "be of dtype string": lambda tensor: tensor.dtype == dtypes.string,
     "be a scalar": lambda tensor: len(tensor.op.get_attr("value").string_val) == 1,
 }

@@ -13,8 +13,6 @@ from weft.graph.tensor import Tensor
 from weft.lib.train.checkpoint.reader import CheckpointReader
 from weft.ops.state.variable_nodes import variable_dims
 
-_ASSIGNMENTS = {"Assign", "AssignVariableOp"}
-
 
 def mismatches(restore: Operation, prefix: str) -> str:
     """One line for each variable that the node `restore` cannot give what is in the checkpoint."""
@@ -32,7 +30,7 @@ def _restored(restore: Operation) -> Iterator[tuple[str, Any]]:
     """The name in the checkpoint and the shape of each variable that is restored as a whole."""
     below = reached([restore], lambda op: op.control_inputs)
     for op in sorted(below, key=lambda op: op._id):
-        source = _source(op.inputs[1]) if op.type in _ASSIGNMENTS else None
+        source = _source(op.inputs[1]) if op.definition.assigns else None
         if source is None:
             continue
         names, slices = (constant_value(source.op.inputs[i]) for i in (1, 2))
@@ -43,6 +41,6 @@ def _restored(restore: Operation) -> Iterator[tuple[str, Any]]:
 
 def _source(tensor: Tensor) -> Tensor | None:
     """The output of RestoreV2 that a tensor is, as it is handed on to a variable."""
-    while tensor.op.type in ("Identity", "Reshape"):
+    while tensor.op.definition.keeps_places:
         tensor = tensor.op.inputs[0]
     return tensor if tensor.op.type == "RestoreV2" else None

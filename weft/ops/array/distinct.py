@@ -12,6 +12,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 
 _FEW = 400  # integers that a dictionary numbers faster than sorting does
@@ -104,7 +105,7 @@ _UNIQUE_V2_ATTRS = "T: type, Taxis: {int32, int64} = int64, out_idx: {int32, int
     outputs="y: T, idx: out_idx",
     attrs=_UNIQUE_ATTRS,
     shape=_unique_vector,
-    runs_on="host",
+    traits=HOST,
 )
 def unique_(xp: Any, x: Any, *, out_idx: DType) -> Any:
     if x.ndim == 1 and x.dtype.kind in "iu" and len(x) < _FEW:
@@ -119,7 +120,7 @@ def unique_(xp: Any, x: Any, *, out_idx: DType) -> Any:
     outputs="y: T, idx: out_idx",
     attrs=_UNIQUE_V2_ATTRS,
     shape=_unique_slices,
-    runs_on="host",
+    traits=HOST,
 )
 def unique_v2_(xp: Any, x: Any, axis: Any, *, out_idx: DType) -> Any:
     y, idx, _ = _unique_along(x, axis)
@@ -132,7 +133,7 @@ def unique_v2_(xp: Any, x: Any, axis: Any, *, out_idx: DType) -> Any:
     outputs="y: T, idx: out_idx, count: out_idx",
     attrs=_UNIQUE_ATTRS,
     shape=_unique_vector,
-    runs_on="host",
+    traits=HOST,
 )
 def unique_with_counts_(xp: Any, x: Any, *, out_idx: DType) -> Any:
     y, idx, count = _unique_along(x, ())
@@ -145,7 +146,7 @@ def unique_with_counts_(xp: Any, x: Any, *, out_idx: DType) -> Any:
     outputs="y: T, idx: out_idx, count: out_idx",
     attrs=_UNIQUE_V2_ATTRS,
     shape=_unique_slices,
-    runs_on="host",
+    traits=HOST,
 )
 def unique_with_counts_v2_(xp: Any, x: Any, axis: Any, *, out_idx: DType) -> Any:
     y, idx, count = _unique_along(x, axis)
@@ -164,7 +165,7 @@ def _two_vectors(c: ShapeContext) -> list[Dims]:
     outputs="out: T, idx: out_idx",
     attrs="T: type, out_idx: {int32, int64} = int32",
     shape=_two_vectors,
-    runs_on="host",
+    traits=HOST,
 )
 def list_diff_(xp: Any, x: Any, y: Any, *, out_idx: DType) -> Any:
     for what, value in (("x", x), ("y", y)):

@@ -17,6 +17,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import NO_GRADIENT, STATEFUL
 from weft.ops.array.shape import all_axes, reshape, shape, shape_internal
 from weft.ops.kit.shared import as_array, blank, invalid, shape_argument
 
@@ -61,7 +62,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="y: T",
     attrs="T: type",
     shape=s.unchanged,
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def zeros_like_(xp: Any, x: Any) -> Any:
     if hasattr(x, "zeros_like"):
@@ -77,7 +78,7 @@ def zeros_like_(xp: Any, x: Any) -> Any:
     attrs="T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, int64, complex64,"
     " complex128, bool}",
     shape=s.unchanged,
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def ones_like_(xp: Any, x: Any) -> Any:
     return xp.ones(x.shape, x.dtype)
@@ -90,7 +91,7 @@ def ones_like_(xp: Any, x: Any) -> Any:
     attrs="dtype: type, init: bool = false",
     shape=lambda c: shape_argument(c, 0),
     static="shape",
-    stateful=True,
+    traits=STATEFUL,
 )
 def empty_(xp: Any, shape: Any, *, dtype: DType) -> Any:
     if np.ndim(shape) != 1:

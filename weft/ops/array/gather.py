@@ -20,6 +20,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.graph.traits import GATHERS_ROWS, MOVES, known
 from weft.ops.array import array
 from weft.ops.array.coordinates import is_grid
 from weft.ops.kit.operands import operands
@@ -68,7 +69,7 @@ def _gathered(c: ShapeContext) -> Dims:
     outputs="output: Tparams",
     attrs="validate_indices: bool = true, Tparams: type, Tindices: {int32, int64}",
     shape=_gathered,
-    known="indices",
+    traits=GATHERS_ROWS | known("indices"),
 )
 def gather_(xp: Any, params: Any, indices: Any) -> Any:
     if params.ndim < 1:
@@ -122,7 +123,7 @@ def _gathered_v2(c: ShapeContext) -> Dims:
     attrs="batch_dims: int = 0, Tparams: type, Tindices: {int32, int64}, Taxis: {int32, int64}",
     shape=_gathered_v2,
     static="axis",
-    known="indices",
+    traits=MOVES | GATHERS_ROWS | known("indices"),
 )
 def gather_v2_(xp: Any, params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
     if params.ndim < 1:
@@ -255,6 +256,7 @@ def check_coordinates(xp: Any, indices: Any, dims: tuple[int, ...], what: str) -
     outputs="output: Tparams",
     attrs="Tparams: type, Tindices: {int32, int64}",
     shape=_gathered_nd,
+    traits=MOVES,
 )
 def gather_nd_(xp: Any, params: Any, indices: Any) -> Any:
     if params.ndim < 1:

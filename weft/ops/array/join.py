@@ -20,6 +20,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.graph.traits import MOVES, NO_GRADIENT
 from weft.ops.array.fill import fill
 from weft.ops.array.placeholders import identity
 from weft.ops.array.shape import expand_dims, rank, shape, shape_n, squeeze
@@ -108,6 +109,7 @@ def _(op: Operation, grad: Any) -> Any:
     attrs="N: int >= 2, T: type, Tidx: {int32, int64} = int32",
     shape=lambda c: _joined(c, c.num_inputs - 1, 0, c.num_inputs - 1),
     static="axis",
+    traits=MOVES,
 )
 def concat_v2_(xp: Any, values: list[Any], axis: Any) -> Any:
     return _join(xp, values, axis)
@@ -197,7 +199,7 @@ def _split_rows(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[Index
     attrs="N: int >= 2",
     shape=lambda c: [c.dims(i) for i in range(1, c.num_inputs)],
     static="concat_dim, shape",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def concat_offset_(xp: Any, concat_dim: Any, shape: list[Any]) -> list[Any]:
     for i, dims in enumerate(shape):
@@ -248,6 +250,7 @@ def _stacked(c: ShapeContext) -> Dims:
     outputs="output: T",
     attrs="N: int >= 1, T: type, axis: int = 0",
     shape=_stacked,
+    traits=MOVES,
 )
 def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     values = [as_array(v) for v in values]

@@ -14,6 +14,7 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.array import array
 from weft.ops.array.coordinates import found_in
 from weft.ops.array.gather import gather
@@ -42,7 +43,7 @@ def _one_hot_shape(c: ShapeContext) -> Dims:
     attrs="axis: int = -1, T: type, TI: {uint8, int32, int64} = int64",
     shape=_one_hot_shape,
     static="depth",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def one_hot_(xp: Any, indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: int) -> Any:
     count = indices.ndim + 1
@@ -72,7 +73,7 @@ def _found(c: ShapeContext) -> Dims:
     attrs="T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32,"
     " bfloat16, uint16, complex128, half, uint32, uint64, bool} = bool",
     shape=_found,
-    runs_on="host",
+    traits=HOST,
 )
 def where_(xp: Any, input: Any) -> Any:
     if not 1 <= input.ndim <= 8:

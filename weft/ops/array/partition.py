@@ -12,6 +12,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.array import array
 from weft.ops.array.gather import gather
 from weft.ops.kit.row_updates import check_range
@@ -39,7 +40,7 @@ def _partitioned(c: ShapeContext) -> list[Dims]:
     outputs="outputs: num_partitions * T",
     attrs="num_partitions: int >= 1, T: type",
     shape=_partitioned,
-    runs_on="host",
+    traits=HOST,
 )
 def dynamic_partition_(xp: Any, data: Any, partitions: Any, *, num_partitions: int) -> list[Any]:
     if data.shape[: partitions.ndim] != partitions.shape:

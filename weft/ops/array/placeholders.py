@@ -16,10 +16,28 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import (
+    DEPRECATED,
+    HOST_STATE,
+    IDENTITY,
+    NO_GRADIENT,
+    PLACEHOLDER,
+    STATEFUL,
+    TRANSPARENT,
+    UNINITIALIZED,
+    known,
+)
 from weft.ops.kit.shared import invalid
 
 
-@op("Identity", inputs="input: T", outputs="output: T", attrs="T: type", shape=s.unchanged)
+@op(
+    "Identity",
+    inputs="input: T",
+    outputs="output: T",
+    attrs="T: type",
+    shape=s.unchanged,
+    traits=IDENTITY,
+)
 def identity_(xp: Any, input: Any) -> Any:
     return input
 
@@ -35,7 +53,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: ref(T)",
     attrs="T: type",
     shape=s.unchanged,
-    allows_uninitialized=True,
+    traits=UNINITIALIZED,
 )
 def ref_identity_(xp: Any, input: Any) -> Any:
     return input
@@ -52,7 +70,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: list(T)",
     attrs="T: list(type) >= 1",
     shape=s.each_unchanged,
-    known="input",
+    traits=known("input"),
 )
 def identity_n_(xp: Any, input: list[Any]) -> list[Any]:
     return list(input)
@@ -69,7 +87,7 @@ def _(op: Operation, *grads: Any) -> Any:
     outputs="output: T",
     attrs="T: type",
     shape=s.unchanged,
-    differentiable=False,
+    traits=TRANSPARENT | NO_GRADIENT,
 )
 def stop_gradient_(xp: Any, input: Any) -> Any:
     return input
@@ -81,6 +99,7 @@ def stop_gradient_(xp: Any, input: Any) -> Any:
     outputs="output: T",
     attrs='T: type, message: string = ""',
     shape=s.unchanged,
+    traits=TRANSPARENT,
 )
 def prevent_gradient_(xp: Any, input: Any) -> Any:
     return input
@@ -97,7 +116,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="output: T",
     attrs="T: type",
     shape=s.unchanged,
-    stateful=True,
+    traits=STATEFUL,
 )
 def guarantee_const_(xp: Any, input: Any, *, T: DType) -> Any:
     if T is dtypes.resource:
@@ -105,7 +124,14 @@ def guarantee_const_(xp: Any, input: Any, *, T: DType) -> Any:
     return input
 
 
-@op("Snapshot", inputs="input: T", outputs="output: T", attrs="T: type", shape=s.unchanged)
+@op(
+    "Snapshot",
+    inputs="input: T",
+    outputs="output: T",
+    attrs="T: type",
+    shape=s.unchanged,
+    traits=TRANSPARENT,
+)
 def snapshot_(xp: Any, input: Any) -> Any:
     return input
 
@@ -116,7 +142,7 @@ def snapshot_(xp: Any, input: Any) -> Any:
     outputs="y: T",
     attrs="T: type",
     shape=s.unchanged,
-    stateful=True,
+    traits=STATEFUL,
 )
 def deep_copy_(xp: Any, x: Any) -> Any:
     # Values are never written in place, so a copy cannot be told from the original.
@@ -129,8 +155,7 @@ def deep_copy_(xp: Any, x: Any) -> Any:
     outputs="output: T",
     attrs="T: floattype, message: string",
     shape=s.unchanged,
-    stateful=True,
-    runs_on="host",
+    traits=HOST_STATE,
 )
 def check_numerics_(xp: Any, tensor: Any, *, message: str) -> Any:
     found = [what for what, test in (("Inf", np.isinf), ("NaN", np.isnan)) if np.any(test(tensor))]
@@ -192,6 +217,7 @@ def _not_fed(ctx: Any, dtype: DType, shape: Dims) -> errors.InvalidArgumentError
     outputs="output: dtype",
     attrs="dtype: type, shape: shape = unknown",
     shape=s.from_attr("shape"),
+    traits=PLACEHOLDER,
 )
 def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     raise _not_fed(ctx, dtype, shape)
@@ -202,7 +228,7 @@ def placeholder_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     outputs="output: dtype",
     attrs="dtype: type, shape: shape",
     shape=s.from_attr("shape"),
-    deprecated=True,
+    traits=PLACEHOLDER | DEPRECATED,
 )
 def placeholder_v2_(xp: Any, ctx: Any, *, dtype: DType, shape: Dims) -> Any:
     raise _not_fed(ctx, dtype, shape)
@@ -219,6 +245,7 @@ def _default_fits(c: ShapeContext) -> Dims:
     outputs="output: dtype",
     attrs="dtype: type, shape: shape",
     shape=_default_fits,
+    traits=TRANSPARENT,
 )
 def placeholder_with_default_(xp: Any, input: Any) -> Any:
     return input

@@ -15,6 +15,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.graph.traits import DEPRECATED
 from weft.ops.array.fill import broadcast_to, ones
 from weft.ops.array.join import concat, stack
 from weft.ops.array.shape import all_axes, expand_dims, rank, reshape, shape, size, transpose
@@ -99,7 +100,7 @@ def _(op: Operation, grad: Any) -> Any:
     attrs="T: type",
     shape=s.unknown,
     static="multiples",
-    deprecated=True,
+    traits=DEPRECATED,
 )
 def tile_grad_(xp: Any, input: Any, multiples: Any) -> Any:
     counts = _checked_multiples(input, multiples, 1)

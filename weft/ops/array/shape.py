@@ -21,6 +21,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import is_sparse
 from weft.graph.tensor import Tensor
+from weft.graph.traits import FREE, KEEPS_PLACES, MOVES, NO_GRADIENT, measures
 from weft.ops.kit.shared import as_array, deprecated_alias, divide, invalid, shape_argument
 from weft.ops.kit.value_checks import must_hold
 
@@ -41,7 +42,7 @@ def _lengths(c: ShapeContext) -> list[Dims]:
     outputs="output: out_type",
     attrs="T: type, out_type: {int32, int64} = int32",
     shape=_lengths,
-    differentiable=False,
+    traits=measures("shape") | NO_GRADIENT,
 )
 def shape_(xp: Any, input: Any, *, out_type: DType) -> Any:
     return np.array(np.shape(input), out_type.np_storage)
@@ -53,7 +54,7 @@ def shape_(xp: Any, input: Any, *, out_type: DType) -> Any:
     outputs="output: N * out_type",
     attrs="N: int >= 1, T: type, out_type: {int32, int64} = int32",
     shape=_lengths,
-    differentiable=False,
+    traits=measures("shape") | NO_GRADIENT,
 )
 def shape_n_(xp: Any, input: list[Any], *, out_type: DType) -> list[Any]:
     return [np.array(np.shape(x), out_type.np_storage) for x in input]
@@ -65,7 +66,7 @@ def shape_n_(xp: Any, input: list[Any], *, out_type: DType) -> list[Any]:
     outputs="output: int32",
     attrs="T: type",
     shape=s.scalar,
-    differentiable=False,
+    traits=measures("rank") | NO_GRADIENT,
 )
 def rank_(xp: Any, input: Any) -> Any:
     return np.array(np.ndim(input), np.int32)
@@ -77,7 +78,7 @@ def rank_(xp: Any, input: Any) -> Any:
     outputs="output: out_type",
     attrs="T: type, out_type: {int32, int64} = int32",
     shape=s.scalar,
-    differentiable=False,
+    traits=measures("size") | NO_GRADIENT,
 )
 def size_(xp: Any, input: Any, *, out_type: DType) -> Any:
     count = input.size if isinstance(input, np.ndarray) else s.size(np.shape(input))
@@ -193,6 +194,7 @@ def _reshaped(c: ShapeContext) -> Dims:
     attrs="T: type, Tshape: {int32, int64} = int32",
     shape=_reshaped,
     static="shape",
+    traits=FREE | MOVES | KEEPS_PLACES,
 )
 def reshape_(xp: Any, tensor: Any, shape: Any) -> Any:
     tensor = as_array(tensor)
@@ -281,6 +283,7 @@ def squeezed_dims(dims: tuple[int | None, ...], axes: Sequence[int]) -> Dims:
     outputs="output: T",
     attrs="T: type, squeeze_dims: list(int) >= 0 = []",
     shape=_squeezed,
+    traits=MOVES | KEEPS_PLACES,
 )
 def squeeze_(xp: Any, input: Any, *, squeeze_dims: list[int]) -> Any:
     input = as_array(input)
@@ -326,6 +329,7 @@ def _expanded(c: ShapeContext) -> Dims:
     attrs="T: type, Tdim: {int32, int64} = int32",
     shape=_expanded,
     static="dim",
+    traits=MOVES | KEEPS_PLACES,
 )
 def expand_dims_(xp: Any, input: Any, dim: Any) -> Any:
     input = as_array(input)
@@ -444,7 +448,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="y: T",
     attrs="T: {int32, int64} = int32",
     shape=lambda c: s.with_rank(c.dims(0), 1),
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def invert_permutation_(xp: Any, x: Any) -> Any:
     if x.ndim != 1:

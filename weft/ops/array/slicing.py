@@ -12,6 +12,7 @@ from weft.graph.op_def import op
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import MOVES, static_by
 from weft.ops.array import array
 from weft.ops.kit.shared import as_array, invalid, is_concrete, known_numbers, shape_argument
 
@@ -88,7 +89,7 @@ def slice_static(c: ShapeContext) -> frozenset[str]:
     attrs="T: type, Index: {int32, int64}",
     shape=_sliced,
     static="begin, size",
-    static_rule=slice_static,
+    traits=MOVES | static_by(slice_static),
 )
 def slice_(xp: Any, input: Any, begin: Any, size: Any) -> Any:
     input = as_array(input)

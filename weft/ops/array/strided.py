@@ -14,6 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import MOVES, static_by
 from weft.ops.array import array
 from weft.ops.array.strided_plan import (
     MASK_ATTRS,
@@ -78,7 +79,7 @@ def _numpy_index(
     attrs=f"T: type, Index: {{int32, int64}}, {MASK_ATTRS}",
     shape=_strided_shape,
     static="begin, end, strides",
-    static_rule=strided_static,
+    traits=MOVES | static_by(strided_static),
 )
 def strided_slice_(
     xp: Any,
@@ -148,7 +149,7 @@ def _(op: Operation, grad: Any) -> Any:
     attrs=f"T: type, Index: {{int32, int64}}, {MASK_ATTRS}",
     shape=lambda c: shape_argument(c, 0),
     static="shape, begin, end, strides",
-    static_rule=strided_static,
+    traits=static_by(strided_static),
 )
 def strided_slice_grad_(
     xp: Any,

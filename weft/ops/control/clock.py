@@ -10,11 +10,11 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST_STATE, NO_GRADIENT
 
 
 @op(
-    "Timestamp", outputs="ts: double", shape=s.scalar, stateful=True, runs_on="host",
-    differentiable=False,
+    "Timestamp", outputs="ts: double", shape=s.scalar, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def timestamp_(xp: Any) -> Any:
     return np.float64(time.time())

@@ -21,16 +21,17 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import op, raw
 from weft.graph.slices import IndexedSlices
+from weft.graph.traits import FREE, HANDS_ON, HOST_STATE, NO_GRADIENT, Traits
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.kit.shared import c_escaped
 
 
-@op("NoOp", shape=s.none)
+@op("NoOp", shape=s.none, traits=FREE | HANDS_ON)
 def no_op_(xp: Any) -> None:
     return None
 
 
-@op("ControlTrigger", shape=s.none, control_flow="trigger")
+@op("ControlTrigger", shape=s.none, traits=Traits(control_flow="trigger"))
 def control_trigger(xp: Any) -> None:
     return None
 
@@ -154,9 +155,7 @@ def _show(value: Any) -> str:
     inputs="condition: bool, data: list(T)",
     attrs="T: list(type) >= 1, summarize: int = 3",
     shape=s.none,
-    stateful=True,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST_STATE | NO_GRADIENT,
 )
 def assert_op(xp: Any, condition: Any, data: list[Any], *, summarize: int) -> None:
     if not bool(condition):

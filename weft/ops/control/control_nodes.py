@@ -7,10 +7,11 @@ from typing import Any
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import NO_GRADIENT, PLAIN, UNINITIALIZED, Traits
 
 
-def _node(kind: str, name: str, **declaration: Any) -> OpDef:
-    return op(name, control_flow=kind, **declaration)(None)
+def _node(kind: str, name: str, traits: Traits = PLAIN, **declaration: Any) -> OpDef:
+    return op(name, traits=traits | Traits(control_flow=kind), **declaration)(None)
 
 
 def _merged(c: ShapeContext) -> list[Dims]:
@@ -48,7 +49,7 @@ for _prefix, _type in (("", "T"), ("Ref", "ref(T)")):
     _node(
         "switch", f"{_prefix}Switch", inputs=f"data: {_type}, pred: bool",
         outputs=f"output_false: {_type}, output_true: {_type}", attrs="T: type", shape=_both,
-        allows_uninitialized=bool(_prefix),
+        traits=UNINITIALIZED if _prefix else PLAIN,
     )  # fmt: skip
     _node(
         "merge", f"{_prefix}Merge", inputs=f"inputs: {'ref(N * T)' if _prefix else 'N * T'}",
@@ -69,5 +70,5 @@ for _prefix, _type in (("", "T"), ("Ref", "ref(T)")):
 
 loop_cond = _node(
     "loop_cond", "LoopCond", inputs="input: bool", outputs="output: bool", shape=_predicate,
-    differentiable=False,
+    traits=NO_GRADIENT,
 )  # fmt: skip

@@ -19,6 +19,7 @@ from weft.graph.graph import (
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.control.control import group, tuple_
 from weft.ops.control.mutex import Lock, Mutex
 from weft.ops.kit.resource_names import named_or_node
@@ -28,12 +29,9 @@ CRITICAL_SECTIONS = "critical_sections"
 CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
 
 
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
-
-
 @op(
     "MutexV2", outputs="resource: resource",
-    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, **_HOST,
+    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def mutex_v2(xp: Any, ctx: Any, *, container: str, shared_name: str) -> Mutex:
     return named_or_node(ctx, "mutex", container, shared_name, Mutex)
@@ -41,13 +39,13 @@ def mutex_v2(xp: Any, ctx: Any, *, container: str, shared_name: str) -> Mutex:
 
 @op(
     "MutexLock", inputs="mutex: resource", outputs="mutex_lock: variant", shape=s.scalar,
-    blocking=True, **_HOST,
+    traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def mutex_lock(xp: Any, ctx: Any, mutex: Mutex) -> Any:
     return mutex.acquire()
 
 
-@op("ConsumeMutexLock", inputs="mutex_lock: variant", shape=s.none, **_HOST)
+@op("ConsumeMutexLock", inputs="mutex_lock: variant", shape=s.none, traits=HOST_STATE)
 def consume_mutex_lock(xp: Any, ctx: Any, mutex_lock: Any) -> None:
     if not isinstance(mutex_lock, Lock):
         raise invalid(

@@ -15,6 +15,7 @@ from weft.core.errors import UnimplementedError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, UNINITIALIZED
 
 _WATCHED = (
     'T: type, device_name: string = "", tensor_name: string = "", debug_urls: list(string) = [],'
@@ -29,16 +30,14 @@ def _check_urls(debug_urls: list[Any]) -> None:
 
 
 @op("DebugIdentity", inputs="input: T", outputs="output: T", attrs=_WATCHED % "",
-    shape=s.unchanged, runs_on="host",
-    allows_uninitialized=True)  # fmt: skip
+    shape=s.unchanged, traits=HOST | UNINITIALIZED)  # fmt: skip
 def debug_identity_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
     _check_urls(debug_urls)
     return input
 
 
 @op("DebugNanCount", inputs="input: T", outputs="output: int64", attrs=_WATCHED % "",
-    shape=lambda c: (1,), runs_on="host",
-    allows_uninitialized=True)  # fmt: skip
+    shape=lambda c: (1,), traits=HOST | UNINITIALIZED)  # fmt: skip
 def debug_nan_count_(xp: Any, input: Any, *, debug_urls: list[Any]) -> Any:
     _check_urls(debug_urls)
     return np.array([np.count_nonzero(np.isnan(input))], np.int64)
@@ -52,8 +51,7 @@ def _summary_shape(c: ShapeContext) -> Dims:
 @op("DebugNumericSummary", inputs="input: T", outputs="output: double",
     attrs=_WATCHED % " lower_bound: float = -inf, upper_bound: float = inf,"
     " mute_if_healthy: bool = false,",
-    shape=_summary_shape, runs_on="host",
-    allows_uninitialized=True)  # fmt: skip
+    shape=_summary_shape, traits=HOST | UNINITIALIZED)  # fmt: skip
 def debug_numeric_summary_(
     xp: Any, input: Any, *, T: DType, debug_urls: list[Any], lower_bound: float,
     upper_bound: float,
@@ -74,7 +72,7 @@ def debug_numeric_summary_(
 
 
 @op("DebugGradientIdentity", inputs="input: T", outputs="output: T", attrs="T: type",
-    shape=s.unchanged, allows_uninitialized=True)  # fmt: skip
+    shape=s.unchanged, traits=UNINITIALIZED)  # fmt: skip
 def debug_gradient_identity_(xp: Any, input: Any) -> Any:
     return input
 
@@ -83,12 +81,12 @@ debug_gradient_identity_.gradient(lambda op, grad: grad)
 
 
 @op("Copy", inputs="input: T", outputs="output: T", attrs=_COPIED, shape=s.unchanged,
-    allows_uninitialized=True)  # fmt: skip
+    traits=UNINITIALIZED)  # fmt: skip
 def copy_(xp: Any, input: Any) -> Any:
     return input
 
 
 @op("CopyHost", inputs="input: T", outputs="output: T", attrs=_COPIED, shape=s.unchanged,
-    runs_on="host", allows_uninitialized=True)  # fmt: skip
+    traits=HOST | UNINITIALIZED)  # fmt: skip
 def copy_host_(xp: Any, input: Any) -> Any:
     return input

@@ -11,6 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 
 
 class OptionalValue:
@@ -44,20 +45,20 @@ def _output_shapes(c: ShapeContext) -> list[Dims]:
 
 @op(
     "OptionalFromValue", inputs="components: list(Toutput_types)", outputs="optional: variant",
-    attrs="Toutput_types: list(type) >= 1", shape=s.scalar, runs_on="host",
+    attrs="Toutput_types: list(type) >= 1", shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def optional_from_value(xp: Any, components: list[Any]) -> Any:
     return OptionalValue(list(components))
 
 
-@op("OptionalNone", outputs="optional: variant", shape=s.scalar, runs_on="host")
+@op("OptionalNone", outputs="optional: variant", shape=s.scalar, traits=HOST)
 def optional_none(xp: Any) -> Any:
     return OptionalValue(None)
 
 
 @op(
     "OptionalHasValue", inputs="optional: variant", outputs="has_value: bool", shape=s.scalar,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def optional_has_value(xp: Any, optional: Any) -> Any:
     return np.bool_(optional.components is not None)
@@ -66,7 +67,7 @@ def optional_has_value(xp: Any, optional: Any) -> Any:
 @op(
     "OptionalGetValue", inputs="optional: variant", outputs="components: list(output_types)",
     attrs="output_types: list(type) >= 1, output_shapes: list(shape) >= 1", shape=_output_shapes,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def optional_get_value(xp: Any, optional: Any) -> Any:
     if optional.components is None:

@@ -20,6 +20,7 @@ from weft.graph.graph import Operation, Tensor
 from weft.graph.op_def import op, raw
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor_util import is_tensor
+from weft.graph.traits import HOST_STATE
 from weft.ops.control.control import summarize as summary_of
 from weft.storage.confinement import permitted
 
@@ -33,8 +34,7 @@ _lock = threading.Lock()
     attrs='T: type, U: list(type) >= 0, message: string = "", first_n: int = -1,'
     " summarize: int = 3",
     shape=s.unchanged,
-    stateful=True,
-    runs_on="host",
+    traits=HOST_STATE,
 )
 def print_op(
     xp: Any, ctx: Any, input: Any, data: list[Any], *, message: str, first_n: int, summarize: int
@@ -85,8 +85,7 @@ _LEVEL_NUMBERS = {
     inputs="input: string",
     attrs='output_stream: string = "stderr", end: string = "\n"',
     shape=s.none,
-    stateful=True,
-    runs_on="host",
+    traits=HOST_STATE,
 )
 def print_v2_op(xp: Any, input: Any, *, output_stream: str, end: str) -> None:
     value = input.item() if isinstance(input, np.ndarray) else input

@@ -15,6 +15,7 @@ from weft.core.errors import InternalError, UnimplementedError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims
+from weft.graph.traits import HOST, UNINITIALIZED
 from weft.ops.kit.shared import invalid
 from weft.storage.filesystem import translated
 
@@ -23,7 +24,7 @@ _FACT = b"A graph is a program that nobody has run yet."
 
 @op(
     "Abort", attrs='error_msg: string = "", exit_without_error: bool = false', shape=s.none,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def abort_(xp: Any, *, error_msg: str, exit_without_error: bool) -> None:
     """Ends the process at once."""
@@ -39,14 +40,14 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-@op("Fact", outputs="fact: string", shape=s.scalar, runs_on="host")
+@op("Fact", outputs="fact: string", shape=s.scalar, traits=HOST)
 def fact_(xp: Any) -> Any:
     return np.array(_FACT, object)
 
 
 @op(
     "HostConst", outputs="output: dtype", attrs="value: tensor, dtype: type",
-    shape=lambda c: np.shape(c.attr("value")), runs_on="host",
+    shape=lambda c: np.shape(c.attr("value")), traits=HOST,
 )  # fmt: skip
 def host_const_(xp: Any, *, value: Any) -> Any:
     return value
@@ -58,7 +59,7 @@ def host_const_(xp: Any, *, value: Any) -> Any:
 @op(
     "ImmutableConst", outputs="tensor: dtype",
     attrs="dtype: type, shape: shape, memory_region_name: string", shape=s.from_attr("shape"),
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def immutable_const_(xp: Any, *, dtype: DType, shape: Dims, memory_region_name: str) -> Any:
     """A tensor that is the content of a file, which is read as it is used."""
@@ -88,7 +89,7 @@ def immutable_const_(xp: Any, *, dtype: DType, shape: Dims, memory_region_name: 
 
 
 @op("DebugGradientRefIdentity", inputs="input: ref(T)", outputs="output: ref(T)", attrs="T: type",
-    shape=s.unchanged, allows_uninitialized=True)  # fmt: skip
+    shape=s.unchanged, traits=UNINITIALIZED)  # fmt: skip
 def debug_gradient_ref_identity_(xp: Any, input: Any) -> Any:
     return input
 

@@ -11,6 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.kernel_call import flat_arg_names
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE
 from weft.ops.kit.shared import invalid
 
 STRUCTURE = "output_types: list(type) >= 1, output_shapes: list(shape) >= 1"
@@ -45,8 +46,8 @@ def dataset_op(
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
         common: dict[str, Any] = dict(
-            inputs=inputs, outputs=f"{output}: variant", attrs=attrs, stateful=stateful,
-            shape=_checked, runs_on="host",
+            inputs=inputs, outputs=f"{output}: variant", attrs=attrs, shape=_checked,
+            traits=HOST_STATE if stateful else HOST,
         )  # fmt: skip
         if not waits and "func" not in attrs:
             QUICK.update({name, f"Experimental{name}"})

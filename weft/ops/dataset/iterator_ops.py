@@ -10,6 +10,7 @@ import numpy as np
 from weft.core.errors import OutOfRangeError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.control.optional import OptionalValue
 from weft.ops.dataset.declare import STRUCTURE, output_shapes
 from weft.ops.dataset.functions import Captured, captured
@@ -21,7 +22,6 @@ from weft.ops.dataset.values import cell, for_kernels
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 _ANY_STRUCTURE = "output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []"
 _serial = itertools.count()
 
@@ -43,7 +43,7 @@ def _made(ctx: Any, container: str, shared_name: str) -> IteratorResource:
 def _handle_op(name: str) -> None:
     @op(
         name, outputs="handle: resource", shape=s.scalar,
-        attrs=f"shared_name: string, container: string, {STRUCTURE}", **_COMMON,
+        attrs=f"shared_name: string, container: string, {STRUCTURE}", traits=HOST_STATE,
     )  # fmt: skip
     def iterator(xp: Any, ctx: Any, *, shared_name: str, container: str) -> IteratorResource:
         return _made(ctx, container, shared_name)
@@ -56,7 +56,7 @@ _handle_op("IteratorV2")
 @op(
     "OneShotIterator", outputs="handle: resource", shape=s.scalar,
     attrs=f'dataset_factory: func, {STRUCTURE}, container: string = "", shared_name: string = ""',
-    **_COMMON,
+    traits=HOST_STATE,
 )  # fmt: skip
 def one_shot_iterator(
     xp: Any, ctx: Any, *, dataset_factory: Any, container: str, shared_name: str
@@ -87,27 +87,33 @@ def _anonymous(ctx: Any) -> IteratorResource:
     return IteratorResource(name, attrs["output_types"], attrs["output_shapes"])
 
 
-@op("AnonymousIterator", outputs="handle: resource", attrs=STRUCTURE, shape=s.scalar, **_COMMON)
+@op(
+    "AnonymousIterator",
+    outputs="handle: resource",
+    attrs=STRUCTURE,
+    shape=s.scalar,
+    traits=HOST_STATE,
+)
 def anonymous_iterator(xp: Any, ctx: Any) -> IteratorResource:
     return _anonymous(ctx)
 
 
 @op(
     "AnonymousIteratorV2", outputs="handle: resource, deleter: variant", attrs=STRUCTURE,
-    shape=lambda c: [(), ()], **_COMMON,
+    shape=lambda c: [(), ()], traits=HOST_STATE,
 )  # fmt: skip
 def anonymous_iterator_v2(xp: Any, ctx: Any) -> Any:
     made = _anonymous(ctx)
     return made, made
 
 
-@op("DeleteIterator", inputs="handle: resource, deleter: variant", shape=s.none, **_COMMON)
+@op("DeleteIterator", inputs="handle: resource, deleter: variant", shape=s.none, traits=HOST_STATE)
 def delete_iterator(xp: Any, ctx: Any, handle: IteratorResource, deleter: Any) -> None:
     ctx.resources.remove(handle)
     handle.released()
 
 
-@op("MakeIterator", inputs="dataset: variant, iterator: resource", shape=s.none, **_COMMON)
+@op("MakeIterator", inputs="dataset: variant, iterator: resource", shape=s.none, traits=HOST_STATE)
 def make_iterator(xp: Any, ctx: Any, dataset: Dataset, iterator: IteratorResource) -> None:
     source = ctx.node.inputs[0][0]
     types = source.attrs.get("output_types")
@@ -123,7 +129,7 @@ def make_iterator(xp: Any, ctx: Any, dataset: Dataset, iterator: IteratorResourc
 def _get_next_op(name: str) -> None:
     @op(
         name, inputs="iterator: resource", outputs="components: list(output_types)",
-        attrs=STRUCTURE, shape=output_shapes, blocking=True, **_COMMON,
+        attrs=STRUCTURE, shape=output_shapes, traits=HOST_STATE | BLOCKING,
     )  # fmt: skip
     def get_next(xp: Any, ctx: Any, iterator: IteratorResource) -> Any:
         return iterator.get_next()
@@ -135,7 +141,7 @@ _get_next_op("IteratorGetNextSync")
 
 @op(
     "IteratorGetNextAsOptional", inputs="iterator: resource", outputs="optional: variant",
-    attrs=STRUCTURE, shape=s.scalar, blocking=True, **_COMMON,
+    attrs=STRUCTURE, shape=s.scalar, traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def iterator_get_next_as_optional(xp: Any, ctx: Any, iterator: IteratorResource) -> Any:
     try:
@@ -181,7 +187,7 @@ def _handles(ctx: Any) -> dict[bytes, IteratorResource]:
 
 @op(
     "IteratorToStringHandle", inputs="resource_handle: resource", outputs="string_handle: string",
-    shape=s.scalar, **_COMMON,
+    shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def iterator_to_string_handle(xp: Any, ctx: Any, resource_handle: IteratorResource) -> Any:
     text = f"iterator {resource_handle.name} {id(resource_handle):x}".encode()
@@ -192,7 +198,7 @@ def iterator_to_string_handle(xp: Any, ctx: Any, resource_handle: IteratorResour
 def _from_string_op(name: str) -> None:
     @op(
         name, inputs="string_handle: string", outputs="resource_handle: resource",
-        attrs=_ANY_STRUCTURE, shape=s.scalar, **_COMMON,
+        attrs=_ANY_STRUCTURE, shape=s.scalar, traits=HOST_STATE,
     )  # fmt: skip
     def from_string(xp: Any, ctx: Any, string_handle: Any) -> IteratorResource:
         if np.ndim(string_handle):
@@ -211,7 +217,13 @@ _from_string_op("IteratorFromStringHandleV2")
 
 
 def _get_device_op(name: str) -> None:
-    @op(name, inputs="resource: resource", outputs="device: string", shape=s.scalar, **_COMMON)
+    @op(
+        name,
+        inputs="resource: resource",
+        outputs="device: string",
+        shape=s.scalar,
+        traits=HOST_STATE,
+    )
     def iterator_get_device(xp: Any, ctx: Any, resource: Any) -> Any:
         return cell((ctx.node.device or "/device:CPU:0").encode())
 
@@ -225,7 +237,7 @@ _get_device_op("ExperimentalIteratorGetDevice")
 
 @op(
     "SerializeIterator", inputs="resource_handle: resource", outputs="serialized: variant",
-    shape=lambda c: (None,), **_COMMON,
+    shape=lambda c: (None,), traits=HOST_STATE,
 )  # fmt: skip
 def serialize_iterator(xp: Any, ctx: Any, resource_handle: IteratorResource) -> Any:
     out = np.empty(1, object)
@@ -235,7 +247,7 @@ def serialize_iterator(xp: Any, ctx: Any, resource_handle: IteratorResource) -> 
 
 @op(
     "DeserializeIterator", inputs="resource_handle: resource, serialized: variant", shape=s.none,
-    **_COMMON,
+    traits=HOST_STATE,
 )  # fmt: skip
 def deserialize_iterator(
     xp: Any, ctx: Any, resource_handle: IteratorResource, serialized: Any

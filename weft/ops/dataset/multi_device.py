@@ -13,6 +13,7 @@ from weft.core.deferred import Deferred
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import BLOCKING, HOST, HOST_STATE
 from weft.ops.dataset.declare import STRUCTURE, output_shapes
 from weft.ops.dataset.iterator_object import IteratorResource
 from weft.ops.dataset.objects import Dataset
@@ -20,7 +21,6 @@ from weft.ops.dataset.values import cell, for_kernels
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 _HANDLE = "multi_device_iterator: resource"
 _serial = itertools.count()
 
@@ -117,7 +117,7 @@ class MultiDeviceResource:
 @op(
     "MultiDeviceIterator", outputs="handle: resource", shape=s.scalar,
     attrs=f"devices: list(string) >= 1, shared_name: string, container: string, {STRUCTURE}",
-    **_COMMON,
+    traits=HOST_STATE,
 )  # fmt: skip
 def multi_device_iterator(
     xp: Any, ctx: Any, *, shared_name: str, container: str
@@ -133,7 +133,7 @@ def multi_device_iterator(
 
 @op(
     "AnonymousMultiDeviceIterator", outputs="handle: resource, deleter: variant",
-    attrs=f"devices: list(string) >= 1, {STRUCTURE}", shape=lambda c: [(), ()], **_COMMON,
+    attrs=f"devices: list(string) >= 1, {STRUCTURE}", shape=lambda c: [(), ()], traits=HOST_STATE,
 )  # fmt: skip
 def anonymous_multi_device_iterator(xp: Any, ctx: Any) -> Any:
     name = f"AnonymousMultiDeviceIterator{next(_serial)}"
@@ -143,7 +143,7 @@ def anonymous_multi_device_iterator(xp: Any, ctx: Any) -> Any:
 
 @op(
     "DeleteMultiDeviceIterator", inputs=f"{_HANDLE}, iterators: N * resource, deleter: variant",
-    attrs="N: int >= 0", shape=s.none, **_COMMON,
+    attrs="N: int >= 0", shape=s.none, traits=HOST_STATE,
 )  # fmt: skip
 def delete_multi_device_iterator(
     xp: Any, ctx: Any, multi_device_iterator: Any, iterators: list[Any], deleter: Any
@@ -155,7 +155,7 @@ def delete_multi_device_iterator(
 
 @op(
     "MultiDeviceIteratorInit", inputs=f"dataset: variant, {_HANDLE}, max_buffer_size: int64",
-    outputs="incarnation_id: int64", shape=s.scalar, **_COMMON,
+    outputs="incarnation_id: int64", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def multi_device_iterator_init(
     xp: Any, ctx: Any, dataset: Dataset, multi_device_iterator: Any, max_buffer_size: Any
@@ -166,8 +166,8 @@ def multi_device_iterator_init(
 @op(
     "MultiDeviceIteratorGetNextFromShard",
     inputs=f"{_HANDLE}, shard_num: int32, incarnation_id: int64",
-    outputs="components: list(output_types)", attrs=STRUCTURE, shape=output_shapes, blocking=True,
-    **_COMMON,
+    outputs="components: list(output_types)", attrs=STRUCTURE, shape=output_shapes,
+    traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def multi_device_iterator_get_next(
     xp: Any, ctx: Any, multi_device_iterator: Any, shard_num: Any, incarnation_id: Any
@@ -187,7 +187,7 @@ def _handles(ctx: Any) -> dict[bytes, MultiDeviceResource]:
 
 @op(
     "MultiDeviceIteratorToStringHandle", inputs=_HANDLE, outputs="string_handle: string",
-    shape=s.scalar, **_COMMON,
+    shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def multi_device_iterator_to_string(xp: Any, ctx: Any, multi_device_iterator: Any) -> Any:
     text = f"{multi_device_iterator.name} {id(multi_device_iterator):x}".encode()
@@ -198,7 +198,7 @@ def multi_device_iterator_to_string(xp: Any, ctx: Any, multi_device_iterator: An
 @op(
     "MultiDeviceIteratorFromStringHandle", inputs="string_handle: string", outputs=_HANDLE,
     attrs="output_types: list(type) >= 0 = [], output_shapes: list(shape) >= 0 = []",
-    shape=s.scalar, **_COMMON,
+    shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def multi_device_iterator_from_string(xp: Any, ctx: Any, string_handle: Any) -> Any:
     found = _handles(ctx).get(np.asarray(string_handle).item())
@@ -223,7 +223,7 @@ def _mapped_shape(c: ShapeContext) -> list[Dims]:
     outputs="output: list(output_types)",
     attrs=f"Targuments: list(type) >= 1, Tcaptured: list(type) >= 0 = [], {STRUCTURE}, f: func,"
     " max_intra_op_parallelism: int = 1",
-    shape=_mapped_shape, runs_on="host",
+    shape=_mapped_shape, traits=HOST,
 )  # fmt: skip
 def map_defun(
     xp: Any, ctx: Any, arguments: list[Any], captured_inputs: list[Any], *, f: Any,

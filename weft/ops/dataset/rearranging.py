@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST_STATE
 from weft.ops.dataset.cache import Keeping, read_elements, write_elements
 from weft.ops.dataset.declare import INPUT, STRUCTURE, dataset_op, scalar
 from weft.ops.dataset.functions import CAPTURED, captured
@@ -210,7 +211,7 @@ def _pool_op(name: str) -> None:
         name, outputs="handle: resource", shape=s.scalar,
         attrs="num_threads: int, max_intra_op_parallelism: int = 1, display_name: string,"
         ' container: string = "", shared_name: string = ""',
-        stateful=True, runs_on="host",
+        traits=HOST_STATE,
     )  # fmt: skip
     def pool(xp: Any, ctx: Any, *, container: str, shared_name: str) -> ThreadPool:
         found, _ = find_or_make(ctx, "thread pool", container, shared_name, ThreadPool)

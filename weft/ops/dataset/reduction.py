@@ -10,6 +10,7 @@ import numpy as np
 from weft.core.deferred import Deferred
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import BLOCKING, HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.dataset.declare import STRUCTURE, output_shapes
 from weft.ops.dataset.functions import CAPTURED, CAPTURED_TYPES, captured
 from weft.ops.dataset.objects import Dataset
@@ -19,7 +20,6 @@ from weft.ops.kit.shared import invalid
 
 # A dataset of so few elements is reduced at once; with more, one may want to stop halfway.
 _FEW = 1000
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def in_scope(waits: bool, work: Callable[[Scope], Sequence[Any]]) -> Any:
@@ -51,7 +51,7 @@ def in_scope(waits: bool, work: Callable[[Scope], Sequence[Any]]) -> Any:
     outputs="components: list(output_types)",
     attrs=f"f: func, Tstate: list(type) >= 1, {CAPTURED_TYPES}, {STRUCTURE},"
     " use_inter_op_parallelism: bool = true",
-    shape=output_shapes, blocking=True, differentiable=False, **_COMMON,
+    shape=output_shapes, traits=HOST_STATE | BLOCKING | NO_GRADIENT,
 )  # fmt: skip
 def reduce_dataset(
     xp: Any, ctx: Any, input_dataset: Dataset, initial_state: list[Any],
@@ -76,7 +76,7 @@ def reduce_dataset(
 
 @op(
     "DatasetToSingleElement", inputs="dataset: variant", outputs="components: list(output_types)",
-    attrs=STRUCTURE, shape=output_shapes, blocking=True, **_COMMON,
+    attrs=STRUCTURE, shape=output_shapes, traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def dataset_to_single_element(xp: Any, ctx: Any, dataset: Dataset) -> Any:
     def work(scope: Scope) -> Sequence[Any]:
@@ -95,7 +95,7 @@ def dataset_to_single_element(xp: Any, ctx: Any, dataset: Dataset) -> Any:
 def _to_records_op(name: str) -> None:
     @op(
         name, inputs="input_dataset: variant, filename: string, compression_type: string",
-        shape=s.none, blocking=True, **_COMMON,
+        shape=s.none, traits=HOST_STATE | BLOCKING,
     )  # fmt: skip
     def to_records(
         xp: Any, ctx: Any, input_dataset: Dataset, filename: Any, compression_type: Any
@@ -125,7 +125,7 @@ _to_records_op("ExperimentalDatasetToTFRecord")
 def _cardinality_op(name: str) -> None:
     @op(
         name, inputs="input_dataset: variant", outputs="cardinality: int64", shape=s.scalar,
-        runs_on="host",
+        traits=HOST,
     )  # fmt: skip
     def cardinality(xp: Any, input_dataset: Dataset) -> Any:
         return np.int64(input_dataset.cardinality())
@@ -138,7 +138,7 @@ _cardinality_op("ExperimentalDatasetCardinality")
 def _identity_op(name: str) -> None:
     @op(
         name, inputs="input_handle: variant", outputs="output_handle: variant", shape=s.scalar,
-        runs_on="host",
+        traits=HOST,
     )  # fmt: skip
     def wrap(xp: Any, input_handle: Any) -> Any:
         return input_handle

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST_STATE
 from weft.ops.dataset.cache import FileCache, Keeping, MemoryCache
 from weft.ops.dataset.declare import INPUT, dataset_op, scalar
 from weft.ops.dataset.objects import Dataset, Element, Iterator
@@ -17,15 +18,14 @@ from weft.ops.dataset.shuffle import SeedGenerator, Shuffle
 from weft.ops.dataset.sources import chosen_seeds
 from weft.ops.kit.shared import invalid
 
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 _HANDLES: dict[str, Any] = dict(
-    outputs="handle: resource, deleter: variant", shape=lambda c: [(), ()], **_COMMON
+    outputs="handle: resource, deleter: variant", shape=lambda c: [(), ()], traits=HOST_STATE
 )
 _serial = itertools.count()
 
 
 def _deleting_op(name: str) -> None:
-    @op(name, inputs="handle: resource, deleter: variant", shape=s.none, **_COMMON)
+    @op(name, inputs="handle: resource, deleter: variant", shape=s.none, traits=HOST_STATE)
     def delete(xp: Any, ctx: Any, handle: Any, deleter: Any) -> None:
         ctx.resources.remove(handle)
 

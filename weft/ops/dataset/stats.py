@@ -11,13 +11,12 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST_STATE
 from weft.ops.dataset.declare import INPUT, dataset_op
 from weft.ops.dataset.objects import Dataset, Iterator, Over, Unary
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import cell
 from weft.ops.kit.resource_names import find_or_make
-
-_COMMON: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 class Aggregator:
@@ -57,7 +56,7 @@ def _fill(message: Any, values: np.ndarray) -> None:
 def _handle_op(name: str) -> None:
     @op(
         name, outputs="handle: resource", shape=s.scalar,
-        attrs='container: string = "", shared_name: string = ""', **_COMMON,
+        attrs='container: string = "", shared_name: string = ""', traits=HOST_STATE,
     )  # fmt: skip
     def handle(xp: Any, ctx: Any, *, container: str, shared_name: str) -> Aggregator:
         found, _ = find_or_make(
@@ -67,7 +66,13 @@ def _handle_op(name: str) -> None:
 
 
 def _summary_op(name: str) -> None:
-    @op(name, inputs="iterator: resource", outputs="summary: string", shape=s.scalar, **_COMMON)
+    @op(
+        name,
+        inputs="iterator: resource",
+        outputs="summary: string",
+        shape=s.scalar,
+        traits=HOST_STATE,
+    )
     def summary(xp: Any, ctx: Any, iterator: Aggregator) -> Any:
         return cell(iterator.summary())
 

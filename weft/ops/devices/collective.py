@@ -18,12 +18,13 @@ from weft.core.errors import InternalError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.kit.shared import invalid
 
 _TYPES = "T: {float, half, double, int32, int64}"
 _GROUP = "group_size: int, group_key: int, instance_key: int"
 _HINT = 'communication_hint: string = "auto"'
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host", blocking=True)
+_HOST = HOST_STATE | BLOCKING
 
 Value = Any
 Combine = Callable[[list[Value]], Value]
@@ -112,7 +113,7 @@ def _divided(total: Value, count: int) -> Value:
     "CollectiveReduce", inputs="input: T", outputs="data: T",
     attrs=f'{_TYPES}, {_GROUP}, merge_op: {{"Min", "Max", "Mul", "Add"}},'
     f' final_op: {{"Id", "Div"}}, subdiv_offsets: list(int), wait_for: list(int) = [], {_HINT}',
-    shape=s.unchanged, **_HOST,
+    shape=s.unchanged, traits=_HOST,
 )  # fmt: skip
 def collective_reduce_(xp: Any, ctx: Any, input: Value, *, merge_op: str, final_op: str) -> Value:
     def combine(values: list[Value]) -> Value:
@@ -132,7 +133,7 @@ def _gathered_shape(c: ShapeContext) -> Dims:
 
 @op(
     "CollectiveGather", inputs="input: T", outputs="data: T",
-    attrs=f"{_TYPES}, {_GROUP}, shape: shape, {_HINT}", shape=_gathered_shape, **_HOST,
+    attrs=f"{_TYPES}, {_GROUP}, shape: shape, {_HINT}", shape=_gathered_shape, traits=_HOST,
 )  # fmt: skip
 def collective_gather_(xp: Any, ctx: Any, input: Value) -> Value:
     def combine(values: list[Value]) -> Value:
@@ -156,12 +157,18 @@ _SHAPED = f"{_TYPES}, {_GROUP}, shape: shape, {_HINT}"
 
 @op(
     "CollectiveBcastSend", inputs="input: T", outputs="data: T", attrs=_SHAPED,
-    shape=s.from_attr("shape"), **_HOST,
+    shape=s.from_attr("shape"), traits=_HOST,
 )  # fmt: skip
 def collective_bcast_send_(xp: Any, ctx: Any, input: Value, *, shape: Dims) -> Value:
     return _meet(ctx, input, lambda values: _sent(values, shape))
 
 
-@op("CollectiveBcastRecv", outputs="data: T", attrs=_SHAPED, shape=s.from_attr("shape"), **_HOST)
+@op(
+    "CollectiveBcastRecv",
+    outputs="data: T",
+    attrs=_SHAPED,
+    shape=s.from_attr("shape"),
+    traits=_HOST,
+)
 def collective_bcast_recv_(xp: Any, ctx: Any, *, shape: Dims) -> Value:
     return _meet(ctx, None, lambda values: _sent(values, shape))

@@ -11,6 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import device
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
+from weft.graph.traits import STATEFUL
 
 _TYPES = "{half, float, double, int32, int64}"
 _REDUCTION = 'reduction: {"min", "max", "prod", "sum"}'
@@ -30,7 +31,7 @@ def _check_alone(num_devices: int) -> None:
 
 @op("NcclAllReduce", inputs="input: T", outputs="data: T",
     attrs=f"{_REDUCTION}, T: {_TYPES}, num_devices: int, shared_name: string",
-    shape=s.unchanged, stateful=True)  # fmt: skip
+    shape=s.unchanged, traits=STATEFUL)  # fmt: skip
 def nccl_all_reduce_(xp: Any, input: Any, *, num_devices: int) -> Any:
     _check_alone(num_devices)
     return input
@@ -48,7 +49,7 @@ def _(node: Operation, grad: Any) -> Any:
 
 @op("NcclReduce", inputs="input: num_devices * T", outputs="data: T",
     attrs=f"{_REDUCTION}, T: {_TYPES}, num_devices: int >= 1",
-    shape=s.unchanged, stateful=True)  # fmt: skip
+    shape=s.unchanged, traits=STATEFUL)  # fmt: skip
 def nccl_reduce_(xp: Any, input: list[Any], *, reduction: str) -> Any:
     ways = {"min": xp.minimum, "max": xp.maximum, "prod": xp.multiply, "sum": xp.add}
     return reduce(ways[reduction], input)
@@ -62,7 +63,7 @@ def _(node: Operation, grad: Any) -> list[Any]:
 
 
 @op("NcclBroadcast", inputs="input: T", outputs="output: T", attrs=f"T: {_TYPES}, shape: shape",
-    shape=s.unchanged, stateful=True)  # fmt: skip
+    shape=s.unchanged, traits=STATEFUL)  # fmt: skip
 def nccl_broadcast_(xp: Any, input: Any) -> Any:
     return input
 

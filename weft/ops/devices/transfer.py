@@ -10,28 +10,27 @@ from typing import Any
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
+from weft.graph.traits import BLOCKING, HOST_STATE, Traits
 
 _ENDS = (
     "tensor_name: string, send_device: string, send_device_incarnation: int, recv_device: string,"
     " client_terminated: bool = false"
 )
+_TRANSFER = HOST_STATE | BLOCKING
 
 
 def _send(name: str) -> OpDef:
-    kind: dict[str, Any] = {"stateful": True, "runs_on": "host", "blocking": True}
-    declare = op(
-        name, inputs="tensor: T", attrs=f"T: type, {_ENDS}", shape=s.none, transfer="send", **kind
+    traits = _TRANSFER | Traits(transfer="send")
+    return op(name, inputs="tensor: T", attrs=f"T: type, {_ENDS}", shape=s.none, traits=traits)(
+        None
     )
-    return declare(None)
 
 
 def _recv(name: str) -> OpDef:
-    kind: dict[str, Any] = {"stateful": True, "runs_on": "host", "blocking": True}
-    attrs = f"tensor_type: type, {_ENDS}"
-    declare = op(
-        name, outputs="tensor: tensor_type", attrs=attrs, shape=s.unknown, transfer="recv", **kind
+    traits, attrs = _TRANSFER | Traits(transfer="recv"), f"tensor_type: type, {_ENDS}"
+    return op(name, outputs="tensor: tensor_type", attrs=attrs, shape=s.unknown, traits=traits)(
+        None
     )
-    return declare(None)
 
 
 SEND, RECV = _send("_Send"), _recv("_Recv")

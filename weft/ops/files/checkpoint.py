@@ -18,6 +18,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE
 from weft.ops.files.slice_files import SliceFileReader, open_checkpoint, write_slices
 from weft.ops.queues.reader_objects import string_scalar
 from weft.storage.bundle import BundleWriter, merge_bundles
@@ -27,7 +28,6 @@ from weft.storage.tensor_slice import TensorSlice, full_slice, parse_shape_and_s
 
 Array = Any
 Reader = BundleReader | SliceFileReader
-_FILES: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _invalid(message: str) -> errors.InvalidArgumentError:
@@ -70,7 +70,7 @@ def _ranks(*ranks: int) -> Callable[[ShapeContext], list[Dims]]:
     inputs="prefix: string, tensor_names: string, shape_and_slices: string, tensors: list(dtypes)",
     attrs="dtypes: list(type) >= 1",
     shape=_ranks(0, 1, 1),
-    **_FILES,
+    traits=HOST_STATE,
 )
 def save_v2(
     xp: Any,
@@ -127,7 +127,7 @@ def _slice_of(value: np.ndarray, spec: bytes) -> tuple[Any, Any]:
     inputs="filename: string, tensor_names: string, data: list(T)",
     attrs="T: list(type) >= 1",
     shape=_ranks(0, 1),
-    **_FILES,
+    traits=HOST_STATE,
 )
 def save(
     xp: Any, filename: Array, tensor_names: Array, data: list[Array], *, T: list[DType]
@@ -140,7 +140,7 @@ def save(
     inputs="filename: string, tensor_names: string, shapes_and_slices: string, data: list(T)",
     attrs="T: list(type) >= 1",
     shape=_ranks(0, 1, 1),
-    **_FILES,
+    traits=HOST_STATE,
 )
 def save_slices(
     xp: Any,
@@ -190,7 +190,7 @@ def _restored_dims(c: ShapeContext) -> list[Dims]:
     outputs="tensors: list(dtypes)",
     attrs="dtypes: list(type) >= 1",
     shape=_restored_dims,
-    **_FILES,
+    traits=HOST_STATE,
 )
 def restore_v2(
     xp: Any, prefix: Array, tensor_names: Array, shape_and_slices: Array, *, dtypes: list[DType]
@@ -281,7 +281,7 @@ def _restored_slice_dims(c: ShapeContext) -> Dims:
     outputs="tensor: dt",
     attrs="dt: type, preferred_shard: int = -1",
     shape=_restored_slice_dims,
-    **_FILES,
+    traits=HOST_STATE,
 )
 def restore(
     xp: Any, file_pattern: Array, tensor_name: Array, *, dt: DType, preferred_shard: int
@@ -295,7 +295,7 @@ def restore(
     outputs="tensor: dt",
     attrs="dt: type, preferred_shard: int = -1",
     shape=_restored_slice_dims,
-    **_FILES,
+    traits=HOST_STATE,
 )
 def restore_slice(
     xp: Any,
@@ -324,7 +324,7 @@ def _scalars(c: ShapeContext) -> Dims:
     inputs="basename: string, shard: int32, num_shards: int32",
     outputs="filename: string",
     shape=_scalars,
-    runs_on="host",
+    traits=HOST,
 )
 def sharded_filename(xp: Any, basename: Array, shard: Array, num_shards: Array) -> Array:
     (name,) = _strings(basename)
@@ -336,7 +336,7 @@ def sharded_filename(xp: Any, basename: Array, shard: Array, num_shards: Array) 
     inputs="basename: string, num_shards: int32",
     outputs="filename: string",
     shape=_scalars,
-    runs_on="host",
+    traits=HOST,
 )
 def sharded_filespec(xp: Any, basename: Array, num_shards: Array) -> Array:
     (name,) = _strings(basename)
@@ -354,7 +354,7 @@ def _merge_dims(c: ShapeContext) -> list[Dims]:
     inputs="checkpoint_prefixes: string, destination_prefix: string",
     attrs="delete_old_dirs: bool = true",
     shape=_merge_dims,
-    **_FILES,
+    traits=HOST_STATE,
 )
 def merge_v2_checkpoints(
     xp: Any, checkpoint_prefixes: Array, destination_prefix: Array, *, delete_old_dirs: bool

@@ -15,6 +15,7 @@ from weft.core import dtypes, errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.files.slice_files import open_checkpoint
 from weft.storage import file_io
 from weft.storage.tensor_slice import shape_text
@@ -52,8 +53,7 @@ def _remapping_dims(c: ShapeContext) -> list[Dims]:
     outputs="remapping: int64, num_present: int32",
     attrs="new_vocab_offset: int >= 0, num_new_vocab: int >= 0, old_vocab_size: int >= -1 = -1",
     shape=_remapping_dims,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def generate_vocab_remapping(
     xp: Any,
@@ -85,9 +85,7 @@ def _matrix_dims(c: ShapeContext) -> Dims:
     outputs="output_matrix: float",
     attrs="num_rows: int >= 0, num_cols: int >= 1, max_rows_in_memory: int = -1",
     shape=_matrix_dims,
-    stateful=True,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST_STATE | NO_GRADIENT,
 )
 def load_and_remap_matrix(
     xp: Any,

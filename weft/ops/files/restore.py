@@ -19,6 +19,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.kernel_call import bind
 from weft.graph.op_def import op
+from weft.graph.traits import HOST_STATE, UNINITIALIZED
 from weft.ops.files.checkpoint import Reader, Wanted, opened
 from weft.storage.bundle_reader import BundleReader
 
@@ -34,9 +35,7 @@ _GIVE_BACK = 1 << 27
     "variables: ref(list(dtypes))",
     attrs="dtypes: list(type) >= 1",
     shape=s.none,
-    stateful=True,
-    runs_on="host",
-    allows_uninitialized=True,
+    traits=HOST_STATE | UNINITIALIZED,
 )
 def restore_variables(
     xp: Any,

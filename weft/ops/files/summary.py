@@ -14,6 +14,7 @@ from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.tensor_proto import array_to_proto
+from weft.graph.traits import DEPRECATED, HOST, NO_GRADIENT
 from weft.ops.kit.shared import invalid
 
 _PNG_MODES = {1: "L", 3: "RGB", 4: "RGBA"}
@@ -42,7 +43,7 @@ def text_of(tag: Any, complaint: str) -> str:
 
 @op(
     "ScalarSummary", inputs="tags: string, values: T", outputs="summary: string",
-    attrs=f"T: {_REAL}", shape=s.scalar, runs_on="host", differentiable=False,
+    attrs=f"T: {_REAL}", shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def scalar_summary(xp: Any, tags: Any, values: Any) -> Any:
     names, numbers = np.asarray(tags, object), np.asarray(values)
@@ -101,7 +102,7 @@ def _sum_in_order(values: np.ndarray) -> float:
 
 @op(
     "HistogramSummary", inputs="tag: string, values: T", outputs="summary: string",
-    attrs=f"T: {_REAL} = float", shape=s.scalar, runs_on="host", differentiable=False,
+    attrs=f"T: {_REAL} = float", shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def histogram_summary(xp: Any, ctx: Any, tag: Any, values: Any) -> Any:
     summary = new_summary()
@@ -185,7 +186,7 @@ def _numbered(tag: str, kind: str, number: int, most: int) -> str:
     "ImageSummary", inputs="tag: string, tensor: T", outputs="summary: string",
     attrs="max_images: int >= 1 = 3, T: {uint8, float, half, double} = float, "
     "bad_color: tensor = uint8[255, 0, 0, 255]",
-    shape=s.scalar, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def image_summary(xp: Any, tag: Any, tensor: Any, *, max_images: int, bad_color: Any) -> Any:
     summary = new_summary()
@@ -240,7 +241,7 @@ def _audio_summary(tag: Any, tensor: Any, sample_rate: float, max_outputs: int) 
 @op(
     "AudioSummary", inputs="tag: string, tensor: float", outputs="summary: string",
     attrs="sample_rate: float, max_outputs: int >= 1 = 3",
-    shape=s.scalar, runs_on="host", differentiable=False, deprecated=True,
+    shape=s.scalar, traits=HOST | NO_GRADIENT | DEPRECATED,
 )  # fmt: skip
 def audio_summary(xp: Any, tag: Any, tensor: Any, *, sample_rate: float, max_outputs: int) -> Any:
     return _audio_summary(tag, tensor, float(np.float32(sample_rate)), max_outputs)
@@ -249,7 +250,7 @@ def audio_summary(xp: Any, tag: Any, tensor: Any, *, sample_rate: float, max_out
 @op(
     "AudioSummaryV2", inputs="tag: string, tensor: float, sample_rate: float",
     outputs="summary: string", attrs="max_outputs: int >= 1 = 3",
-    shape=s.scalar, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def audio_summary_v2(xp: Any, tag: Any, tensor: Any, sample_rate: Any, *, max_outputs: int) -> Any:
     return _audio_summary(tag, tensor, float(sample_rate), max_outputs)
@@ -275,7 +276,7 @@ def fill_tensor(message: Any, array: np.ndarray, dtype: dtypes.DType) -> None:
     "TensorSummary", inputs="tensor: T", outputs="summary: string",
     attrs='T: type, description: string = "", labels: list(string) = [], '
     'display_name: string = ""',
-    shape=s.scalar, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def tensor_summary(
     xp: Any, ctx: Any, tensor: Any, *, T: dtypes.DType,
@@ -290,7 +291,7 @@ def tensor_summary(
 @op(
     "TensorSummaryV2", inputs="tag: string, tensor: T, serialized_summary_metadata: string",
     outputs="summary: string", attrs="T: type",
-    shape=s.scalar, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def tensor_summary_v2(
     xp: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any, *, T: dtypes.DType
@@ -307,7 +308,7 @@ def tensor_summary_v2(
 
 @op(
     "MergeSummary", inputs="inputs: N * string", outputs="summary: string", attrs="N: int >= 1",
-    shape=s.scalar, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def merge_summary(xp: Any, inputs: Any) -> Any:
     merged = new_summary()

@@ -10,6 +10,7 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST_STATE
 from weft.ops.files.summary import (
     _REAL,
     add_images,
@@ -21,7 +22,7 @@ from weft.ops.files.summary import (
 from weft.ops.kit.resource_names import named_or_node
 from weft.storage.event_file_writer import EventFileWriter
 
-_HOST: dict[str, Any] = dict(shape=s.none, stateful=True, runs_on="host")
+_EFFECT: dict[str, Any] = dict(shape=s.none, traits=HOST_STATE)
 
 
 class Writer:
@@ -67,7 +68,7 @@ def _event(step: Any) -> Any:
 
 @op(
     "SummaryWriter", outputs="writer: resource",
-    attrs='shared_name: string = "", container: string = ""', **_HOST | {"shape": s.scalar},
+    attrs='shared_name: string = "", container: string = ""', **_EFFECT | {"shape": s.scalar},
 )  # fmt: skip
 def summary_writer(xp: Any, ctx: Any, *, shared_name: str, container: str) -> Writer:
     name = shared_name or ctx.node.name
@@ -78,7 +79,7 @@ def summary_writer(xp: Any, ctx: Any, *, shared_name: str, container: str) -> Wr
     "CreateSummaryFileWriter",
     inputs="writer: resource, logdir: string, max_queue: int32, flush_millis: int32, "
     "filename_suffix: string",
-    **_HOST,
+    **_EFFECT,
 )
 def create_summary_file_writer(
     xp: Any, writer: Writer, logdir: Any, max_queue: Any, flush_millis: Any, filename_suffix: Any
@@ -87,12 +88,12 @@ def create_summary_file_writer(
     writer.create(_string(logdir).decode(), int(max_queue), int(flush_millis), suffix)
 
 
-@op("FlushSummaryWriter", inputs="writer: resource", **_HOST)
+@op("FlushSummaryWriter", inputs="writer: resource", **_EFFECT)
 def flush_summary_writer(xp: Any, writer: Writer) -> None:
     writer.opened().flush()
 
 
-@op("CloseSummaryWriter", inputs="writer: resource", **_HOST)
+@op("CloseSummaryWriter", inputs="writer: resource", **_EFFECT)
 def close_summary_writer(xp: Any, writer: Writer) -> None:
     writer.close()
 
@@ -102,7 +103,7 @@ def close_summary_writer(xp: Any, writer: Writer) -> None:
 
 def _write_op(name: str, inputs: str, attrs: str = "") -> Any:
     """Declares an op that takes a writer, a step and `inputs`."""
-    return op(name, inputs=f"writer: resource, step: int64, {inputs}", attrs=attrs, **_HOST)
+    return op(name, inputs=f"writer: resource, step: int64, {inputs}", attrs=attrs, **_EFFECT)
 
 
 @_write_op("WriteSummary", "tensor: T, tag: string, summary_metadata: string", "T: type")
@@ -176,7 +177,7 @@ def write_graph_summary(xp: Any, writer: Writer, step: Any, tensor: Any) -> None
     writer.opened().add_event(event)
 
 
-@op("ImportEvent", inputs="writer: resource, event: string", **_HOST)
+@op("ImportEvent", inputs="writer: resource, event: string", **_EFFECT)
 def import_event(xp: Any, writer: Writer, event: Any) -> None:
     from tensorboard.compat.proto.event_pb2 import Event
 

@@ -24,6 +24,7 @@ from weft.graph.graph_def import attr_to_proto
 from weft.graph.op_def import OpDef
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.graph.traits import Traits
 from weft.ops.functions.func_graph import FuncGraph, func_graph_from_py_func, share_functions
 
 _SHORT = {
@@ -281,8 +282,8 @@ class Declare:
                 raise ValueError(f"Expected names to all be unique: {names}")
             return ", ".join(f"{name}: {dtypes.as_dtype(kind).name}" for name, kind in args)
 
-        self._definition = OpDef(func_name, text(inputs), text(outputs), "")
-        self._definition.calls = "function"
+        called = Traits(calls="function")
+        self._definition = OpDef(func_name, text(inputs), text(outputs), traits=called)
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         tensors = [convert_to_tensor(value) for value in inputs]

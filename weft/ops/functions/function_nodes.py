@@ -9,10 +9,11 @@ from typing import Any
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import PLAIN, STATEFUL, Traits
 
 
-def _node(kind: str, name: str, **declaration: Any) -> OpDef:
-    return op(name, calls=kind, **declaration)(None)
+def _node(kind: str, name: str, traits: Traits = PLAIN, **declaration: Any) -> OpDef:
+    return op(name, traits=traits | Traits(calls=kind), **declaration)(None)
 
 
 def _from_output_shapes(c: ShapeContext) -> list[Dims]:
@@ -41,7 +42,7 @@ _IF: dict[str, Any] = {
     "attrs": f"Tcond: type, {_TYPES}, {_BRANCHES}",
     "shape": _from_output_shapes,
 }
-if_ = _node("if", "If", stateful=True, **_IF)
+if_ = _node("if", "If", traits=STATEFUL, **_IF)
 stateless_if = _node("if", "StatelessIf", **_IF)
 
 _CASE: dict[str, Any] = {
@@ -50,7 +51,7 @@ _CASE: dict[str, Any] = {
     "attrs": f"{_TYPES}, branches: list(func) >= 1, output_shapes: list(shape) = []",
     "shape": _from_output_shapes,
 }
-case = _node("case", "Case", stateful=True, **_CASE)
+case = _node("case", "Case", traits=STATEFUL, **_CASE)
 stateless_case = _node("case", "StatelessCase", **_CASE)
 
 _WHILE: dict[str, Any] = {
@@ -60,7 +61,7 @@ _WHILE: dict[str, Any] = {
     "parallel_iterations: int = 10",
     "shape": _looped,
 }
-while_ = _node("while", "While", stateful=True, **_WHILE)
+while_ = _node("while", "While", traits=STATEFUL, **_WHILE)
 stateless_while = _node("while", "StatelessWhile", **_WHILE)
 
 for_ = _node(
@@ -80,7 +81,7 @@ _CALL: dict[str, Any] = {
     "shape": _unknown,
 }
 partitioned_call = _node("attribute", "PartitionedCall", **_CALL)
-stateful_partitioned_call = _node("attribute", "StatefulPartitionedCall", stateful=True, **_CALL)
+stateful_partitioned_call = _node("attribute", "StatefulPartitionedCall", traits=STATEFUL, **_CALL)
 
 remote_call = _node(
     "remote",
@@ -89,7 +90,7 @@ remote_call = _node(
     outputs="output: list(Tout)",
     attrs="Tin: list(type) >= 1, Tout: list(type) >= 1, f: func",
     shape=_unknown,
-    stateful=True,
+    traits=STATEFUL,
 )
 
 symbolic_gradient = _node(

@@ -19,6 +19,7 @@ from weft.graph.constant import to_array
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Graph, Tensor, get_default_graph
 from weft.graph.op_def import OpDef, op
+from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT, PYTHON
 from weft.ops.functions.py_tokens import own_token
 from weft.ops.kit.eager import EagerGraph, constants, executing_eagerly
 from weft.ops.state.resource_variable import ResourceVariable
@@ -177,7 +178,7 @@ _TYPES = "Tin: list(type) >= 0, Tout: list(type) >= 0"
 
 @op(
     "PyFunc", inputs=_INPUTS, outputs=_OUTPUTS, attrs=f"token: string, {_TYPES}", shape=s.unknown,
-    stateful=True, runs_on="host", differentiable=False,
+    traits=HOST_STATE | PYTHON | NO_GRADIENT,
 )  # fmt: skip
 def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     return _call_with_arrays(input, token, Tout)
@@ -185,7 +186,7 @@ def py_func_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> A
 
 @op(
     "PyFuncStateless", inputs=_INPUTS, outputs=_OUTPUTS, attrs=f"token: string, {_TYPES}",
-    shape=s.unknown, runs_on="host", differentiable=False,
+    shape=s.unknown, traits=HOST | PYTHON | NO_GRADIENT,
 )  # fmt: skip
 def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     return _call_with_arrays(input, token, Tout)
@@ -196,8 +197,8 @@ def py_func_stateless_op(xp: Any, input: list[Any], *, token: str, Tout: list[DT
 
 @op(
     "EagerPyFunc", inputs=_INPUTS, outputs=_OUTPUTS,
-    attrs=f"token: string, is_async: bool = false, {_TYPES}", shape=s.unknown, stateful=True,
-    runs_on="host",
+    attrs=f"token: string, is_async: bool = false, {_TYPES}", shape=s.unknown,
+    traits=HOST_STATE | PYTHON,
 )  # fmt: skip
 def eager_py_func_op(xp: Any, ctx: Any, input: list[Any], *, token: str, Tout: list[DType]) -> Any:
     holder, token = function_of(token), token.partition("@")[0]

@@ -11,6 +11,7 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.files.summary import wav
 from weft.ops.kit.shared import invalid
 
@@ -106,7 +107,7 @@ def _decoded_shape(c: ShapeContext) -> list[Dims]:
 @op(
     "DecodeWav", inputs="contents: string", outputs="audio: float, sample_rate: int32",
     attrs="desired_channels: int = -1, desired_samples: int = -1",
-    shape=_decoded_shape, runs_on="host",
+    shape=_decoded_shape, traits=HOST,
 )  # fmt: skip
 def decode_wav_(xp: Any, contents: Any, *, desired_channels: int, desired_samples: int) -> Any:
     if np.ndim(contents):
@@ -129,7 +130,7 @@ def _encoded_shape(c: ShapeContext) -> Dims:
 
 @op(
     "EncodeWav", inputs="audio: float, sample_rate: int32", outputs="contents: string", attrs="",
-    shape=_encoded_shape, runs_on="host",
+    shape=_encoded_shape, traits=HOST,
 )  # fmt: skip
 def encode_wav_(xp: Any, audio: Any, sample_rate: Any) -> Any:
     if audio.ndim != 2:

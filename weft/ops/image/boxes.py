@@ -11,6 +11,7 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT, draws
 from weft.ops.kit import philox
 from weft.ops.kit.shared import invalid
 from weft.ops.nn.candidate_distributions import Words
@@ -80,7 +81,7 @@ def _drawing_shape(c: ShapeContext) -> Dims:
 
 @op(
     "DrawBoundingBoxes", inputs="images: T, boxes: float", outputs="output: T",
-    attrs="T: {float, half} = float", shape=_drawing_shape, runs_on="host", differentiable=False,
+    attrs="T: {float, half} = float", shape=_drawing_shape, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def draw_bounding_boxes_(xp: Any, images: Any, boxes: Any) -> Any:
     _check_drawing(images, boxes)
@@ -89,7 +90,7 @@ def draw_bounding_boxes_(xp: Any, images: Any, boxes: Any) -> Any:
 
 @op(
     "DrawBoundingBoxesV2", inputs="images: T, boxes: float, colors: float", outputs="output: T",
-    attrs="T: {float, half} = float", shape=_drawing_shape, runs_on="host",
+    attrs="T: {float, half} = float", shape=_drawing_shape, traits=HOST,
 )  # fmt: skip
 def draw_bounding_boxes_v2_(xp: Any, images: Any, boxes: Any, colors: Any) -> Any:
     _check_drawing(images, boxes)
@@ -284,7 +285,7 @@ def _blocks(dims: Any, attrs: dict[str, Any]) -> int:
     "SampleDistortedBoundingBox", inputs="image_size: T, bounding_boxes: float",
     outputs="begin: T, size: T, bboxes: float",
     attrs=f"{_SEEDS}, min_object_covered: float = 0.1, {_RANGES}",
-    shape=_sample_shape, runs_on="host", random=_blocks, differentiable=False,
+    shape=_sample_shape, traits=HOST | draws(_blocks) | NO_GRADIENT,
 )  # fmt: skip
 def sample_distorted_bounding_box_(
     xp: Any, rng: Any, image_size: Any, bounding_boxes: Any, *, min_object_covered: float,
@@ -303,7 +304,7 @@ def sample_distorted_bounding_box_(
     "SampleDistortedBoundingBoxV2",
     inputs="image_size: T, bounding_boxes: float, min_object_covered: float",
     outputs="begin: T, size: T, bboxes: float", attrs=f"{_SEEDS}, {_RANGES}",
-    shape=_sample_shape, runs_on="host", random=_blocks, differentiable=False,
+    shape=_sample_shape, traits=HOST | draws(_blocks) | NO_GRADIENT,
 )  # fmt: skip
 def sample_distorted_bounding_box_v2_(
     xp: Any, rng: Any, image_size: Any, bounding_boxes: Any, min_object_covered: Any, *,

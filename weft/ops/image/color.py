@@ -12,6 +12,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import NO_GRADIENT
 from weft.ops.array import array
 from weft.ops.array.gather import gather
 from weft.ops.array.one_hot_search import one_hot
@@ -102,7 +103,7 @@ def _(op: Operation, grad: Any) -> Any:
 
 @op(
     "HSVToRGB", inputs="images: T", outputs="output: T", attrs=_TYPES, shape=_colors,
-    differentiable=False,
+    traits=NO_GRADIENT,
 )  # fmt: skip
 def hsv_to_rgb_(xp: Any, images: Any) -> Any:
     _check_colors(images)

@@ -14,6 +14,7 @@ from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.array.gather import gather
 from weft.ops.control import control
 from weft.ops.control.cond import cond
@@ -105,7 +106,7 @@ def _decoded_shape(c: ShapeContext) -> Dims:
 
 @op(
     "DecodeJpeg", inputs="contents: string", outputs="image: uint8", attrs=_JPEG,
-    shape=_decoded_shape, runs_on="host",
+    shape=_decoded_shape, traits=HOST,
 )  # fmt: skip
 def decode_jpeg_(
     xp: Any, contents: Any, *, channels: int, ratio: int, try_recover_truncated: bool,
@@ -131,7 +132,7 @@ def _cropped_shape(c: ShapeContext) -> Dims:
 
 @op(
     "DecodeAndCropJpeg", inputs="contents: string, crop_window: int32", outputs="image: uint8",
-    attrs=_JPEG, shape=_cropped_shape, runs_on="host",
+    attrs=_JPEG, shape=_cropped_shape, traits=HOST,
 )  # fmt: skip
 def decode_and_crop_jpeg_(
     xp: Any, contents: Any, crop_window: Any, *, channels: int, ratio: int,
@@ -157,7 +158,7 @@ def decode_and_crop_jpeg_(
 @op(
     "DecodePng", inputs="contents: string", outputs="image: dtype",
     attrs="channels: int = 0, dtype: {uint8, uint16} = uint8",
-    shape=_decoded_shape, runs_on="host",
+    shape=_decoded_shape, traits=HOST,
 )  # fmt: skip
 def decode_png_(xp: Any, contents: Any, *, channels: int, dtype: DType) -> Any:
     _check_channels(channels)
@@ -177,7 +178,7 @@ def _frames_shape(c: ShapeContext) -> Dims:
 
 @op(
     "DecodeGif", inputs="contents: string", outputs="image: uint8", attrs="",
-    shape=_frames_shape, runs_on="host",
+    shape=_frames_shape, traits=HOST,
 )  # fmt: skip
 def decode_gif_(xp: Any, contents: Any) -> Any:
     data = _contents(contents)
@@ -189,7 +190,7 @@ def decode_gif_(xp: Any, contents: Any) -> Any:
 
 @op(
     "DecodeBmp", inputs="contents: string", outputs="image: uint8", attrs="channels: int = 0",
-    shape=_decoded_shape, runs_on="host",
+    shape=_decoded_shape, traits=HOST,
 )  # fmt: skip
 def decode_bmp_(xp: Any, contents: Any, *, channels: int) -> Any:
     if channels not in (0, 1, 3, 4):
@@ -207,7 +208,7 @@ def _three(c: ShapeContext) -> Dims:
 
 @op(
     "ExtractJpegShape", inputs="contents: string", outputs="image_shape: output_type",
-    attrs="output_type: {int32, int64} = int32", shape=_three, runs_on="host",
+    attrs="output_type: {int32, int64} = int32", shape=_three, traits=HOST,
 )  # fmt: skip
 def extract_jpeg_shape_(xp: Any, contents: Any, *, output_type: DType) -> Any:
     data = _contents(contents)

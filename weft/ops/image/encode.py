@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.image import files as image_files
 from weft.ops.kit.shared import invalid
 
@@ -45,7 +46,7 @@ def _boxed(data: bytes) -> np.ndarray:
     " optimize_size: bool = false, chroma_downsampling: bool = true,"
     ' density_unit: {"in", "cm"} = "in", x_density: int = 300, y_density: int = 300,'
     ' xmp_metadata: string = ""',
-    shape=_one_image, runs_on="host",
+    shape=_one_image, traits=HOST,
 )  # fmt: skip
 def encode_jpeg_(
     xp: Any, image: Any, *, format: str, quality: int, progressive: bool, optimize_size: bool,
@@ -71,7 +72,7 @@ def encode_jpeg_(
 
 @op(
     "EncodeJpegVariableQuality", inputs="images: uint8, quality: int32",
-    outputs="contents: string", attrs="", shape=_one_image, runs_on="host",
+    outputs="contents: string", attrs="", shape=_one_image, traits=HOST,
 )  # fmt: skip
 def encode_jpeg_variable_quality_(xp: Any, images: Any, quality: Any) -> Any:
     if np.ndim(quality):
@@ -84,7 +85,7 @@ def encode_jpeg_variable_quality_(xp: Any, images: Any, quality: Any) -> Any:
 @op(
     "EncodePng", inputs="image: T", outputs="contents: string",
     attrs="compression: int = -1, T: {uint8, uint16} = uint8",
-    shape=_one_image, runs_on="host",
+    shape=_one_image, traits=HOST,
 )  # fmt: skip
 def encode_png_(xp: Any, image: Any, *, compression: int) -> Any:
     if not -1 <= compression <= 9:

@@ -7,6 +7,7 @@ from typing import Any
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import XLA
 from weft.ops.array.pad import mirror_pad_
 from weft.ops.image.resize import resize_bilinear_
 from weft.ops.nn.conv_nodes import conv2d_
@@ -52,7 +53,7 @@ def _shape(first: int) -> Any:
 
 @op(
     "FusedPadConv2D", inputs="input: T, paddings: int32, filter: T", outputs="output: T",
-    attrs=_ATTRS % "", shape=_shape(1), static="paddings", xla=True,
+    attrs=_ATTRS % "", shape=_shape(1), static="paddings", traits=XLA,
 )  # fmt: skip
 def fused_pad_conv2d_(
     xp: Any, input: Any, paddings: Any, filter: Any, *, mode: str, strides: list[int], padding: str
@@ -63,7 +64,7 @@ def fused_pad_conv2d_(
 @op(
     "FusedResizeAndPadConv2D", inputs="input: T, size: int32, paddings: int32, filter: T",
     outputs="output: T", attrs=_ATTRS % ", resize_align_corners: bool = false", shape=_shape(2),
-    static="size, paddings", xla=True,
+    static="size, paddings", traits=XLA,
 )  # fmt: skip
 def fused_resize_and_pad_conv2d_(
     xp: Any, input: Any, size: Any, paddings: Any, filter: Any, *, resize_align_corners: bool,

@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.image.sizes import sized
 from weft.ops.kit.shared import invalid
 
@@ -79,8 +80,7 @@ def _overlap(begin: int, window: int, size: int) -> tuple[slice, slice]:
     attrs="centered: bool = true, normalized: bool = true, uniform_noise: bool = true,"
     ' noise: string = "uniform"',
     shape=_glimpse_shape,
-    runs_on="host",  # noise that no seed governs
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,  # noise that no seed governs
 )
 def extract_glimpse_(
     xp: Any,

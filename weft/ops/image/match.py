@@ -9,6 +9,7 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST_STATE, NO_GRADIENT
 from weft.ops.kit.shared import invalid
 
 
@@ -35,8 +36,7 @@ def _valid_rows(rows: int, num_valid_rows: Any) -> int:
 @op(
     "BipartiteMatch", inputs="distance_mat: float, num_valid_rows: float",
     outputs="row_to_col_match_indices: int32, col_to_row_match_indices: int32",
-    attrs="top_k: int = -1", shape=_each_way, stateful=True, runs_on="host",
-    differentiable=False,
+    attrs="top_k: int = -1", shape=_each_way, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def bipartite_match_(xp: Any, distance_mat: Any, num_valid_rows: Any, *, top_k: int) -> Any:
     """The column of every row and the row of every column, -1 for what finds no partner."""

@@ -15,6 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.image.box_overlap import overlap_of, select_hard
 from weft.ops.kit.shared import invalid
 
@@ -36,7 +37,7 @@ def _proposal_dims(c: ShapeContext) -> list[Dims]:
     inputs="scores: float, bbox_deltas: float, image_info: float, anchors: float,"
     " nms_threshold: float, pre_nms_topn: int32, min_size: float",
     outputs="rois: float, roi_probabilities: float", attrs="post_nms_topn: int = 300",
-    shape=_proposal_dims, runs_on="host", differentiable=False,
+    shape=_proposal_dims, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def generate_bounding_box_proposals_(
     xp: Any, scores: ndarray, bbox_deltas: ndarray, image_info: ndarray, anchors: ndarray,

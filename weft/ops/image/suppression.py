@@ -16,6 +16,7 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.image.box_overlap import (
     as_indices,
     check_boxes,
@@ -31,7 +32,6 @@ from weft.ops.image.box_overlap import (
 from weft.ops.kit.shared import invalid
 
 LOWEST = float("-inf")
-_ON_HOST: dict[str, Any] = {"runs_on": "host"}
 _TYPES = "T: {half, float} = float"
 _BOTH_TYPES = f"{_TYPES}, T_threshold: {{half, float}} = float"
 
@@ -80,7 +80,7 @@ def _overlaps(c: ShapeContext) -> Dims:
 @op(
     "NonMaxSuppression", inputs="boxes: float, scores: float, max_output_size: int32",
     outputs="selected_indices: int32", attrs="iou_threshold: float = 0.5",
-    shape=_boxes_and_scores, differentiable=False, **_ON_HOST,
+    shape=_boxes_and_scores, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def non_max_suppression_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, *, iou_threshold: float
@@ -93,7 +93,7 @@ def non_max_suppression_(
     "NonMaxSuppressionV2",
     inputs="boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold",
     outputs="selected_indices: int32", attrs=_BOTH_TYPES,
-    shape=_boxes_and_scores, differentiable=False, **_ON_HOST,
+    shape=_boxes_and_scores, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def non_max_suppression_v2_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any
@@ -107,7 +107,7 @@ def non_max_suppression_v2_(
     inputs="boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold,"
     " score_threshold: T_threshold",
     outputs="selected_indices: int32", attrs=_BOTH_TYPES,
-    shape=_boxes_and_scores, **_ON_HOST,
+    shape=_boxes_and_scores, traits=HOST,
 )  # fmt: skip
 def non_max_suppression_v3_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any,
@@ -122,7 +122,7 @@ def non_max_suppression_v3_(
     " score_threshold: T_threshold",
     outputs="selected_indices: int32, valid_outputs: int32",
     attrs=f"{_BOTH_TYPES}, pad_to_max_output_size: bool = false",
-    shape=_padded, **_ON_HOST,
+    shape=_padded, traits=HOST,
 )  # fmt: skip
 def non_max_suppression_v4_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any,
@@ -139,7 +139,7 @@ def non_max_suppression_v4_(
     " soft_nms_sigma: T",
     outputs="selected_indices: int32, selected_scores: T, valid_outputs: int32",
     attrs=f"{_TYPES}, pad_to_max_output_size: bool = false",
-    shape=_padded, **_ON_HOST,
+    shape=_padded, traits=HOST,
 )  # fmt: skip
 def non_max_suppression_v5_(
     xp: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any,
@@ -171,7 +171,7 @@ def non_max_suppression_v5_(
     inputs="overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float,"
     " score_threshold: float",
     outputs="selected_indices: int32", attrs="",
-    shape=_overlaps, differentiable=False, **_ON_HOST,
+    shape=_overlaps, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def non_max_suppression_with_overlaps_(
     xp: Any, overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any,

@@ -11,6 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.image.box_overlap import check_scalars, check_threshold, overlap_of, select_hard
 from weft.ops.image.suppression import LOWEST, size_given, thresholds
 from weft.ops.kit.shared import invalid
@@ -66,7 +67,7 @@ def _check_combined(boxes: Any, scores: Any, per_class: Any, total: Any, thresho
     outputs="nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float,"
     " valid_detections: int32",
     attrs="pad_per_class: bool = false, clip_boxes: bool = true",
-    shape=_combined_shape, runs_on="host", differentiable=False,
+    shape=_combined_shape, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def combined_non_max_suppression_(
     xp: Any, boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any,

@@ -12,6 +12,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
+from weft.graph.traits import NO_GRADIENT
 from weft.ops.kit.shared import invalid
 
 Array = Any
@@ -95,7 +96,7 @@ def _axes_shape(c: s.ShapeContext) -> list[s.Dims]:
     attrs="T: {int32, int64} = int32",
     shape=_axes_shape,
     static="s0, s1",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def broadcast_gradient_args(xp: Any, s0: np.ndarray, s1: np.ndarray) -> list[Array]:
     axes = broadcast_axes(_as_dims(s0), _as_dims(s1))

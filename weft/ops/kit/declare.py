@@ -16,6 +16,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
+from weft.graph.traits import ELEMENTWISE, PLAIN, Traits
 from weft.ops.kit.broadcast import check_broadcast
 
 Array = Any
@@ -34,7 +35,7 @@ def unary(
     from_y: Gradient | None = None,
     gradient: Gradient | None = None,
     out: str = "T",
-    differentiable: bool | None = None,
+    traits: Traits = PLAIN,
 ) -> OpDef:
     """Declares `y = kernel(xp, x)`.
 
@@ -49,7 +50,7 @@ def unary(
         outputs=f"y: {out}",
         attrs=attrs,
         shape=s.unchanged,
-        differentiable=differentiable,
+        traits=traits | ELEMENTWISE,
     )
     definition = declare(kernel)
     if from_x is not None or from_y is not None:
@@ -74,7 +75,7 @@ def binary(
     out: str = "z: T",
     attrs: str = "",
     infix: str | None = None,
-    **options: Any,
+    traits: Traits = PLAIN,
 ) -> OpDef:
     """Declares `z = kernel(xp, x, y)` with broadcasting.
 
@@ -89,7 +90,7 @@ def binary(
         outputs=out,
         attrs=declared,
         shape=s.broadcast,
-        **options,
+        traits=traits | ELEMENTWISE | Traits(infix=infix),
     )
 
     def checked(xp: Any, *operands: Array) -> Array:
@@ -99,7 +100,6 @@ def binary(
             check_broadcast(*operands)
             raise
 
-    checked.infix = infix  # type: ignore[attr-defined]
     return declare(checked)
 
 

@@ -187,7 +187,7 @@ class EagerGraph(Graph):
         inputs = [_value(op, i) for i in range(len(op.inputs))]
         call = bind(definition, op.attrs)
         with np.errstate(all="ignore"):
-            if definition.xla:
+            if definition.needs_xla:
                 return self._run_with_jax(op, inputs)
             if definition.takes_rng:
                 return self._run_random(op, call, inputs)

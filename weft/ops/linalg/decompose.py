@@ -15,6 +15,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.graph import Operation, Tensor, control_dependencies
 from weft.graph.op_def import raw
+from weft.graph.traits import DEPRECATED, HOST
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
@@ -199,7 +200,7 @@ def _stacked_eigen_shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: T",
     attrs="T: {double, float, half}",
     shape=_stacked_eigen_shape,
-    deprecated=True,
+    traits=DEPRECATED,
 )
 def self_adjoint_eig_(xp: Any, input: Array) -> Array:
     check_square(input)
@@ -349,7 +350,7 @@ def _of_matrix(x: Array, function: Callable[[Array], Array]) -> Array:
     outputs="output: T",
     attrs=f"T: {MATRICES}",
     shape=square_shape,
-    runs_on="host",
+    traits=HOST,
 )
 def matrix_square_root_(xp: Any, input: Array) -> Array:
     from scipy.linalg import sqrtm
@@ -386,7 +387,7 @@ def _kronecker(x: Tensor, y: Tensor) -> Tensor:
     outputs="output: T",
     attrs="T: {complex64, complex128}",
     shape=square_shape,
-    runs_on="host",
+    traits=HOST,
 )
 def matrix_logarithm_(xp: Any, input: Array) -> Array:
     from scipy.linalg import logm
@@ -407,8 +408,7 @@ def matrix_logarithm_(xp: Any, input: Array) -> Array:
     outputs="output: T",
     attrs=f"T: {MATRICES}",
     shape=square_shape,
-    runs_on="host",
-    deprecated=True,
+    traits=HOST | DEPRECATED,
 )
 def matrix_exponential_(xp: Any, input: Array) -> Array:
     from scipy.linalg import expm

@@ -13,6 +13,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op
+from weft.graph.traits import DEPRECATED, PLAIN, Traits, costs
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_diag, matrix_set_diag
@@ -24,17 +25,19 @@ MATRICES = "{double, float, half, complex64, complex128}"
 NOT_INVERTIBLE = "Input is not invertible."
 
 
-def matrix_op(name: str, batch: str = "", **declaration: Any) -> Callable[[Any], OpDef]:
+def matrix_op(
+    name: str, batch: str = "", traits: Traits = PLAIN, **declaration: Any
+) -> Callable[[Any], OpDef]:
     """`@op`, and the same kernel as `Batch<name>` for `batch` types, as graphs of 2016 call it."""
 
-    declaration.setdefault("flops", _flops)
+    traits = costs(_flops) | traits
 
     def declare(kernel: Any) -> OpDef:
         if batch:
             attrs = re.sub(r"\bT: \{[^}]*\}", f"T: {batch}", declaration["attrs"])
-            again = {**declaration, "attrs": attrs, "deprecated": True}
-            op(f"Batch{name}", **again)(kernel)
-        return op(name, **declaration)(kernel)
+            again = {**declaration, "attrs": attrs}
+            op(f"Batch{name}", traits=traits | DEPRECATED, **again)(kernel)
+        return op(name, traits=traits, **declaration)(kernel)
 
     return declare
 

@@ -9,6 +9,7 @@ import numpy as np
 from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.row_updates import put_row, take_row
 
 
@@ -50,7 +51,7 @@ _ATTRS = 'elem_type: type, stack_name: string = ""'
 
 @op(
     "StackV2", inputs="max_size: int32", outputs="handle: resource", attrs=_ATTRS,
-    shape=lambda c: (2,), stateful=True, runs_on="host",
+    shape=lambda c: (2,), traits=HOST_STATE,
 )  # fmt: skip
 def stack_v2(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Stack:
     return Stack(stack_name or ctx.node.name, int(max_size))
@@ -58,8 +59,7 @@ def stack_v2(xp: Any, ctx: Any, max_size: Any, *, stack_name: str) -> Stack:
 
 @op(
     "StackPushV2", inputs="handle: resource, elem: T", outputs="output: T",
-    attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1), stateful=True,
-    runs_on="host",
+    attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1), traits=HOST_STATE,
 )  # fmt: skip
 def stack_push_v2(xp: Any, handle: Stack, elem: Any) -> Any:
     handle.push(elem)
@@ -68,22 +68,22 @@ def stack_push_v2(xp: Any, handle: Stack, elem: Any) -> Any:
 
 @op(
     "StackPopV2", inputs="handle: resource", outputs="elem: elem_type", attrs="elem_type: type",
-    shape=s.unknown, stateful=True, runs_on="host",
+    shape=s.unknown, traits=HOST_STATE,
 )  # fmt: skip
 def stack_pop_v2(xp: Any, handle: Stack) -> Any:
     return handle.pop()
 
 
 @op(
-    "StackCloseV2", inputs="handle: resource", shape=s.none, stateful=True, runs_on="host",
+    "StackCloseV2", inputs="handle: resource", shape=s.none, traits=HOST_STATE,
 )  # fmt: skip
 def stack_close_v2(xp: Any, handle: Stack) -> None:
     handle.close()
 
 
 @op(
-    "Stack", outputs="handle: ref(string)", attrs=_ATTRS, shape=lambda c: (2,), stateful=True,
-    runs_on="host", differentiable=False,
+    "Stack", outputs="handle: ref(string)", attrs=_ATTRS, shape=lambda c: (2,),
+    traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def stack(xp: Any, ctx: Any, *, stack_name: str) -> Stack:
     return Stack(stack_name or ctx.node.name, -1)
@@ -91,8 +91,8 @@ def stack(xp: Any, ctx: Any, *, stack_name: str) -> Stack:
 
 @op(
     "StackPush", inputs="handle: ref(string), elem: T", outputs="output: T",
-    attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1), runs_on="host",
-    differentiable=False,
+    attrs="T: type, swap_memory: bool = false", shape=lambda c: c.dims(1),
+    traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def stack_push(xp: Any, handle: Stack, elem: Any) -> Any:
     handle.push(elem)
@@ -101,13 +101,13 @@ def stack_push(xp: Any, handle: Stack, elem: Any) -> Any:
 
 @op(
     "StackPop", inputs="handle: ref(string)", outputs="elem: elem_type", attrs="elem_type: type",
-    shape=s.unknown, runs_on="host", differentiable=False,
+    shape=s.unknown, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def stack_pop(xp: Any, handle: Stack) -> Any:
     return handle.pop()
 
 
-@op("StackClose", inputs="handle: ref(string)", shape=s.none, runs_on="host", differentiable=False)
+@op("StackClose", inputs="handle: ref(string)", shape=s.none, traits=HOST | NO_GRADIENT)
 def stack_close(xp: Any, handle: Stack) -> None:
     handle.close()
 

@@ -15,6 +15,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST_STATE, NO_GRADIENT, READS_ONLY
 from weft.ops.kit.shared import as_array, blank
 
 _FLOW = np.float32(0)
@@ -308,7 +309,7 @@ def _handle_and_flow(c: ShapeContext) -> list[Dims]:
     attrs=f"dtype: type, element_shape: {_UNKNOWN}, dynamic_size: bool = false,"
     " clear_after_read: bool = true, identical_element_shapes: bool = false,"
     ' tensor_array_name: string = ""',
-    shape=lambda c: [(2,), ()], stateful=True, runs_on="host", differentiable=False,
+    shape=lambda c: [(2,), ()], traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def tensor_array_v3(
     xp: Any, ctx: Any, size: Any, *, dtype: DType, element_shape: Dims, dynamic_size: bool,
@@ -327,7 +328,7 @@ def tensor_array_v3(
 @op(
     "TensorArrayGradV3", inputs="handle: resource, flow_in: float",
     outputs="grad_handle: resource, flow_out: float", attrs="source: string",
-    shape=lambda c: [(2,), ()], stateful=True, runs_on="host", differentiable=False,
+    shape=lambda c: [(2,), ()], traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def tensor_array_grad_v3(xp: Any, handle: TensorArrayValue, flow_in: Any, *, source: str) -> Any:
     return handle.gradient(source), flow_in
@@ -337,7 +338,7 @@ def tensor_array_grad_v3(xp: Any, handle: TensorArrayValue, flow_in: Any, *, sou
     "TensorArrayGradWithShape",
     inputs="handle: resource, flow_in: float, shape_to_prepend: int32",
     outputs="grad_handle: resource, flow_out: float", attrs="source: string",
-    shape=lambda c: [(2,), ()], stateful=True, runs_on="host", differentiable=False,
+    shape=lambda c: [(2,), ()], traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def tensor_array_grad_with_shape(
     xp: Any, handle: TensorArrayValue, flow_in: Any, shape_to_prepend: Any, *, source: str
@@ -347,7 +348,7 @@ def tensor_array_grad_with_shape(
 
 @op(
     "TensorArrayWriteV3", inputs="handle: resource, index: int32, value: T, flow_in: float",
-    outputs="flow_out: float", attrs="T: type", shape=s.scalar, stateful=True, runs_on="host",
+    outputs="flow_out: float", attrs="T: type", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def tensor_array_write_v3(
     xp: Any, handle: TensorArrayValue, index: Any, value: Any, flow_in: Any, *, T: DType
@@ -386,8 +387,7 @@ def _element_dims(c: s.ShapeContext) -> s.Dims:
 
 @op(
     "TensorArrayReadV3", inputs="handle: resource, index: int32, flow_in: float",
-    outputs="value: dtype", attrs="dtype: type", shape=_element_dims, stateful=True,
-    runs_on="host",
+    outputs="value: dtype", attrs="dtype: type", shape=_element_dims, traits=HOST_STATE,
 )  # fmt: skip
 def tensor_array_read_v3(
     xp: Any, handle: TensorArrayValue, index: Any, flow_in: Any, *, dtype: DType
@@ -399,8 +399,7 @@ def tensor_array_read_v3(
 @op(
     "TensorArrayGatherV3", inputs="handle: resource, indices: int32, flow_in: float",
     outputs="value: dtype", attrs=f"dtype: type, element_shape: {_UNKNOWN}",
-    shape=lambda c: s.concat((None,), c.attr("element_shape")), stateful=True, reads_only=True,
-    runs_on="host",
+    shape=lambda c: s.concat((None,), c.attr("element_shape")), traits=HOST_STATE | READS_ONLY,
 )  # fmt: skip
 def tensor_array_gather_v3(
     xp: Any, handle: TensorArrayValue, indices: Any, flow_in: Any, *, element_shape: Dims
@@ -410,7 +409,7 @@ def tensor_array_gather_v3(
 
 @op(
     "TensorArrayScatterV3", inputs="handle: resource, indices: int32, value: T, flow_in: float",
-    outputs="flow_out: float", attrs="T: type", shape=s.scalar, stateful=True, runs_on="host",
+    outputs="flow_out: float", attrs="T: type", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def tensor_array_scatter_v3(
     xp: Any, handle: TensorArrayValue, indices: Any, value: Any, flow_in: Any, *, T: DType
@@ -423,8 +422,8 @@ def tensor_array_scatter_v3(
 @op(
     "TensorArrayConcatV3", inputs="handle: resource, flow_in: float",
     outputs="value: dtype, lengths: int64", attrs=f"dtype: type, element_shape_except0: {_UNKNOWN}",
-    shape=lambda c: [s.concat((None,), c.attr("element_shape_except0")), (None,)], stateful=True,
-    reads_only=True, runs_on="host",
+    shape=lambda c: [s.concat((None,), c.attr("element_shape_except0")), (None,)],
+    traits=HOST_STATE | READS_ONLY,
 )  # fmt: skip
 def tensor_array_concat_v3(
     xp: Any, handle: TensorArrayValue, flow_in: Any, *, element_shape_except0: Dims
@@ -435,7 +434,7 @@ def tensor_array_concat_v3(
 @op(
     "TensorArraySplitV3",
     inputs="handle: resource, value: T, lengths: int64, flow_in: float", outputs="flow_out: float",
-    attrs="T: type", shape=s.scalar, stateful=True, runs_on="host",
+    attrs="T: type", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def tensor_array_split_v3(
     xp: Any, handle: TensorArrayValue, value: Any, lengths: Any, flow_in: Any, *, T: DType
@@ -447,15 +446,14 @@ def tensor_array_split_v3(
 
 @op(
     "TensorArraySizeV3", inputs="handle: resource, flow_in: float", outputs="size: int32",
-    shape=s.scalar, stateful=True, reads_only=True, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST_STATE | READS_ONLY | NO_GRADIENT,
 )  # fmt: skip
 def tensor_array_size_v3(xp: Any, handle: TensorArrayValue, flow_in: Any) -> Any:
     return handle.size()
 
 
 @op(
-    "TensorArrayCloseV3", inputs="handle: resource", shape=s.none, stateful=True, runs_on="host",
-    differentiable=False,
+    "TensorArrayCloseV3", inputs="handle: resource", shape=s.none, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def tensor_array_close_v3(xp: Any, handle: TensorArrayValue) -> None:
     handle.close()

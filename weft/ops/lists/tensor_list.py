@@ -16,6 +16,7 @@ from weft.core.errors import InvalidArgumentError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 
 
 class TensorList:
@@ -156,7 +157,7 @@ _SHAPE = "element_dtype: type, shape_type: {int32, int64}"
 
 @op(
     "EmptyTensorList", inputs="element_shape: shape_type, max_num_elements: int32",
-    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def empty_tensor_list(
     xp: Any, element_shape: Any, max_num_elements: Any, *, element_dtype: DType
@@ -166,7 +167,7 @@ def empty_tensor_list(
 
 @op(
     "TensorListReserve", inputs="element_shape: shape_type, num_elements: int32",
-    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+    outputs="handle: variant", attrs=_SHAPE, shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_reserve(
     xp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType
@@ -178,7 +179,7 @@ def tensor_list_reserve(
 
 @op(
     "TensorListFromTensor", inputs="tensor: element_dtype, element_shape: shape_type",
-    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_from_tensor(
     xp: Any, tensor: Any, element_shape: Any, *, element_dtype: DType
@@ -209,7 +210,7 @@ _SCATTER = "tensor: element_dtype, indices: int32, element_shape: shape_type"
 
 @op(
     "TensorListScatter", inputs=_SCATTER, outputs="output_handle: variant", attrs=_SHAPE,
-    shape=s.scalar, runs_on="host",
+    shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_scatter(
     xp: Any, tensor: Any, indices: Any, element_shape: Any, *, element_dtype: DType
@@ -219,7 +220,7 @@ def tensor_list_scatter(
 
 @op(
     "TensorListScatterV2", inputs=f"{_SCATTER}, num_elements: int32",
-    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_scatter_v2(
     xp: Any, tensor: Any, indices: Any, element_shape: Any, num_elements: Any, *,
@@ -232,7 +233,7 @@ def tensor_list_scatter_v2(
 @op(
     "TensorListScatterIntoExistingList",
     inputs="input_handle: variant, tensor: element_dtype, indices: int32",
-    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_scatter_into(xp: Any, input_handle: Any, tensor: Any, indices: Any) -> Any:
     return input_handle.with_items(_scattered(input_handle.values(), tensor, indices))
@@ -241,7 +242,7 @@ def tensor_list_scatter_into(xp: Any, input_handle: Any, tensor: Any, indices: A
 @op(
     "TensorListSplit",
     inputs="tensor: element_dtype, element_shape: shape_type, lengths: int64",
-    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, runs_on="host",
+    outputs="output_handle: variant", attrs=_SHAPE, shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_split(
     xp: Any, tensor: Any, element_shape: Any, lengths: Any, *, element_dtype: DType
@@ -259,7 +260,7 @@ def tensor_list_split(
 
 @op(
     "TensorListLength", inputs="input_handle: variant", outputs="length: int32", shape=s.scalar,
-    runs_on="host", differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def tensor_list_length(xp: Any, input_handle: Any) -> Any:
     return np.int32(len(input_handle))
@@ -267,7 +268,7 @@ def tensor_list_length(xp: Any, input_handle: Any) -> Any:
 
 @op(
     "TensorListElementShape", inputs="input_handle: variant", outputs="element_shape: shape_type",
-    attrs="shape_type: {int32, int64}", shape=s.unknown, runs_on="host", differentiable=False,
+    attrs="shape_type: {int32, int64}", shape=s.unknown, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def tensor_list_element_shape(xp: Any, input_handle: Any, *, shape_type: DType) -> Any:
     dims = input_handle.dims
@@ -286,7 +287,7 @@ def _index(handle: TensorList, index: Any, verb: str) -> int:
 @op(
     "TensorListGetItem",
     inputs="input_handle: variant, index: int32, element_shape: int32",
-    outputs="item: element_dtype", attrs="element_dtype: type", shape=_element(2), runs_on="host",
+    outputs="item: element_dtype", attrs="element_dtype: type", shape=_element(2), traits=HOST,
 )  # fmt: skip
 def tensor_list_get_item(
     xp: Any, input_handle: Any, index: Any, element_shape: Any, *, element_dtype: DType
@@ -298,7 +299,7 @@ def tensor_list_get_item(
 @op(
     "TensorListStack", inputs="input_handle: variant, element_shape: int32",
     outputs="tensor: element_dtype", attrs="element_dtype: type, num_elements: int = -1",
-    shape=_stacked, runs_on="host",
+    shape=_stacked, traits=HOST,
 )  # fmt: skip
 def tensor_list_stack(
     xp: Any, input_handle: Any, element_shape: Any, *, element_dtype: DType, num_elements: int
@@ -327,7 +328,7 @@ def _stack(handle: TensorList, indices: Sequence[int], dims: Dims) -> Any:
 @op(
     "TensorListGather",
     inputs="input_handle: variant, indices: int32, element_shape: int32",
-    outputs="values: element_dtype", attrs="element_dtype: type", shape=_gathered, runs_on="host",
+    outputs="values: element_dtype", attrs="element_dtype: type", shape=_gathered, traits=HOST,
 )  # fmt: skip
 def tensor_list_gather(
     xp: Any, input_handle: Any, indices: Any, element_shape: Any, *, element_dtype: DType
@@ -358,7 +359,7 @@ def _concat(handle: TensorList, dims: Dims, leading: Sequence[int]) -> list[Any]
     "TensorListConcatV2",
     inputs="input_handle: variant, element_shape: shape_type, leading_dims: int64",
     outputs="tensor: element_dtype, lengths: int64", attrs=_SHAPE, shape=_concatenated,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def tensor_list_concat_v2(
     xp: Any, input_handle: Any, element_shape: Any, leading_dims: Any, *, element_dtype: DType
@@ -370,7 +371,7 @@ def tensor_list_concat_v2(
 @op(
     "TensorListConcat", inputs="input_handle: variant",
     outputs="tensor: element_dtype, lengths: int64",
-    attrs="element_dtype: type, element_shape: shape = None", shape=_concatenated, runs_on="host",
+    attrs="element_dtype: type, element_shape: shape = None", shape=_concatenated, traits=HOST,
 )  # fmt: skip
 def tensor_list_concat(
     xp: Any, input_handle: Any, *, element_dtype: DType, element_shape: Dims
@@ -384,7 +385,7 @@ def tensor_list_concat(
 
 @op(
     "TensorListPushBack", inputs="input_handle: variant, tensor: element_dtype",
-    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
+    outputs="output_handle: variant", attrs="element_dtype: type", shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def tensor_list_push_back(xp: Any, input_handle: Any, tensor: Any, *, element_dtype: DType) -> Any:
     input_handle.check(element_dtype)
@@ -402,7 +403,7 @@ def tensor_list_push_back(xp: Any, input_handle: Any, tensor: Any, *, element_dt
 @op(
     "TensorListPopBack", inputs="input_handle: variant, element_shape: int32",
     outputs="output_handle: variant, tensor: element_dtype", attrs="element_dtype: type",
-    shape=_handle_and_element, runs_on="host",
+    shape=_handle_and_element, traits=HOST,
 )  # fmt: skip
 def tensor_list_pop_back(
     xp: Any, input_handle: Any, element_shape: Any, *, element_dtype: DType
@@ -419,7 +420,7 @@ def tensor_list_pop_back(
     inputs="input_handle: variant, index: int32, item: element_dtype",
     outputs="output_handle: variant",
     attrs="element_dtype: type, resize_if_index_out_of_bounds: bool = false", shape=s.scalar,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def tensor_list_set_item(
     xp: Any, input_handle: Any, index: Any, item: Any, *, element_dtype: DType,
@@ -436,7 +437,7 @@ def tensor_list_set_item(
 
 @op(
     "TensorListResize", inputs="input_handle: variant, size: int32",
-    outputs="output_handle: variant", shape=s.scalar, runs_on="host", stateful=True,
+    outputs="output_handle: variant", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def tensor_list_resize(xp: Any, input_handle: Any, size: Any) -> Any:
     items = input_handle.values()[: int(size)]
@@ -450,8 +451,8 @@ def _at_least(handle: Any, size: int) -> Any:
 
 @op(
     "TensorListConcatLists", inputs="input_a: variant, input_b: variant",
-    outputs="output: variant", attrs="element_dtype: type", shape=s.scalar, runs_on="host",
-    differentiable=False,
+    outputs="output: variant", attrs="element_dtype: type", shape=s.scalar,
+    traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def tensor_list_concat_lists(xp: Any, input_a: Any, input_b: Any) -> Any:
     return input_a.with_items(input_a.values() + input_b.values())

@@ -12,12 +12,12 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, register_gradient
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import string
 from weft.ops.lookup.table_objects import DenseTable, MutableTable, StaticTable, Table, text_pairs
 
-_HOST: dict[str, Any] = dict(runs_on="host")
 _SHARED = (
     'container: string = "", shared_name: string = "", use_node_name_sharing: bool = false,'
     " key_dtype: type, value_dtype: type"
@@ -51,7 +51,7 @@ def _maker(name: str, attrs: str, make: Callable[[str, Any], Table]) -> None:
     for version, handle, shape in (("", "ref(string)", _pair), ("V2", "resource", s.scalar)):
         op(
             name + version, outputs=f"table_handle: {handle}", attrs=attrs,
-            shape=shape, stateful=True, differentiable=False, **_HOST,
+            shape=shape, traits=HOST_STATE | NO_GRADIENT,
         )(kernel)  # fmt: skip
 
 
@@ -80,8 +80,7 @@ def _dense(ctx: Any, empty: Any, deleted: Any) -> Table:
 
 @op(
     "MutableDenseHashTableV2", inputs="empty_key: key_dtype, deleted_key: key_dtype",
-    outputs="table_handle: resource", attrs=_DENSE, shape=s.scalar, stateful=True,
-    differentiable=False, **_HOST,
+    outputs="table_handle: resource", attrs=_DENSE, shape=s.scalar, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def mutable_dense_hash_table_v2(xp: Any, ctx: Any, empty_key: Any, deleted_key: Any) -> Table:
     return _dense(ctx, empty_key, deleted_key)
@@ -101,7 +100,7 @@ def _access(
             handle = "resource" if version else "ref(string)"
             op(
                 name + version, inputs=f"table_handle: {handle}{inputs}", outputs=outputs,
-                attrs=attrs, shape=shape, stateful=bool(version), **_HOST,
+                attrs=attrs, shape=shape, traits=HOST_STATE if version else HOST,
             )(kernel)  # fmt: skip
 
     return declare

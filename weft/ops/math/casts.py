@@ -15,6 +15,7 @@ from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import IndexedSlices, SparseTensor
+from weft.graph.traits import KEEPS_PLACES
 from weft.ops.array.array import zeros_like
 from weft.ops.kit.broadcast import check_broadcast, unbroadcast
 from weft.ops.kit.declare import cast_to, public
@@ -42,6 +43,7 @@ _INEXACT = (
     outputs="y: DstT",
     attrs="SrcT: type, DstT: type, Truncate: bool = false",
     shape=s.unchanged,
+    traits=KEEPS_PLACES,
 )
 def cast_op(xp: Any, x: Array, *, SrcT: DType, DstT: DType, Truncate: bool) -> Array:
     target = DstT.np_storage

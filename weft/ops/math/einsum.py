@@ -14,6 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
+from weft.graph.traits import costs
 from weft.ops.array.array import expand_dims, reshape, shape, transpose
 from weft.ops.kit.declare import conj
 from weft.ops.kit.shared import invalid
@@ -103,7 +104,7 @@ def _flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
     outputs="output: T",
     attrs="equation: string, N: int >= 1, T: type",
     shape=_einsum_shape,
-    flops=_flops,
+    traits=costs(_flops),
 )
 def einsum_op(xp: Any, inputs: list[Array], *, equation: str) -> Array:
     labels, output = _split_equation(equation, len(inputs))

@@ -15,6 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, op, raw
+from weft.graph.traits import AGGREGATE, COMMUTATIVE, NO_GRADIENT, PLAIN, Traits
 from weft.ops.array.array import ones, ones_like, shape, zeros, zeros_like
 from weft.ops.kit.broadcast import same_shape, unbroadcast
 from weft.ops.kit.declare import (
@@ -65,17 +66,17 @@ def _add_gradient(op: Any, grad: Any) -> Any:
 
 
 binary("Add", f"{{{ADDABLE}, string}}", _add, infix="+").gradient(_add_gradient)
-binary("AddV2", f"{{{ADDABLE}}}", _add, infix="+", commutative=True, aggregate=True).gradient(
+binary("AddV2", f"{{{ADDABLE}}}", _add, infix="+", traits=COMMUTATIVE | AGGREGATE).gradient(
     _add_gradient
 )
 sub_op = binary("Sub", DIVISIBLE, lambda xp, x, y: x - y, infix="-")
-mul_op = binary("Mul", DIVISIBLE, lambda xp, x, y: x * y, infix="*", commutative=True)
+mul_op = binary("Mul", DIVISIBLE, lambda xp, x, y: x * y, infix="*", traits=COMMUTATIVE)
 mul_no_nan_op = binary("MulNoNan", HALF_TO_COMPLEX, lambda xp, x, y: _zero_where(xp, y == 0, x * y))
 squared_difference_op = binary(
     "SquaredDifference",
     FLOATS_INTS_COMPLEX,
     lambda xp, x, y: (x - y) * xp.conj(x - y),
-    commutative=True,
+    traits=COMMUTATIVE,
 )
 
 
@@ -144,8 +145,7 @@ def _sum_of(inputs: list[Array], what: str) -> Array:
     attrs="N: int >= 1, T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8,"
     " quint8, qint32, bfloat16, uint16, complex128, half, uint32, uint64, variant}",
     shape=s.merged,
-    commutative=True,
-    aggregate=True,
+    traits=COMMUTATIVE | AGGREGATE,
 )
 def add_n_op(xp: Any, inputs: list[Array]) -> Array:
     if hasattr(inputs[0], "zeros_like"):
@@ -164,8 +164,7 @@ def _(op: Any, grad: Any) -> Any:
     outputs="sum: T",
     attrs="N: int >= 1, T: numbertype, shape: shape",
     shape=lambda c: s.merge(c.attr("shape"), s.merged(c)),
-    commutative=True,
-    aggregate=True,
+    traits=COMMUTATIVE | AGGREGATE,
 )
 def accumulate_n_op(xp: Any, inputs: list[Array]) -> Array:
     return _sum_of(inputs, "AccumulateNV2")
@@ -360,18 +359,21 @@ minimum_op.gradient(_extreme_gradient("LessEqual"))
 # ---- comparison, logic, bits ------------------------------------------------------------------
 
 
-def _comparison(name: str, types: str, kernel: Kernel, **options: Any) -> OpDef:
-    return binary(name, types, kernel, out="z: bool", differentiable=False, **options)
+def _comparison(
+    name: str, types: str, kernel: Kernel, traits: Traits = PLAIN, infix: str | None = None
+) -> OpDef:
+    flat = traits | NO_GRADIENT
+    return binary(name, types, kernel, out="z: bool", infix=infix, traits=flat)
 
 
 _comparison("Less", "realnumbertype", lambda xp, x, y: x < y, infix="<")
 _comparison("LessEqual", "realnumbertype", lambda xp, x, y: x <= y, infix="<=")
 _comparison("Greater", "realnumbertype", lambda xp, x, y: x > y, infix=">")
 _comparison("GreaterEqual", "realnumbertype", lambda xp, x, y: x >= y, infix=">=")
-_comparison("Equal", COMPARABLE, lambda xp, x, y: xp.equal(x, y), commutative=True)
-_comparison("NotEqual", COMPARABLE, lambda xp, x, y: xp.not_equal(x, y), commutative=True)
-_comparison("LogicalAnd", "", lambda xp, x, y: xp.logical_and(x, y), commutative=True)
-_comparison("LogicalOr", "", lambda xp, x, y: xp.logical_or(x, y), commutative=True)
+_comparison("Equal", COMPARABLE, lambda xp, x, y: xp.equal(x, y), traits=COMMUTATIVE)
+_comparison("NotEqual", COMPARABLE, lambda xp, x, y: xp.not_equal(x, y), traits=COMMUTATIVE)
+_comparison("LogicalAnd", "", lambda xp, x, y: xp.logical_and(x, y), traits=COMMUTATIVE)
+_comparison("LogicalOr", "", lambda xp, x, y: xp.logical_or(x, y), traits=COMMUTATIVE)
 
 
 @op(
@@ -380,8 +382,7 @@ _comparison("LogicalOr", "", lambda xp, x, y: xp.logical_or(x, y), commutative=T
     outputs="z: bool",
     attrs="T: numbertype, tolerance: float = 1e-05",
     shape=s.merged,
-    commutative=True,
-    differentiable=False,
+    traits=COMMUTATIVE | NO_GRADIENT,
 )
 def approximate_equal(xp: Any, x: Array, y: Array, *, tolerance: float) -> Array:
     if x.shape != y.shape:
@@ -396,15 +397,15 @@ def _shift(name: str, kernel: Kernel) -> None:
     def clamped(xp: Any, x: Array, y: Array) -> Array:
         return kernel(xp, x, xp.clip(y, 0, 8 * x.dtype.itemsize - 1))
 
-    binary(name, INTS, clamped, differentiable=False)
+    binary(name, INTS, clamped, traits=NO_GRADIENT)
 
 
 _shift("LeftShift", lambda xp, x, y: xp.left_shift(x, y))
 _shift("RightShift", lambda xp, x, y: xp.right_shift(x, y))
-_bits: dict[str, Any] = {"commutative": True, "differentiable": False}
-binary("BitwiseAnd", INTS, lambda xp, x, y: x & y, **_bits)
-binary("BitwiseOr", INTS, lambda xp, x, y: x | y, **_bits)
-binary("BitwiseXor", INTS, lambda xp, x, y: x ^ y, **_bits)
+_BITS = COMMUTATIVE | NO_GRADIENT
+binary("BitwiseAnd", INTS, lambda xp, x, y: x & y, traits=_BITS)
+binary("BitwiseOr", INTS, lambda xp, x, y: x | y, traits=_BITS)
+binary("BitwiseXor", INTS, lambda xp, x, y: x ^ y, traits=_BITS)
 
 next_after_op = binary(
     "NextAfter",

@@ -14,6 +14,7 @@ from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op, raw
+from weft.graph.traits import costs
 from weft.ops.array.array import expand_dims, rank, reshape, shape, squeeze, transpose
 from weft.ops.kit.declare import cast_to, conj, public
 from weft.ops.kit.operands import operands
@@ -65,7 +66,7 @@ def _oriented(xp: Any, a: Array, b: Array, transpose_a: bool, transpose_b: bool)
     outputs="product: T",
     attrs=f"transpose_a: bool = false, transpose_b: bool = false, T: {FACTORS}",
     shape=_matmul_shape,
-    flops=_matmul_flops,
+    traits=costs(_matmul_flops),
 )
 def mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
     return _product(xp, *_oriented(xp, a, b, transpose_a, transpose_b))
@@ -92,7 +93,7 @@ def _(op: Any, grad: Any) -> Any:
     attrs="transpose_a: bool = false, transpose_b: bool = false, a_is_sparse: bool = false,"
     " b_is_sparse: bool = false, Ta: {float, bfloat16} = float, Tb: {float, bfloat16} = float",
     shape=_matmul_shape,
-    flops=_matmul_flops,
+    traits=costs(_matmul_flops),
 )
 def sparse_mat_mul(xp: Any, a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
     left, right = _oriented(xp, a, b, transpose_a, transpose_b)
@@ -158,7 +159,7 @@ def _batch_matmul(name: str, combine: Callable[[s.Dims, s.Dims], s.Dims]) -> OpD
         outputs="output: T",
         attrs=f"T: {FACTORS}, adj_x: bool = false, adj_y: bool = false",
         shape=_batch_shape(combine),
-        flops=_batch_flops,
+        traits=costs(_batch_flops),
     )
     def product(xp: Any, x: Array, y: Array, *, adj_x: bool, adj_y: bool) -> Array:
         for i, value in enumerate((x, y)):
@@ -219,7 +220,7 @@ def _broadcast_gradient(op: Any, grad: Any) -> Any:
     " complex128}, adj_x: bool = false, adj_y: bool = false, grad_x: bool = false,"
     " grad_y: bool = false",
     shape=_batch_shape(s.broadcast_dims),
-    flops=_batch_flops,
+    traits=costs(_batch_flops),
 )
 def batch_mat_mul_v3(
     xp: Any, x: Array, y: Array, *, Tout: DType, adj_x: bool, adj_y: bool

@@ -17,6 +17,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
+from weft.graph.traits import HOST, known
 from weft.ops.array.array import (
     expand_dims,
     fill,
@@ -144,7 +145,7 @@ def _segment(name: str, kernel: Callable[..., Array], types: str, empty: Any = N
         outputs="output: T",
         attrs=f"T: {types}, Tindices: {INDEX}",
         shape=_segment_shape,
-        runs_on="host",
+        traits=HOST,
     )
     def segment(xp: Any, data: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
         if segment_ids.ndim != 1:
@@ -261,7 +262,7 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
         attrs=f"T: {types}, Tindices: {INDEX}, Tnumsegments: {INDEX} = int32",
         shape=_unsorted_shape,
         static="num_segments",
-        known="segment_ids",
+        traits=known("segment_ids"),
     )
     def unsorted(xp: Any, data: Array, segment_ids: Array, num_segments: np.ndarray) -> Array:
         count, depth = int(num_segments), segment_ids.ndim

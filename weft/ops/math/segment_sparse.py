@@ -10,6 +10,7 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
+from weft.graph.traits import HOST, known
 from weft.ops.array.array import shape
 from weft.ops.kit.shared import counts_up, invalid
 from weft.ops.kit.value_checks import must_be_within, must_hold
@@ -76,7 +77,7 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
     inputs = "data: T, indices: Tidx, segment_ids: int32"
     attrs = f"T: {types}, Tidx: {INDEX} = int32"
 
-    @op(name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_sparse_shape, runs_on="host")
+    @op(name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_sparse_shape, traits=HOST)
     def open_ended(xp: Any, data: Array, indices: Array, segment_ids: Array) -> Array:
         _check_vectors(indices, segment_ids)
         count = check_sorted(segment_ids)
@@ -89,7 +90,7 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
         attrs=f"{attrs}, Tnumsegments: {INDEX} = int32",
         shape=_sparse_shape,
         static="num_segments",
-        known="indices, segment_ids",
+        traits=known("indices, segment_ids"),
     )
     def counted(
         xp: Any, data: Array, indices: Array, segment_ids: Array, num_segments: np.ndarray
@@ -118,7 +119,7 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
         attrs=f"T: {{float, double}}, Tidx: {INDEX} = int32",
         shape=_sparse_shape,
         static="output_dim0",
-        known="indices, segment_ids",
+        traits=known("indices, segment_ids"),
     )
     def spread(
         xp: Any, grad: Array, indices: Array, segment_ids: Array, output_dim0: np.ndarray

@@ -12,6 +12,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
+from weft.graph.traits import NO_GRADIENT
 from weft.ops.kit.declare import public
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
@@ -66,7 +67,7 @@ _MANY = 1024
     attrs="Tidx: {bfloat16, float, double, int32, int64} = int32",
     shape=_range_shape,
     static="start, limit, delta",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def range_op(xp: Any, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> Array:
     try:
@@ -100,7 +101,7 @@ def _linspace_shape(c: s.ShapeContext) -> s.Dims:
     attrs="T: {bfloat16, float, double}, Tidx: {int32, int64} = int32",
     shape=_linspace_shape,
     static="num",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def lin_space_op(xp: Any, start: Array, stop: Array, num: np.ndarray) -> Array:
     count = int(num)

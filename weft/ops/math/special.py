@@ -17,6 +17,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
+from weft.graph.traits import XLA
 from weft.ops.array.array import zeros_like
 from weft.ops.kit.broadcast import Gradient, unbroadcast
 from weft.ops.kit.declare import binary, conj, literal, public, unary
@@ -144,7 +145,7 @@ igammac_op = binary("Igammac", SINGLE_DOUBLE, _igammac, inputs="a, x")
     outputs="z: T",
     attrs=f"T: {SINGLE_DOUBLE}",
     shape=s.broadcast,
-    xla=True,
+    traits=XLA,
 )
 def igamma_grad_a(xp: Any, a: Array, x: Array) -> Array:
     from jax import lax

@@ -13,6 +13,7 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import DEPRECATED
 from weft.ops.array.array import expand_dims, invalid, reshape, shape, size, stack
 from weft.ops.kit.declare import cast_to, literal
 
@@ -74,7 +75,7 @@ def top_k_v2_(xp: Any, input: Array, k: np.ndarray) -> list[Array]:
     outputs="values: T, indices: int32",
     attrs="k: int >= 0, sorted: bool = true, T: realnumbertype",
     shape=lambda c: _top_dims(c.dims(0), c.attr("k")),
-    deprecated=True,
+    traits=DEPRECATED,
 )
 def top_k_(xp: Any, input: Array, *, k: int) -> list[Array]:
     return _top_k(xp, input, k)

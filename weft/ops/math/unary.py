@@ -10,6 +10,7 @@ import numpy as np
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, raw
+from weft.graph.traits import NO_GRADIENT
 from weft.ops.array.array import shape, zeros
 from weft.ops.kit.declare import (
     Kernel,
@@ -218,15 +219,15 @@ unary(
 unary("IsNan", FLOATS, lambda xp, x: xp.isnan(x), out="bool")
 unary("IsInf", FLOATS, lambda xp, x: xp.isinf(x), out="bool")
 unary("IsFinite", FLOATS, lambda xp, x: xp.isfinite(x), out="bool")
-unary("LogicalNot", "", lambda xp, x: xp.logical_not(x), out="bool", differentiable=False)
-unary("Invert", INTS, lambda xp, x: ~x, differentiable=False)
+unary("LogicalNot", "", lambda xp, x: xp.logical_not(x), out="bool", traits=NO_GRADIENT)
+unary("Invert", INTS, lambda xp, x: ~x, traits=NO_GRADIENT)
 unary(
     "PopulationCount",
     INTS,
     # bitwise_count takes the absolute value of signed numbers first.
     lambda xp, x: xp.bitwise_count(x.astype(np.dtype(f"u{x.dtype.itemsize}"))),
     out="uint8",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
+from weft.graph.traits import HOST, READS_ONLY
 from weft.ops.array.array import shape, zeros, zeros_like
 from weft.ops.kit.broadcast import check_broadcast, unbroadcast
 from weft.ops.kit.shared import invalid
@@ -69,8 +70,7 @@ def _ref_select_shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: ref(T)",
     attrs="T: type, N: int >= 1",
     shape=_ref_select_shape,
-    runs_on="host",
-    reads_only=True,
+    traits=HOST | READS_ONLY,
 )
 def ref_select(xp: Any, index: Array, inputs: list[Any]) -> Any:
     if index.ndim:

@@ -17,6 +17,7 @@ import numpy as np
 
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
+from weft.graph.traits import costs
 from weft.ops.kit.declare import literal
 from weft.ops.math.matmul import batch_mat_mul_v2
 from weft.ops.math.reduce import wide
@@ -175,7 +176,7 @@ def _flops(dims: Sequence[Any], attrs: dict[str, Any]) -> float:
     outputs="output: T",
     attrs=_ATTRS,
     shape=_product_dims,
-    flops=_flops,
+    traits=costs(_flops),
 )
 def fused_attention(
     xp: Any,
@@ -212,7 +213,7 @@ def fused_attention(
     outputs="query_grad: T, key_grad: T, value_grad: T",
     attrs=_ATTRS,
     shape=lambda c: [c.dims(0), c.dims(1), c.dims(2)],
-    flops=lambda dims, attrs: 2.5 * _flops(dims, attrs),
+    traits=costs(lambda dims, attrs: 2.5 * _flops(dims, attrs)),
 )
 def fused_attention_grad(
     xp: Any,

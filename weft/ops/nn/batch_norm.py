@@ -17,6 +17,7 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import DEPRECATED
 from weft.ops.array.array import invalid, reshape, size, stack, transpose
 from weft.ops.kit.declare import cast_to, literal
 from weft.ops.nn.window_shapes import channels_first
@@ -367,7 +368,7 @@ def _global_gradient(c: ShapeContext) -> list[Dims]:
     outputs="result: T",
     attrs=_GLOBAL_ATTRS,
     shape=_global,
-    deprecated=True,
+    traits=DEPRECATED,
 )
 def batch_norm_with_global_normalization_(
     xp: Any,
@@ -400,7 +401,7 @@ def _(op: Operation, grad: Any) -> Any:
     outputs="dx: T, dm: T, dv: T, db: T, dg: T",
     attrs=_GLOBAL_ATTRS,
     shape=_global_gradient,
-    deprecated=True,
+    traits=DEPRECATED,
 )
 def batch_norm_with_global_normalization_grad_(
     xp: Any,

@@ -17,6 +17,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.graph.random_seed import seed_attrs
+from weft.graph.traits import HOST, STATEFUL, Traits, draws
 from weft.ops.nn.candidate_distributions import (
     AliasTable,
     Draws,
@@ -49,7 +50,7 @@ def _sampler_blocks(dims: tuple[int, ...], attrs: dict[str, Any]) -> int:
     return 512 * attrs["num_sampled"]
 
 
-def _sampler(name: str, *attrs: str, **kind: Any) -> Callable[[Callable[..., Any]], Any]:
+def _sampler(name: str, *attrs: str, traits: Traits) -> Callable[[Callable[..., Any]], Any]:
     """Declares a sampler with further attributes."""
     return op(
         name,
@@ -58,8 +59,7 @@ def _sampler(name: str, *attrs: str, **kind: Any) -> Callable[[Callable[..., Any
         "sampled_expected_count: float",
         attrs=", ".join([_ATTRS, *attrs, _SEEDS]),
         shape=_sampler_shape,
-        runs_on="host",
-        **kind,
+        traits=HOST | traits,
     )
 
 
@@ -80,7 +80,7 @@ def _range_op(name: str, distribution: Callable[..., tuple[Draws, Probability]])
         draws, probability = distribution(Words(rng), range_max, num_sampled)
         return sample(true_classes, num_sampled, unique, draws, probability)
 
-    return _sampler(name, "range_max: int >= 1", random=_sampler_blocks)(kernel)
+    return _sampler(name, "range_max: int >= 1", traits=draws(_sampler_blocks))(kernel)
 
 
 uniform_candidate_sampler_ = _range_op("UniformCandidateSampler", uniform)
@@ -112,14 +112,14 @@ def _unigram_op(name: str) -> Any:
             np.add.at(counts, true_classes.reshape(-1), 1)
         return result
 
-    return _sampler(name, "range_max: int >= 1", stateful=True)(kernel)
+    return _sampler(name, "range_max: int >= 1", traits=STATEFUL)(kernel)
 
 
 learned_unigram_candidate_sampler_ = _unigram_op("LearnedUnigramCandidateSampler")
 thread_unsafe_unigram_candidate_sampler_ = _unigram_op("ThreadUnsafeUnigramCandidateSampler")
 
 
-@_sampler("AllCandidateSampler", stateful=True)
+@_sampler("AllCandidateSampler", traits=STATEFUL)
 def all_candidate_sampler_(
     xp: Any, true_classes: np.ndarray, *, num_true: int, num_sampled: int
 ) -> Sampled:
@@ -133,7 +133,7 @@ def all_candidate_sampler_(
     'range_max: int >= 1, vocab_file: string = "", distortion: float = 1.0,'
     " num_reserved_ids: int = 0, num_shards: int >= 1 = 1, shard: int >= 0 = 0,"
     " unigrams: list(float) = []",
-    stateful=True,
+    traits=STATEFUL,
 )
 def fixed_unigram_candidate_sampler_(
     xp: Any,
@@ -195,7 +195,7 @@ def _hits_shape(c: s.ShapeContext) -> list[s.Dims]:
     outputs="indices: int32, ids: int64, weights: float",
     attrs=f"num_true: int, {_SEEDS}",
     shape=_hits_shape,
-    runs_on="host",
+    traits=HOST,
 )
 def compute_accidental_hits_(
     xp: Any, true_classes: np.ndarray, sampled_candidates: np.ndarray, *, num_true: int

@@ -16,6 +16,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import DEPRECATED, XLA, costs
 from weft.ops.array.array import invalid, shape
 from weft.ops.kit.shared import taking_attrs
 from weft.ops.nn import conv_lowering
@@ -302,7 +303,7 @@ def _declare(
     for i, (compute, inputs, more, static) in enumerate(computed):
         declare = op(
             names[i], inputs=inputs, outputs="output: T", attrs=attrs + more, shape=rules[i],
-            static=static, xla=True, flops=flops[i],
+            static=static, traits=XLA | costs(flops[i]),
         )  # fmt: skip
         kernel = partial(compute, kind, (shown or names)[i])
         ops.append(declare(taking_attrs(kernel, used)))
@@ -405,9 +406,7 @@ def _declare_first_version(
         attrs="T: {half, float, double}, strides: list(int) >= 5,"
         ' padding: {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1, 1]',
         shape=_shaped_like(sized, 5),
-        xla=True,
-        flops=flops,
-        deprecated=True,
+        traits=XLA | costs(flops) | DEPRECATED,
     )(taking_attrs(by_tensor, ("strides", "padding", "dilations")))
 
 

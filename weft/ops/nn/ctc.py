@@ -15,6 +15,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 
 Array = np.ndarray
@@ -36,7 +37,7 @@ def _loss_dims(c: ShapeContext) -> list[Dims]:
     attrs="preprocess_collapse_repeated: bool = false, ctc_merge_repeated: bool = true,"
     " ignore_longer_outputs_than_inputs: bool = false, T: {float, double} = float",
     shape=_loss_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def ctc_loss_(
     xp: Any, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array, *,

@@ -14,6 +14,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 
@@ -59,8 +60,7 @@ def _sparse(paths: Sequence[Path]) -> tuple[Array, Array, Array]:
     " log_probability: T",
     attrs="merge_repeated: bool = false, T: {float, double} = float",
     shape=_decoded_dims,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def ctc_greedy_decoder_(
     xp: Any, inputs: Array, sequence_length: Array, *, merge_repeated: bool
@@ -85,8 +85,7 @@ def ctc_greedy_decoder_(
     attrs="beam_width: int >= 1, top_paths: int >= 1, merge_repeated: bool = true,"
     " T: {float, double} = float",
     shape=_decoded_dims,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def ctc_beam_search_decoder_(
     xp: Any, inputs: Array, sequence_length: Array, *, beam_width: int, top_paths: int,

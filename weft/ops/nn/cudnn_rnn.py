@@ -12,6 +12,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, STATEFUL, XLA
 from weft.ops.kit.shared import taking_attrs
 from weft.ops.nn.cudnn_layers import Layers, run
 
@@ -87,7 +88,7 @@ def _rnn_op(name: str, outputs: str = "", lengths: str = "") -> OpDef:
         name, inputs=f"input: T, input_h: T, input_c: T, params: T{lengths}",
         outputs=f"output: T, output_h: T, output_c: T, reserve_space: T{outputs}",
         attrs=f"{_T}, {_KIND}{before}, is_training: bool = true{after}",
-        shape=_shapes, stateful=True, xla=True,
+        shape=_shapes, traits=XLA | STATEFUL,
     )(taking_attrs(compute, [*names, *(_V3_NAMES if lengths else ())]))  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def _backward_op(name: str, reserved: str = "", lengths: str = "") -> OpDef:
         f" reserve_space: T{reserved}",
         outputs="input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T",
         attrs=f"{_T}, {_KIND}{more}", shape=lambda c: [c.dims(i) for i in range(4)],
-        stateful=True, xla=True,
+        traits=XLA | STATEFUL,
     )(taking_attrs(compute, [*_NAMES, *(_V3_NAMES if lengths else ())]))  # fmt: skip
 
 
@@ -161,7 +162,6 @@ for _version, _definition in (("", cudnn_rnn_), ("V2", cudnn_rnn_v2_), ("V3", cu
 # ---- weights -------------------------------------------------------------------------------------
 
 _SIZES = "num_layers: int32, num_units: int32, input_size: int32"
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _described(ctx: Any, num_layers: Any, num_units: Any, input_size: Any) -> Layers:
@@ -170,7 +170,8 @@ def _described(ctx: Any, num_layers: Any, num_units: Any, input_size: Any) -> La
 
 @op(
     "CudnnRNNParamsSize", inputs=_SIZES, outputs="params_size: S",
-    attrs=f"{_T}, S: {{int32, int64}}, {_KIND}, num_proj: int = 0", shape=lambda c: (1,), **_HOST,
+    attrs=f"{_T}, S: {{int32, int64}}, {_KIND}, num_proj: int = 0", shape=lambda c: (1,),
+    traits=HOST,
 )  # fmt: skip
 def cudnn_rnn_params_size_(
     xp: Any, ctx: Any, num_layers: Any, num_units: Any, input_size: Any, *, S: DType
@@ -192,7 +193,7 @@ def _weights_ops(version: str, counts: tuple[str, str], attrs: str) -> None:
     @op(
         f"CudnnRNNParamsToCanonical{version}", inputs=f"{_SIZES}, params: T",
         outputs=f"weights: {weights} * T, biases: {biases} * T", attrs=kind, shape=part_shapes,
-        **_HOST,
+        traits=HOST,
     )  # fmt: skip
     def to_canonical(
         xp: Any, ctx: Any, num_layers: Any, num_units: Any, input_size: Any, params: Any
@@ -204,7 +205,7 @@ def _weights_ops(version: str, counts: tuple[str, str], attrs: str) -> None:
     @op(
         f"CudnnRNNCanonicalToParams{version}",
         inputs=f"{_SIZES}, weights: {weights} * T, biases: {biases} * T", outputs="params: T",
-        attrs=kind, shape=s.vector, **_HOST,
+        attrs=kind, shape=s.vector, traits=HOST,
     )  # fmt: skip
     def to_params(
         xp: Any, ctx: Any, num_layers: Any, num_units: Any, input_size: Any, weights: list[Any],

@@ -11,6 +11,7 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit import philox
 from weft.ops.kit.shared import invalid
 
@@ -24,12 +25,12 @@ _POOL: dict[str, Any] = {
     "attrs": "pooling_ratio: list(float) >= 4, pseudo_random: bool = false,"
     " overlapping: bool = false, deterministic: bool = false, seed: int = 0, seed2: int = 0,"
     " T: {float, double, int32, int64}",
-    "runs_on": "host",
+    "traits": HOST,
 }
 _GRAD: dict[str, Any] = {
     "outputs": "output: T",
     "attrs": "overlapping: bool = false, T: {float, double, int32, int64}",
-    "runs_on": "host",
+    "traits": HOST,
 }
 
 

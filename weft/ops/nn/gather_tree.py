@@ -10,6 +10,7 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op
+from weft.graph.traits import HOST
 
 Array = Any
 
@@ -29,7 +30,7 @@ def _shape(c: s.ShapeContext) -> s.Dims:
     outputs="beams: T",
     attrs="T: {int32}",
     shape=_shape,
-    runs_on="host",
+    traits=HOST,
 )
 def gather_tree_(
     xp: Any, step_ids: Array, parent_ids: Array, max_sequence_lengths: Array, end_token: Array

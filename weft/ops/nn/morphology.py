@@ -9,6 +9,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import XLA
 from weft.ops.array.array import invalid
 from weft.ops.nn.pool_windows import first_largest
 from weft.ops.nn.window_shapes import window_dims
@@ -65,7 +66,7 @@ def _raised(input: Array, filter: Array, window: Window) -> list[Array]:
     outputs="output: T",
     attrs=_ATTRS,
     shape=_dilated,
-    xla=True,
+    traits=XLA,
 )
 def dilation2d_(
     xp: Any, input: Array, filter: Array, *, strides: list[int], rates: list[int], padding: str
@@ -128,7 +129,7 @@ def _declare_gradient(name: str, output: str, of: int, compute: Callable[..., Ar
         outputs=f"{output}: T",
         attrs=_ATTRS,
         shape=lambda c: c.dims(of),
-        xla=True,
+        traits=XLA,
     )(kernel)
 
 

@@ -11,6 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import XLA, costs
 from weft.ops.nn.pool_nodes import gradient_of, pool_flops, pooled
 from weft.ops.nn.pool_windows import first_largest, lowest, spatial_windows
 from weft.ops.nn.windows import taps
@@ -34,8 +35,7 @@ def _with_positions(c: ShapeContext) -> list[Dims]:
     outputs="output: T, argmax: Targmax",
     attrs=_ARGMAX_ATTRS % " = int64",
     shape=_with_positions,
-    xla=True,
-    flops=pool_flops,
+    traits=XLA | costs(pool_flops),
 )
 def max_pool_with_argmax_(
     xp: Any,
@@ -90,7 +90,7 @@ def _flat_positions(xp: Any, argmax: Array, input: Array, include_batch: bool) -
     outputs="output: T",
     attrs=_ARGMAX_ATTRS % "",
     shape=gradient_of(4),
-    flops=pool_flops,
+    traits=costs(pool_flops),
 )
 def max_pool_grad_with_argmax_(
     xp: Any, input: Array, grad: Array, argmax: Array, *, include_batch_in_index: bool

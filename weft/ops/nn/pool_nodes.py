@@ -16,6 +16,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import XLA, costs
 from weft.ops.array.array import invalid, shape, zeros
 from weft.ops.kit.shared import taking_attrs
 from weft.ops.nn.pool_windows import (
@@ -262,7 +263,7 @@ def _declare(
         kernel = taking_attrs(kernel, _SIZES)
     declare = op(
         name, inputs=inputs, outputs="output: T", attrs=attrs, shape=shape, static=static,
-        xla=True, flops=pool_flops,
+        traits=XLA | costs(pool_flops),
     )  # fmt: skip
     return declare(kernel)
 

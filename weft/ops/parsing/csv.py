@@ -13,6 +13,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import flat, strings
 from weft.ops.strings.numbers import numbers, type_name
@@ -110,7 +111,7 @@ def _shapes(c: ShapeContext) -> list[Dims]:
     ' field_delim: string = ",", use_quote_delim: bool = true, na_value: string = "",'
     " select_cols: list(int) = []",
     shape=_shapes,
-    runs_on="host",
+    traits=HOST,
 )
 def decode_csv_(
     xp: Any, records: Any, record_defaults: list[Any], *, OUT_TYPE: list[DType], field_delim: str,

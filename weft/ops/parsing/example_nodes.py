@@ -11,6 +11,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid, positions
 from weft.ops.kit.string_arrays import string
 from weft.ops.strings.example_wire import Fail, column, single, split, type_name
@@ -221,7 +222,7 @@ def _text(values: list[Any]) -> list[str]:
     attrs=f"Nsparse: int >= 0, Ndense: int >= 0, sparse_types: list({_TYPES}) >= 0,"
     f" Tdense: list({_TYPES}) >= 0, dense_shapes: list(shape) >= 0",
     shape=_batch_shapes,
-    runs_on="host",
+    traits=HOST,
 )
 def parse_example_(
     xp: Any, serialized: Any, names: Any, sparse_keys: Any, dense_keys: Any, dense_defaults: Any,
@@ -270,7 +271,7 @@ def _single_shapes(c: ShapeContext) -> list[Dims]:
     f" sparse_types: list({_TYPES}) >= 0, Tdense: list({_TYPES}) >= 0,"
     " dense_shapes: list(shape) >= 0",
     shape=_single_shapes,
-    runs_on="host",
+    traits=HOST,
 )
 def parse_single_example_(
     xp: Any, serialized: Any, dense_defaults: Any, *, sparse_keys: Any, dense_keys: Any,

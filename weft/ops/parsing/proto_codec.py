@@ -11,6 +11,7 @@ from weft.core.errors import DataLossError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import invalid
 from weft.ops.parsing.proto_fields import (
     Field,
@@ -58,7 +59,7 @@ def _binary(data: bytes, source: str, message_type: str, is_text: bool) -> bytes
     attrs="message_type: string, field_names: list(string), output_types: list(type) >= 0,"
     ' descriptor_source: string = "local://", message_format: string = "binary",'
     " sanitize: bool = false",
-    shape=_decoded_shape, runs_on="host", differentiable=False,
+    shape=_decoded_shape, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def decode_proto_v2_(
     xp: Any, bytes: Any, *, message_type: str, field_names: list[str], output_types: list[DType],
@@ -111,7 +112,7 @@ def _encoded_shape(c: ShapeContext) -> Dims:
     "EncodeProto", inputs="sizes: int32, values: list(Tinput_types)", outputs="bytes: string",
     attrs="field_names: list(string), message_type: string,"
     ' descriptor_source: string = "local://", Tinput_types: list(type) >= 1',
-    shape=_encoded_shape, runs_on="host", differentiable=False,
+    shape=_encoded_shape, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def encode_proto_(
     xp: Any, sizes: Array, values: list[Array], *, field_names: list[str], message_type: str,

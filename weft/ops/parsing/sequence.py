@@ -14,6 +14,7 @@ from weft.graph import shape_fn as s
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import as_array, blank, invalid, positions
 from weft.ops.kit.string_arrays import string
 from weft.ops.parsing.example_nodes import padded
@@ -209,7 +210,7 @@ _OUTPUTS = (
     outputs=_OUTPUTS,
     attrs=_COUNTS,
     shape=_single_shapes,
-    runs_on="host",
+    traits=HOST,
 )
 def parse_single_sequence_example_(
     xp: Any, serialized: Any, feature_list_dense_missing_assumed_empty: Any,
@@ -269,7 +270,7 @@ def _columns(sparse: list[tuple[Any, Any, Any]]) -> list[Any]:
     " feature_list_sparse_keys: list(string) >= 0, feature_list_dense_keys: list(string) >= 0, "
     + _COUNTS,
     shape=lambda c: _shapes(c, s.with_rank(c.dims(0), 1), True),
-    runs_on="host",
+    traits=HOST,
 )
 def parse_sequence_example_(
     xp: Any, serialized: Any, debug_name: Any, context_dense_defaults: Any,

@@ -15,6 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.quantized.levels import (
     QUANTIZED,
@@ -60,7 +61,7 @@ _FACTORS = f"T1: {QUANTIZED}, T2: {QUANTIZED}, Toutput: {QUANTIZED} = qint32"
     outputs="out: Toutput, min_out: float, max_out: float",
     attrs=f"{_FACTORS}, transpose_a: bool = false, transpose_b: bool = false,"
     f" Tactivation: {QUANTIZED} = quint8",
-    shape=_product_shape, runs_on="host",
+    shape=_product_shape, traits=HOST,
 )  # fmt: skip
 def quantized_mat_mul_(
     xp: Any, a: Any, b: Any, min_a: Any, max_a: Any, min_b: Any, max_b: Any, *, T1: DType,
@@ -85,7 +86,7 @@ def quantized_mat_mul_(
     "QuantizedMul",
     inputs="x: T1, y: T2, min_x: float, max_x: float, min_y: float, max_y: float",
     outputs="z: Toutput, min_z: float, max_z: float", attrs=_FACTORS,
-    shape=_broadcast_and_range, runs_on="host",
+    shape=_broadcast_and_range, traits=HOST,
 )  # fmt: skip
 def quantized_mul_(
     xp: Any, x: Any, y: Any, min_x: Any, max_x: Any, min_y: Any, max_y: Any, *, T1: DType,
@@ -118,7 +119,7 @@ def _sum(x: Any, y: Any, kinds: tuple[DType, DType, DType], ranges: list[Range],
     "QuantizedAdd",
     inputs="x: T1, y: T2, min_x: float, max_x: float, min_y: float, max_y: float",
     outputs="z: Toutput, min_z: float, max_z: float", attrs=_FACTORS,
-    shape=_broadcast_and_range, runs_on="host",
+    shape=_broadcast_and_range, traits=HOST,
 )  # fmt: skip
 def quantized_add_(
     xp: Any, x: Any, y: Any, min_x: Any, max_x: Any, min_y: Any, max_y: Any, *, T1: DType,
@@ -135,7 +136,7 @@ def quantized_add_(
     " max_bias: float",
     outputs="output: out_type, min_out: float, max_out: float",
     attrs=f"T1: {QUANTIZED}, T2: {QUANTIZED}, out_type: {QUANTIZED}",
-    shape=_first_and_range, runs_on="host",
+    shape=_first_and_range, traits=HOST,
 )  # fmt: skip
 def quantized_bias_add_(
     xp: Any, input: Any, bias: Any, min_input: Any, max_input: Any, min_bias: Any, max_bias: Any,
@@ -170,7 +171,7 @@ def _limited(x: Any, T: DType, out: DType, bounds: Range, top: Any) -> list[Any]
 
 
 @op("QuantizedRelu", inputs=_FEATURES, outputs=_ACTIVATIONS, attrs=_LIMITED,
-    shape=_first_and_range, runs_on="host")  # fmt: skip
+    shape=_first_and_range, traits=HOST)  # fmt: skip
 def quantized_relu_(
     xp: Any, features: Any, min_features: Any, max_features: Any, *, Tinput: DType, out_type: DType
 ) -> Any:
@@ -178,7 +179,7 @@ def quantized_relu_(
 
 
 @op("QuantizedRelu6", inputs=_FEATURES, outputs=_ACTIVATIONS, attrs=_LIMITED,
-    shape=_first_and_range, runs_on="host")  # fmt: skip
+    shape=_first_and_range, traits=HOST)  # fmt: skip
 def quantized_relu6_(
     xp: Any, features: Any, min_features: Any, max_features: Any, *, Tinput: DType, out_type: DType
 ) -> Any:
@@ -187,7 +188,7 @@ def quantized_relu6_(
 
 @op("QuantizedReluX",
     inputs="features: Tinput, max_value: float, min_features: float, max_features: float",
-    outputs=_ACTIVATIONS, attrs=_LIMITED, shape=_first_and_range, runs_on="host",
+    outputs=_ACTIVATIONS, attrs=_LIMITED, shape=_first_and_range, traits=HOST,
 )  # fmt: skip
 def quantized_relu_x_(
     xp: Any, features: Any, max_value: Any, min_features: Any, max_features: Any, *,
@@ -211,7 +212,7 @@ def _used_range(x: Any, T: DType, bounds: Range) -> Range:
 
 
 @op("QuantizeDownAndShrinkRange", inputs=_ONE, outputs=_NEW, attrs=_TWO_TYPES,
-    shape=_first_and_range, runs_on="host")  # fmt: skip
+    shape=_first_and_range, traits=HOST)  # fmt: skip
 def quantize_down_and_shrink_range_(
     xp: Any, input: Any, input_min: Any, input_max: Any, *, Tinput: DType, out_type: DType
 ) -> Any:
@@ -221,7 +222,7 @@ def quantize_down_and_shrink_range_(
 
 
 @op("RequantizationRange", inputs=_ONE, outputs="output_min: float, output_max: float",
-    attrs=f"Tinput: {QUANTIZED}", shape=lambda c: [(), ()], runs_on="host",
+    attrs=f"Tinput: {QUANTIZED}", shape=lambda c: [(), ()], traits=HOST,
 )  # fmt: skip
 def requantization_range_(
     xp: Any, input: Any, input_min: Any, input_max: Any, *, Tinput: DType
@@ -231,7 +232,7 @@ def requantization_range_(
 
 @op("Requantize",
     inputs=f"{_ONE}, requested_output_min: float, requested_output_max: float", outputs=_NEW,
-    attrs=_TWO_TYPES, shape=_first_and_range, runs_on="host")  # fmt: skip
+    attrs=_TWO_TYPES, shape=_first_and_range, traits=HOST)  # fmt: skip
 def requantize_(
     xp: Any, input: Any, input_min: Any, input_max: Any, requested_output_min: Any,
     requested_output_max: Any, *, Tinput: DType, out_type: DType,
@@ -260,7 +261,7 @@ def _reshaped_and_range(c: ShapeContext) -> list[Dims]:
 @op("QuantizedReshape", inputs="tensor: T, shape: Tshape, input_min: float, input_max: float",
     outputs="output: T, output_min: float, output_max: float",
     attrs="T: type, Tshape: indextype = int32",
-    shape=_reshaped_and_range, runs_on="host")  # fmt: skip
+    shape=_reshaped_and_range, traits=HOST)  # fmt: skip
 def quantized_reshape_(xp: Any, tensor: Any, shape: Any, input_min: Any, input_max: Any) -> Any:
     return [np.reshape(tensor, tuple(shape.tolist())), np.asarray(input_min), np.asarray(input_max)]
 
@@ -278,7 +279,7 @@ def _joined_shape(c: ShapeContext) -> list[Dims]:
 
 @op("QuantizedConcat", inputs="concat_dim: int32, values: N * T, input_mins: N * float,"
     " input_maxes: N * float", outputs="output: T, output_min: float, output_max: float",
-    attrs="N: int >= 2, T: type", shape=_joined_shape, runs_on="host",
+    attrs="N: int >= 2, T: type", shape=_joined_shape, traits=HOST,
 )  # fmt: skip
 def quantized_concat_(
     xp: Any, concat_dim: Any, values: list[Any], input_mins: list[Any], input_maxes: list[Any], *,

@@ -11,12 +11,12 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.image.sizes import checked_size, resized
 from weft.ops.kit.shared import invalid
 from weft.ops.quantized.levels import QUANTIZED, ends, f32, quantized, real, with_range
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _cut(a: Any, b: Any) -> Any:
@@ -49,7 +49,7 @@ def _normalized_shape(c: ShapeContext) -> list[Dims]:
     outputs="result: out_type, result_min: float, result_max: float",
     attrs=f"Tinput: {QUANTIZED}, out_type: {QUANTIZED}, variance_epsilon: float,"
     " scale_after_normalization: bool",
-    shape=_normalized_shape, **_HOST,
+    shape=_normalized_shape, traits=HOST,
 )  # fmt: skip
 def quantized_batch_norm_(
     xp: Any, t: Any, t_min: Any, t_max: Any, m: Any, m_min: Any, m_max: Any, v: Any, v_min: Any,
@@ -91,7 +91,7 @@ def _check_channels(image: Array, **given: Array) -> None:
     outputs="y: T, y_min: float, y_max: float",
     attrs=f"T: {QUANTIZED}, output_range_given: bool = false, given_y_min: float = 0,"
     " given_y_max: float = 0, variance_epsilon: float = 1e-05, min_separation: float = 0.001",
-    shape=_image_and_range, **_HOST,
+    shape=_image_and_range, traits=HOST,
 )  # fmt: skip
 def quantized_instance_norm_(
     xp: Any, x: Any, x_min: Any, x_max: Any, *, T: DType, output_range_given: bool,
@@ -171,7 +171,7 @@ def _mixed_floats(corners: Any, along: Array, down: Array) -> Array:
     outputs="resized_images: T, out_min: float, out_max: float",
     attrs="T: {quint8, qint32, float}, align_corners: bool = false,"
     " half_pixel_centers: bool = false",
-    shape=lambda c: [resized(c), (), ()], **_HOST,
+    shape=lambda c: [resized(c), (), ()], traits=HOST,
 )  # fmt: skip
 def quantized_resize_bilinear_(
     xp: Any, images: Any, size: Any, min: Any, max: Any, *, T: DType, align_corners: bool,

@@ -13,6 +13,7 @@ from weft.graph.op_def import op
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import DEPRECATED
 from weft.ops.array.array import invalid
 from weft.ops.kit.shared import taking_attrs
 from weft.ops.kit.value_checks import must_hold
@@ -90,7 +91,7 @@ quantize_and_dequantize_ = op(
     attrs="signed_input: bool = true, num_bits: int = 8, range_given: bool = false,"
     " input_min: float = 0, input_max: float = 0, T: floattype",
     shape=s.unchanged,
-    deprecated=True,
+    traits=DEPRECATED,
 )(
     taking_attrs(
         _through_bits, ("signed_input", "num_bits", "range_given", "input_min", "input_max")

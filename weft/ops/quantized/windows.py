@@ -11,6 +11,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.nn.window_shapes import conv_window
 from weft.ops.nn.windows import Window, padded_size, window_of
@@ -60,7 +61,7 @@ def _taps(x: Any, window: Window, fill: Any) -> list[Any]:
     attrs=f"Tinput: {QUANTIZED}, Tfilter: {QUANTIZED}, out_type: {QUANTIZED} = qint32,"
     " strides: list(int),"
     ' padding: {"SAME", "VALID"}, dilations: list(int) = [1, 1, 1, 1]',
-    shape=_conv_shape, runs_on="host",
+    shape=_conv_shape, traits=HOST,
 )  # fmt: skip
 def quantized_conv2d_(
     xp: Any, input: Any, filter: Any, min_input: Any, max_input: Any, min_filter: Any,
@@ -93,7 +94,7 @@ def _pool_taps(x: Any, ksize: list[int], strides: list[int], padding: str, fill:
 
 
 @op("QuantizedAvgPool", inputs="input: T, min_input: float, max_input: float", outputs=_POOLED,
-    attrs=_POOL, shape=_pool_shape, runs_on="host")  # fmt: skip
+    attrs=_POOL, shape=_pool_shape, traits=HOST)  # fmt: skip
 def quantized_avg_pool_(
     xp: Any, input: Any, min_input: Any, max_input: Any, *, T: DType, ksize: list[int],
     strides: list[int], padding: str,
@@ -106,7 +107,7 @@ def quantized_avg_pool_(
 
 
 @op("QuantizedMaxPool", inputs="input: T, min_input: float, max_input: float", outputs=_POOLED,
-    attrs=_POOL, shape=_pool_shape, runs_on="host")  # fmt: skip
+    attrs=_POOL, shape=_pool_shape, traits=HOST)  # fmt: skip
 def quantized_max_pool_(
     xp: Any, input: Any, min_input: Any, max_input: Any, *, T: DType, ksize: list[int],
     strides: list[int], padding: str,

@@ -16,6 +16,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.math.casts import cast
 from weft.ops.queues.accumulator_objects import Accumulator, SparseAccumulator, check_type
@@ -24,7 +25,6 @@ _ATTRS = (
     'dtype: numbertype, shape: shape, container: string = "", shared_name: string = "",'
     ' reduction_type: {"MEAN", "SUM"} = "MEAN"'
 )
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _scalar_step(c: ShapeContext) -> Any:
@@ -55,25 +55,25 @@ def _handle(kind: type[Accumulator]) -> Callable[..., Accumulator]:
 def _declare(name: str, handle: str, prefix: str) -> None:
     """The operations on dense accumulators, for one way to pass the accumulator."""
     outputs = f"handle: {handle}"
-    op(name, outputs=outputs, attrs=_ATTRS, shape=_pair, **_HOST)(_handle(Accumulator))
+    op(name, outputs=outputs, attrs=_ATTRS, shape=_pair, traits=HOST_STATE)(_handle(Accumulator))
 
     @op(
         f"{prefix}NumAccumulated", inputs=f"handle: {handle}", outputs="num_accumulated: int32",
-        shape=s.scalar, **_HOST,
+        shape=s.scalar, traits=HOST_STATE,
     )  # fmt: skip
     def num_accumulated(xp: Any, ctx: Any, handle: Accumulator) -> Any:
         return np.array(handle.count, np.int32)
 
     @op(
         f"{prefix}SetGlobalStep", inputs=f"handle: {handle}, new_global_step: int64",
-        shape=_scalar_step, **_HOST,
+        shape=_scalar_step, traits=HOST_STATE,
     )  # fmt: skip
     def set_global_step(xp: Any, ctx: Any, handle: Accumulator, new_global_step: Any) -> None:
         handle.set_global_step(new_global_step)
 
     @op(
         f"{prefix}ApplyGradient", inputs=f"handle: {handle}, local_step: int64, gradient: dtype",
-        attrs="dtype: numbertype", shape=_scalar_step, **_HOST,
+        attrs="dtype: numbertype", shape=_scalar_step, traits=HOST_STATE,
     )  # fmt: skip
     def apply(
         xp: Any, ctx: Any, handle: Accumulator, local_step: Any, gradient: Any, *, dtype: DType
@@ -83,8 +83,8 @@ def _declare(name: str, handle: str, prefix: str) -> None:
 
     @op(
         f"{prefix}TakeGradient", inputs=f"handle: {handle}, num_required: int32",
-        outputs="average: dtype", attrs="dtype: numbertype", shape=_scalar_step, blocking=True,
-        **_HOST,
+        outputs="average: dtype", attrs="dtype: numbertype", shape=_scalar_step,
+        traits=HOST_STATE | BLOCKING,
     )  # fmt: skip
     def take(xp: Any, ctx: Any, handle: Accumulator, num_required: Any, *, dtype: DType) -> Any:
         check_type(handle, dtype)
@@ -97,7 +97,7 @@ _declare("ResourceConditionalAccumulator", "resource", "ResourceAccumulator")
 
 op(
     "SparseConditionalAccumulator", outputs="handle: ref(string)", attrs=_ATTRS, shape=_pair,
-    **_HOST,
+    traits=HOST_STATE,
 )(_handle(SparseAccumulator))  # fmt: skip
 
 
@@ -105,7 +105,7 @@ op(
     "SparseAccumulatorApplyGradient",
     inputs="handle: ref(string), local_step: int64, gradient_indices: int64,"
     " gradient_values: dtype, gradient_shape: int64",
-    attrs="dtype: numbertype, has_known_shape: bool", shape=_scalar_step, **_HOST,
+    attrs="dtype: numbertype, has_known_shape: bool", shape=_scalar_step, traits=HOST_STATE,
 )  # fmt: skip
 def sparse_accumulator_apply_gradient(
     xp: Any, ctx: Any, handle: SparseAccumulator, local_step: Any, gradient_indices: Any,
@@ -119,7 +119,7 @@ def sparse_accumulator_apply_gradient(
 @op(
     "SparseAccumulatorTakeGradient", inputs="handle: ref(string), num_required: int32",
     outputs="indices: int64, values: dtype, shape: int64", attrs="dtype: numbertype",
-    shape=_scalar_step, blocking=True, **_HOST,
+    shape=_scalar_step, traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def sparse_accumulator_take_gradient(
     xp: Any, ctx: Any, handle: SparseAccumulator, num_required: Any, *, dtype: DType

@@ -16,6 +16,7 @@ from weft.graph.constant_value import constant_value
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims
 from weft.graph.tensor import Tensor
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_kinds import HeapQueue
@@ -127,7 +128,6 @@ def _each(values: Any) -> list[Any]:
     return rows(values) if values.ndim else [packed(values)]
 
 
-_HOST: dict[str, Any] = dict(runs_on="host", stateful=True)
 _HANDLE = "handle: ref(string)"
 
 
@@ -135,7 +135,7 @@ _HANDLE = "handle: ref(string)"
     "Barrier", outputs=_HANDLE,
     attrs="component_types: list(type) >= 1, shapes: list(shape) >= 0 = [], capacity: int = -1,"
     ' container: string = "", shared_name: string = ""',
-    shape=lambda c: (2,), **_HOST,
+    shape=lambda c: (2,), traits=HOST_STATE,
 )  # fmt: skip
 def barrier(
     xp: Any, ctx: Any, *, component_types: Any, shapes: Any, capacity: int, container: str,
@@ -166,7 +166,7 @@ def barrier(
 
 @op(
     "BarrierInsertMany", inputs=f"{_HANDLE}, keys: string, values: T",
-    attrs="T: type, component_index: int", shape=s.none, **_HOST,
+    attrs="T: type, component_index: int", shape=s.none, traits=HOST_STATE,
 )  # fmt: skip
 def barrier_insert_many(
     xp: Any, ctx: Any, handle: BarrierObject, keys: Any, values: Any, *, T: DType,
@@ -191,7 +191,7 @@ def barrier_insert_many(
     outputs="indices: int64, keys: string, values: component_types",
     attrs="component_types: list(type) >= 1, allow_small_batch: bool = false,"
     " wait_for_incomplete: bool = false, timeout_ms: int = -1",
-    shape=s.unknown, blocking=True, **_HOST,
+    shape=s.unknown, traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def barrier_take_many(
     xp: Any, ctx: Any, handle: BarrierObject, num_elements: Any, *, component_types: Any,
@@ -212,7 +212,7 @@ def barrier_take_many(
 
 @op(
     "BarrierClose", inputs=_HANDLE, attrs="cancel_pending_enqueues: bool = false", shape=s.none,
-    **_HOST,
+    traits=HOST_STATE,
 )  # fmt: skip
 def barrier_close(
     xp: Any, ctx: Any, handle: BarrierObject, *, cancel_pending_enqueues: bool
@@ -220,12 +220,18 @@ def barrier_close(
     handle.close(cancel_pending_enqueues)
 
 
-@op("BarrierReadySize", inputs=_HANDLE, outputs="size: int32", shape=s.scalar, **_HOST)
+@op("BarrierReadySize", inputs=_HANDLE, outputs="size: int32", shape=s.scalar, traits=HOST_STATE)
 def barrier_ready_size(xp: Any, ctx: Any, handle: BarrierObject) -> Any:
     return np.array(handle.ready.size(), np.int32)
 
 
-@op("BarrierIncompleteSize", inputs=_HANDLE, outputs="size: int32", shape=s.scalar, **_HOST)
+@op(
+    "BarrierIncompleteSize",
+    inputs=_HANDLE,
+    outputs="size: int32",
+    shape=s.scalar,
+    traits=HOST_STATE,
+)
 def barrier_incomplete_size(xp: Any, ctx: Any, handle: BarrierObject) -> Any:
     return np.array(len(handle.incomplete), np.int32)
 

@@ -15,6 +15,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import BLOCKING, HOST
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.batching_objects import (
@@ -27,7 +28,7 @@ from weft.ops.queues.batching_objects import (
     split_outputs,
 )
 
-_HOST: dict[str, Any] = dict(runs_on="host", blocking=True)
+_HOST = HOST | BLOCKING
 _SHARED = 'container: string = "", shared_name: string = ""'
 _SIZES = "max_enqueued_batches: int = 10, %sallowed_batch_sizes: list(int) = []"
 _keys = itertools.count(1)
@@ -80,7 +81,7 @@ def _hand_out(tasks: list[Task], options: Options) -> None:
     attrs="num_batch_threads: int, max_batch_size: int,"
     f" {_SIZES % 'batch_timeout_micros: int, '}, grad_timeout_micros: int, {_SHARED},"
     ' batching_queue: string = "", T: list(type) >= 1',
-    shape=_batch_shape, **_HOST,
+    shape=_batch_shape, traits=_HOST,
 )  # fmt: skip
 def batch_(xp: Any, ctx: Any, in_tensors: list[Any], *, batching_queue: str) -> Any:
     attrs = ctx.node.attrs
@@ -102,7 +103,7 @@ def _(op: Operation, *grads: Any) -> list[Any]:
 @op(
     "Unbatch", inputs="batched_tensor: T, batch_index: int64, id: int64",
     outputs="unbatched_tensor: T", attrs=f"timeout_micros: int, {_SHARED}, T: type",
-    shape=lambda c: _rows_unknown(c.dims(0)), **_HOST,
+    shape=lambda c: _rows_unknown(c.dims(0)), traits=_HOST,
 )  # fmt: skip
 def unbatch_(
     xp: Any, ctx: Any, batched_tensor: Any, batch_index: Any, id: Any, *, timeout_micros: int
@@ -137,7 +138,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
 @op(
     "UnbatchGrad", inputs="original_input: T, batch_index: int64, grad: T, id: int64",
     outputs="batched_grad: T", attrs=f"{_SHARED}, T: type",
-    shape=lambda c: _rows_unknown(c.dims(2)), **_HOST,
+    shape=lambda c: _rows_unknown(c.dims(2)), traits=_HOST,
 )  # fmt: skip
 def unbatch_grad_(
     xp: Any, ctx: Any, original_input: Any, batch_index: Any, grad: Any, id: Any
@@ -175,7 +176,7 @@ class _Caller:
     attrs="f: func, num_batch_threads: int, max_batch_size: int, batch_timeout_micros: int,"
     f" {_SIZES % ''}, {_SHARED}, batching_queue: string = \"\","
     " Tin: list(type) >= 1, Tcaptured: list(type) >= 0, Tout: list(type) >= 1",
-    shape=s.unknown, **_HOST,
+    shape=s.unknown, traits=_HOST,
 )  # fmt: skip
 def batch_function_(
     xp: Any, ctx: Any, in_tensors: list[Any], captured_tensors: list[Any], *, f: Any,

@@ -15,6 +15,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, register_gradient
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_kinds import HeapQueue, PaddingQueue, ShufflingQueue
@@ -29,7 +30,7 @@ def handle_op(name: str, attrs: str) -> Callable[[Callable[..., Any]], OpDef]:
     """Declares `nameV2`, which makes a resource, and `name`, which makes a reference."""
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
-        common: dict[str, Any] = dict(attrs=attrs, stateful=True, runs_on="host")
+        common: dict[str, Any] = dict(attrs=attrs, traits=HOST_STATE)
         op(name, outputs="handle: ref(string)", shape=lambda c: (2,), **common)(kernel)
         return op(f"{name}V2", outputs="handle: resource", shape=s.scalar, **common)(kernel)
 
@@ -44,8 +45,8 @@ def access_op(
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
         common: dict[str, Any] = dict(
-            outputs=outputs, attrs=attrs, shape=shape, stateful=True, runs_on="host",
-            blocking=blocking,
+            outputs=outputs, attrs=attrs, shape=shape,
+            traits=HOST_STATE | BLOCKING if blocking else HOST_STATE,
         )  # fmt: skip
         op(name, inputs=f"handle: ref(string){inputs}", **common)(kernel)
         return op(f"{name}V2", inputs=f"handle: resource{inputs}", **common)(kernel)
@@ -117,7 +118,7 @@ def priority_queue(
 
 @op(
     "FakeQueue", inputs="resource: resource", outputs="handle: ref(string)",
-    shape=lambda c: (2,), stateful=True, runs_on="host",
+    shape=lambda c: (2,), traits=HOST_STATE,
 )  # fmt: skip
 def fake_queue(xp: Any, resource: Queue) -> Queue:
     return resource

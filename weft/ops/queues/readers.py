@@ -13,6 +13,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import BLOCKING, HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_objects import Queue
@@ -31,7 +32,6 @@ from weft.storage import file_io
 from weft.storage.tf_record import TFRecordOptions
 
 _SHARED = 'container: string = "", shared_name: string = ""'
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _reader_op(name: str, attrs: str = _SHARED, more: str = "") -> Callable[..., OpDef]:
@@ -48,10 +48,12 @@ def _reader_op(name: str, attrs: str = _SHARED, more: str = "") -> Callable[...,
             return reader
 
         old, new = "reader_handle: ref(string)", "reader_handle: resource"
-        op(name, outputs=old, attrs=attrs, shape=lambda c: (2,), differentiable=False, **_HOST)(
+        op(name, outputs=old, attrs=attrs, shape=lambda c: (2,), traits=HOST_STATE | NO_GRADIENT)(
             kernel
         )
-        return op(f"{name}V2", outputs=new, attrs=attrs + more, shape=s.scalar, **_HOST)(kernel)
+        return op(f"{name}V2", outputs=new, attrs=attrs + more, shape=s.scalar, traits=HOST_STATE)(
+            kernel
+        )
 
     return declare
 
@@ -95,8 +97,7 @@ def _(name: str, attrs: dict[str, Any]) -> Reader:
     outputs="reader_handle: ref(string)",
     attrs=_SHARED,
     shape=lambda c: (2,),
-    differentiable=False,
-    **_HOST,
+    traits=HOST_STATE | NO_GRADIENT,
 )
 def lmdb_reader(xp: Any, ctx: Any, *, container: str, shared_name: str) -> Reader:
     reader, _ = find_or_make(
@@ -115,13 +116,12 @@ def _access(
     """Declares `nameV2` and `name`, which take a reader (and a queue)."""
 
     def declare(kernel: Callable[..., Any]) -> OpDef:
-        made = None
+        made, traits = None, HOST_STATE | BLOCKING if takes_queue else HOST_STATE
         for version, handle in (("", "ref(string)"), ("V2", "resource")):
             queue = f", queue_handle: {handle}" if takes_queue else ""
             made = op(
                 name + version, inputs=f"reader_handle: {handle}{queue}{inputs}", outputs=outputs,
-                shape=shape, blocking=takes_queue,
-                differentiable=None if version else False, **_HOST,
+                shape=shape, traits=traits if version else traits | NO_GRADIENT,
             )(kernel)  # fmt: skip
         assert made is not None
         return made
@@ -202,7 +202,7 @@ def _scalars(c: ShapeContext) -> Any:
 
 @op(
     "ReadFile", inputs="filename: string", outputs="contents: string", shape=_scalars,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def read_file(xp: Any, ctx: Any, filename: Any) -> Any:
     """The content of the file `filename`."""
@@ -216,7 +216,7 @@ def _matching_shape(c: ShapeContext) -> Any:
 
 @op(
     "MatchingFiles", inputs="pattern: string", outputs="filenames: string", shape=_matching_shape,
-    runs_on="host",
+    traits=HOST,
 )  # fmt: skip
 def matching_files(xp: Any, ctx: Any, pattern: Any) -> Any:
     """The names of the files that match any of the shell patterns, sorted."""
@@ -229,7 +229,7 @@ def matching_files(xp: Any, ctx: Any, pattern: Any) -> Any:
     return string_vector(sorted(os.fsencode(name) for name in found))
 
 
-@op("WriteFile", inputs="filename: string, contents: string", shape=_scalars, **_HOST)
+@op("WriteFile", inputs="filename: string, contents: string", shape=_scalars, traits=HOST_STATE)
 def write_file(xp: Any, ctx: Any, filename: Any, contents: Any) -> None:
     """Makes the file `filename` with this content, and its directory if need be."""
     name = _name_of(filename)

@@ -13,6 +13,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import colocate_with, get_default_graph, name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
+from weft.graph.traits import BLOCKING, HOST_STATE
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.staging_objects import StagingList, StagingMap
@@ -21,7 +22,6 @@ _LIMITS = "capacity: int >= 0 = 0, memory_limit: int >= 0 = 0, "
 _SHARED = ', container: string = "", shared_name: string = ""'
 _SOME = f"{_LIMITS}dtypes: list(type) >= 1{_SHARED}"
 _ANY = f"{_LIMITS}dtypes: list(type){_SHARED}"
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 
 
 def _area(ctx: Any) -> StagingList:
@@ -32,30 +32,30 @@ def _area(ctx: Any) -> StagingList:
     )  # fmt: skip
 
 
-@op("Stage", inputs="values: dtypes", attrs=_SOME, shape=s.none, blocking=True, **_HOST)
+@op("Stage", inputs="values: dtypes", attrs=_SOME, shape=s.none, traits=HOST_STATE | BLOCKING)
 def stage(xp: Any, ctx: Any, values: list[Any]) -> Any:
     return _area(ctx).put(values)
 
 
-@op("Unstage", outputs="values: dtypes", attrs=_SOME, shape=s.unknown, blocking=True, **_HOST)
+@op("Unstage", outputs="values: dtypes", attrs=_SOME, shape=s.unknown, traits=HOST_STATE | BLOCKING)
 def unstage(xp: Any, ctx: Any) -> Any:
     return _area(ctx).get(len(ctx.node.attrs["dtypes"]))
 
 
 @op(
     "StagePeek", inputs="index: int32", outputs="values: dtypes", attrs=_SOME, shape=s.unknown,
-    blocking=True, **_HOST,
+    traits=HOST_STATE | BLOCKING,
 )  # fmt: skip
 def stage_peek(xp: Any, ctx: Any, index: Any) -> Any:
     return _area(ctx).peek(int(index), len(ctx.node.attrs["dtypes"]))
 
 
-@op("StageSize", outputs="size: int32", attrs=_ANY, shape=s.scalar, **_HOST)
+@op("StageSize", outputs="size: int32", attrs=_ANY, shape=s.scalar, traits=HOST_STATE)
 def stage_size(xp: Any, ctx: Any) -> Any:
     return np.array(len(_area(ctx).items), np.int32)
 
 
-@op("StageClear", attrs=_ANY, shape=s.none, **_HOST)
+@op("StageClear", attrs=_ANY, shape=s.none, traits=HOST_STATE)
 def stage_clear(xp: Any, ctx: Any) -> None:
     _area(ctx).clear()
 
@@ -81,7 +81,7 @@ def _declare_map(prefix: str, ordered: bool) -> None:
     @op(
         f"{prefix}Stage", inputs="key: int64, indices: int32, values: fake_dtypes",
         attrs=f"{_LIMITS}dtypes: list(type), fake_dtypes: list(type) >= 1{_SHARED}", shape=s.none,
-        blocking=True, **_HOST,
+        traits=HOST_STATE | BLOCKING,
     )  # fmt: skip
     def stage(xp: Any, ctx: Any, key: Any, indices: Any, values: list[Any]) -> Any:
         return area(ctx).put(_key(key), indices, values, len(ctx.node.attrs["dtypes"]))
@@ -89,7 +89,7 @@ def _declare_map(prefix: str, ordered: bool) -> None:
     def taker(name: str, take: Callable[[StagingMap, int, Any], Any]) -> None:
         @op(
             name, inputs="key: int64, indices: int32", outputs="values: dtypes", attrs=_SOME,
-            shape=s.unknown, blocking=True, **_HOST,
+            shape=s.unknown, traits=HOST_STATE | BLOCKING,
         )  # fmt: skip
         def kernel(xp: Any, ctx: Any, key: Any, indices: Any) -> Any:
             return take(area(ctx), _key(key), indices)
@@ -99,20 +99,26 @@ def _declare_map(prefix: str, ordered: bool) -> None:
 
     @op(
         f"{prefix}UnstageNoKey", inputs="indices: int32", outputs="key: int64, values: dtypes",
-        attrs=_SOME, shape=s.unknown, blocking=True, **_HOST,
+        attrs=_SOME, shape=s.unknown, traits=HOST_STATE | BLOCKING,
     )  # fmt: skip
     def unstage_no_key(xp: Any, ctx: Any, indices: Any) -> Any:
         return area(ctx).pop_any(indices)
 
-    @op(f"{prefix}Size", outputs="size: int32", attrs=_ANY, shape=s.scalar, **_HOST)
+    @op(f"{prefix}Size", outputs="size: int32", attrs=_ANY, shape=s.scalar, traits=HOST_STATE)
     def size(xp: Any, ctx: Any) -> Any:
         return np.array(len(area(ctx).items), np.int32)
 
-    @op(f"{prefix}IncompleteSize", outputs="size: int32", attrs=_ANY, shape=s.scalar, **_HOST)
+    @op(
+        f"{prefix}IncompleteSize",
+        outputs="size: int32",
+        attrs=_ANY,
+        shape=s.scalar,
+        traits=HOST_STATE,
+    )
     def incomplete_size(xp: Any, ctx: Any) -> Any:
         return np.array(len(area(ctx).incomplete), np.int32)
 
-    @op(f"{prefix}Clear", attrs=_ANY, shape=s.none, **_HOST)
+    @op(f"{prefix}Clear", attrs=_ANY, shape=s.none, traits=HOST_STATE)
     def clear(xp: Any, ctx: Any) -> None:
         area(ctx).clear()
 

@@ -17,6 +17,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST_STATE
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
@@ -47,7 +48,6 @@ class SparseTensorsMap:
             return [self.entries.pop(handle) for handle in handles]
 
 
-_HOST: dict[str, Any] = dict(stateful=True, runs_on="host")
 _INPUTS = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 _SHARED = 'container: string = "", shared_name: string = ""'
 
@@ -76,7 +76,7 @@ def _many_shape(c: ShapeContext) -> Any:
 
 @op(
     "AddSparseToTensorsMap", inputs=_INPUTS, outputs="sparse_handle: int64",
-    attrs=f"T: type, {_SHARED}", shape=_one_shape, **_HOST,
+    attrs=f"T: type, {_SHARED}", shape=_one_shape, traits=HOST_STATE,
 )  # fmt: skip
 def add_sparse_to_tensors_map(
     xp: Any, ctx: Any, sparse_indices: Any, sparse_values: Any, sparse_shape: Any
@@ -98,7 +98,7 @@ def _check(indices: Any, values: Any, shape: Any) -> None:
 
 @op(
     "AddManySparseToTensorsMap", inputs=_INPUTS, outputs="sparse_handles: int64",
-    attrs=f"T: type, {_SHARED}", shape=_many_shape, **_HOST,
+    attrs=f"T: type, {_SHARED}", shape=_many_shape, traits=HOST_STATE,
 )  # fmt: skip
 def add_many_sparse_to_tensors_map(
     xp: Any, ctx: Any, sparse_indices: Any, sparse_values: Any, sparse_shape: Any
@@ -134,7 +134,7 @@ def _taken_shape(c: ShapeContext) -> Any:
 @op(
     "TakeManySparseFromTensorsMap", inputs="sparse_handles: int64",
     outputs="sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
-    attrs=f"dtype: type, {_SHARED}", shape=_taken_shape, **_HOST,
+    attrs=f"dtype: type, {_SHARED}", shape=_taken_shape, traits=HOST_STATE,
 )  # fmt: skip
 def take_many_sparse_from_tensors_map(
     xp: Any, ctx: Any, sparse_handles: Any, *, dtype: DType

@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.array.one_hot_search import boolean_mask, sequence_mask
 from weft.ops.kit.shared import invalid
 from weft.ops.ragged.nodes import splits_of, uniform_splits
@@ -48,7 +49,7 @@ def _coordinates(nested: list[np.ndarray], values: np.ndarray) -> np.ndarray:
     outputs="sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
     attrs="RAGGED_RANK: int >= 1, T: type, Tsplits: {int32, int64} = int64",
     shape=_sparse_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def ragged_tensor_to_sparse_(xp: Any, rt_nested_splits: Any, rt_dense_values: Any) -> list[Any]:
     values = np.asarray(rt_dense_values)
@@ -145,7 +146,7 @@ def _to_tensor_dims(c: ShapeContext) -> Dims:
     attrs="T: type, Tindex: {int64, int32}, Tshape: {int64, int32},"
     " num_row_partition_tensors: int >= 1, row_partition_types: list(string)",
     shape=_to_tensor_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def ragged_tensor_to_tensor_(
     xp: Any, shape: Any, values: Any, default_value: Any, row_partition_tensors: Any,
@@ -251,7 +252,7 @@ def _row_of(splits: list[np.ndarray], values: np.ndarray, row: int) -> RaggedVar
     outputs="encoded_ragged: variant",
     attrs="RAGGED_RANK: int >= 1, Tvalues: type, Tsplits: {int32, int64}, batched_input: bool",
     shape=lambda c: (None,) if c.attr("batched_input") else (),
-    runs_on="host",
+    traits=HOST,
 )
 def ragged_tensor_to_variant_(
     xp: Any, rt_nested_splits: Any, rt_dense_values: Any, *, batched_input: bool
@@ -272,7 +273,7 @@ def ragged_tensor_to_variant_(
     attrs="input_ragged_rank: int >= -1, output_ragged_rank: int >= 1, Tvalues: type,"
     " Tsplits: {int32, int64}",
     shape=lambda c: [*[(None,)] * (c.num_outputs - 1), None],
-    runs_on="host",
+    traits=HOST,
 )
 def ragged_tensor_from_variant_(
     xp: Any, encoded_ragged: Any, *, input_ragged_rank: int, output_ragged_rank: int,

@@ -15,6 +15,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import IndexedSlices
+from weft.graph.traits import HOST
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import invalid
 from weft.ops.ragged.copying import gathered_rows
@@ -95,7 +96,7 @@ def _range_sizes(starts: Any, limits: Any, deltas: Any) -> np.ndarray:
     outputs="rt_nested_splits: Tsplits, rt_dense_values: T",
     attrs=f"T: {{bfloat16, float, double, int32, int64}} = int32, {_SPLITS}",
     shape=_range_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def ragged_range_(xp: Any, starts: Any, limits: Any, deltas: Any, *, Tsplits: Any) -> list[Any]:
     named = {"starts": starts, "limits": limits, "deltas": deltas}
@@ -152,7 +153,7 @@ def _check_splits(nested: list[np.ndarray], size: int) -> None:
     attrs=f"Tvalues: type, Tindices: {{int32, int64}}, {_SPLITS}, PARAMS_RAGGED_RANK: int >= 1,"
     " OUTPUT_RAGGED_RANK: int >= 0",
     shape=_gather_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def ragged_gather_(
     xp: Any, params_nested_splits: Any, params_dense_values: Any, indices: Any

@@ -15,6 +15,7 @@ from numpy import ndarray
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST_STATE
 from weft.ops.kit import philox
 from weft.ops.kit.shared import invalid
 from weft.ops.random.random_nodes import dims_of
@@ -38,7 +39,7 @@ def _shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: dtype",
     attrs="S: indextype, T: {half, float, double, int32, int64} = double,"
     " dtype: {half, float, double, int32, int64} = int64",
-    shape=_shape, runs_on="host", stateful=True,
+    shape=_shape, traits=HOST_STATE,
 )  # fmt: skip
 def stateful_random_binomial_(
     xp: Any, resource: Any, algorithm: Any, shape: ndarray, counts: Any, probs: Any, *,

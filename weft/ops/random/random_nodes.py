@@ -22,6 +22,7 @@ from weft.core.errors import FailedPreconditionError
 from weft.graph import shape_fn as s
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
+from weft.graph.traits import DEPRECATED, HOST, HOST_STATE, NO_GRADIENT, XLA, draws
 from weft.ops.array import array
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
@@ -92,8 +93,7 @@ def _float_op(name: str, draw: Callable[..., Array]) -> Any:
         attrs=_FLOAT,
         shape=given_shape,
         static="shape",
-        random=_per_output,
-        differentiable=False,
+        traits=draws(_per_output) | NO_GRADIENT,
     )
     return declare(kernel)
 
@@ -116,7 +116,7 @@ def integers_shape(c: s.ShapeContext) -> s.Dims:
     attrs="seed: int = 0, seed2: int = 0, Tout: indextype, T: indextype",
     shape=integers_shape,
     static="shape",
-    random=_per_output,
+    traits=draws(_per_output),
 )
 def random_uniform_int_(
     xp: Any, rng: Array, shape: np.ndarray, minval: Array, maxval: Array, *, Tout: DType
@@ -138,9 +138,7 @@ def _bounded_shape(c: s.ShapeContext) -> s.Dims:
     outputs="output: dtype",
     attrs=_FLOAT,
     shape=_bounded_shape,
-    stateful=True,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST_STATE | NO_GRADIENT,
 )
 def parameterized_truncated_normal_(
     xp: Any,
@@ -197,8 +195,7 @@ def reserve(ctx: Any, blocks: int) -> np.ndarray:
     outputs="output: T",
     attrs="seed: int = 0, seed2: int = 0, S: indextype, T: {half, float, double}",
     shape=_given_shape_then,
-    runs_on="host",
-    random=_per_output,
+    traits=HOST | draws(_per_output),
 )
 def random_gamma_(xp: Any, rng: Array, shape: np.ndarray, alpha: Array) -> Array:
     dims = dims_of(shape)
@@ -223,7 +220,7 @@ def _(op: Any, grad: Tensor) -> tuple[None, Tensor]:
     outputs="output: T",
     attrs="T: {float, double}",
     shape=s.broadcast,
-    xla=True,
+    traits=XLA,
 )
 def random_gamma_grad_(xp: Any, alpha: Array, sample: Array) -> Array:
     from jax import lax
@@ -244,9 +241,7 @@ random_poisson_ = op(
     outputs="output: dtype",
     attrs="seed: int = 0, seed2: int = 0, S: indextype, dtype: {half, float, double}",
     shape=_given_shape_then,
-    runs_on="host",
-    random=_per_output,
-    deprecated=True,
+    traits=HOST | draws(_per_output) | DEPRECATED,
 )(_poisson)
 
 random_poisson_v2_ = op(
@@ -256,8 +251,7 @@ random_poisson_v2_ = op(
     attrs="seed: int = 0, seed2: int = 0, S: indextype, R: {half, float, double, int32, int64} ="
     " double, dtype: {half, float, double, int32, int64} = int64",
     shape=_given_shape_then,
-    runs_on="host",
-    random=_per_output,
+    traits=HOST | draws(_per_output),
 )(_poisson)
 
 
@@ -342,8 +336,7 @@ multinomial_ = op(
     attrs="seed: int = 0, seed2: int = 0, T: realnumbertype, output_dtype: indextype = int64",
     shape=multinomial_shape,
     static="num_samples",
-    random=_multinomial_blocks,
-    differentiable=False,
+    traits=draws(_multinomial_blocks) | NO_GRADIENT,
 )(categories)
 
 
@@ -360,8 +353,7 @@ def _shuffle_blocks(dims: Shape, attrs: dict[str, Any]) -> int:
     outputs="output: T",
     attrs="seed: int = 0, seed2: int = 0, T: type",
     shape=s.unchanged,
-    runs_on="host",  # each swap depends on those before it
-    random=_shuffle_blocks,
+    traits=HOST | draws(_shuffle_blocks),  # each swap depends on those before it
 )
 def random_shuffle_(xp: Any, rng: Array, value: Array) -> Array:
     if np.size(value) <= 1 or len(value) <= 1:
@@ -388,9 +380,7 @@ def _crop_shape(c: s.ShapeContext) -> s.Dims:
     attrs="T: {uint8, int8, int16, int32, int64, float, double}, seed: int = 0, seed2: int = 0",
     shape=_crop_shape,
     static="size",
-    random=lambda dims, attrs: 1,
-    differentiable=False,
-    deprecated=True,
+    traits=draws(lambda dims, attrs: 1) | NO_GRADIENT | DEPRECATED,
 )
 def random_crop_(xp: Any, rng: Array, image: Array, size: np.ndarray) -> Array:
     height, width, _ = np.shape(image)

@@ -15,6 +15,7 @@ import numpy as np
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
+from weft.graph.traits import HOST_STATE, STATEFUL
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
@@ -81,7 +82,7 @@ def _declare(name: str, draw: Callable[..., Array], default: str) -> OpDef:
     return op(
         name, inputs="resource: resource, algorithm: int64, shape: shape_dtype",
         outputs="output: dtype", attrs=f"dtype: type = {default}, shape_dtype: type = int64",
-        shape=drawn_shape, static="algorithm, shape", stateful=True,
+        shape=drawn_shape, static="algorithm, shape", traits=STATEFUL,
     )(kernel)  # fmt: skip
 
 
@@ -104,7 +105,7 @@ stateful_uniform_full_int_ = _declare("StatefulUniformFullInt", _full_int, "uint
     "StatefulUniformInt",
     inputs="resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype",
     outputs="output: dtype", attrs="dtype: type = int64, shape_dtype: type = int64",
-    shape=drawn_shape, static="algorithm, shape", stateful=True,
+    shape=drawn_shape, static="algorithm, shape", traits=STATEFUL,
 )  # fmt: skip
 def stateful_uniform_int_(
     xp: Any, resource: Any, algorithm: Any, shape: np.ndarray, minval: Array, maxval: Array, *,
@@ -122,7 +123,7 @@ def stateful_uniform_int_(
 
 @op(
     "RngSkip", inputs="resource: resource, algorithm: int64, delta: int64", attrs="",
-    shape=s.none, static="algorithm", stateful=True,
+    shape=s.none, static="algorithm", traits=STATEFUL,
 )  # fmt: skip
 def rng_skip_(xp: Any, resource: Any, algorithm: Any, delta: Array) -> None:
     state = checked_state(xp, resource, algorithm)
@@ -131,8 +132,8 @@ def rng_skip_(xp: Any, resource: Any, algorithm: Any, delta: Array) -> None:
 
 @op(
     "NonDeterministicInts", inputs="shape: shape_dtype", outputs="output: dtype",
-    attrs="dtype: type = int64, shape_dtype: type = int64", shape=s.from_value(0), stateful=True,
-    runs_on="host",
+    attrs="dtype: type = int64, shape_dtype: type = int64", shape=s.from_value(0),
+    traits=HOST_STATE,
 )  # fmt: skip
 def non_deterministic_ints_(xp: Any, shape: np.ndarray, *, dtype: DType) -> Any:
     """Integers from the system."""

@@ -10,6 +10,7 @@ import numpy as np
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
@@ -56,7 +57,7 @@ def _stateless_op(name: str, draw: Callable[..., Array]) -> Any:
         attrs=_STATELESS,
         shape=_stateless_shape,
         static="shape",
-        differentiable=False,
+        traits=NO_GRADIENT,
     )
     return declare(kernel)
 
@@ -78,7 +79,7 @@ def _stateless_integers_shape(c: s.ShapeContext) -> s.Dims:
     attrs="dtype: indextype, T: indextype, Tseed: indextype = int64",
     shape=_stateless_integers_shape,
     static="shape",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def stateless_random_uniform_int_(
     xp: Any, shape: np.ndarray, seed: Array, minval: Array, maxval: Array, *, dtype: DType
@@ -100,7 +101,7 @@ def _stateless_multinomial_shape(c: s.ShapeContext) -> s.Dims:
     attrs="T: realnumbertype, Tseed: indextype = int64, output_dtype: indextype = int64",
     shape=_stateless_multinomial_shape,
     static="num_samples",
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def stateless_multinomial_(
     xp: Any, logits: Array, num_samples: Array, seed: Array, *, output_dtype: DType
@@ -115,7 +116,7 @@ def stateless_multinomial_(
     outputs="output: output_dtype",
     attrs="T: realnumbertype, Tseed: indextype = int64, output_dtype: indextype = int64",
     shape=lambda c: (s.with_rank(c.dims(1), 2)[0], 1, 1),
-    runs_on="host",
+    traits=HOST,
 )
 def stateless_categories_(xp: Any, logits: Array, seeds: Array, *, output_dtype: DType) -> Array:
     """`StatelessMultinomial` of one draw of one row, with many seeds: what datasets choose by."""

@@ -14,6 +14,7 @@ import numpy as np
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
+from weft.graph.traits import NO_GRADIENT
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
@@ -23,7 +24,7 @@ from weft.ops.random.stateless import _check_seed_dims, _stateless_rng
 _PHILOX, _CHOSEN_BY_DEVICE = 1, 3
 _GENERATOR = "shape: Tshape, key: uint64, counter: uint64, alg: int32"
 _FLOATS = "dtype: {half, bfloat16, float, double} = float, Tshape: indextype = int32"
-_SETTINGS: dict[str, Any] = {"outputs": "output: dtype", "differentiable": False}
+_SETTINGS: dict[str, Any] = {"outputs": "output: dtype", "traits": NO_GRADIENT}
 
 
 def _key_shapes(c: s.ShapeContext) -> list[s.Dims]:
@@ -43,13 +44,13 @@ def _key_and_counter(xp: Any, seed: Array) -> tuple[Array, Array]:
     outputs="key: uint64, counter: uint64",
     attrs="Tseed: indextype = int64",
     shape=_key_shapes,
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def stateless_random_get_key_counter_(xp: Any, seed: Array) -> tuple[Array, Array]:
     return _key_and_counter(xp, seed)
 
 
-@op("StatelessRandomGetAlg", outputs="alg: int32", shape=s.scalar, differentiable=False)
+@op("StatelessRandomGetAlg", outputs="alg: int32", shape=s.scalar, traits=NO_GRADIENT)
 def stateless_random_get_alg_(xp: Any) -> Array:
     return np.array(_PHILOX, np.int32)
 
@@ -60,7 +61,7 @@ def stateless_random_get_alg_(xp: Any) -> Array:
     outputs="key: uint64, counter: uint64, alg: int32",
     attrs="Tseed: indextype = int64",
     shape=lambda c: [*_key_shapes(c), ()],
-    differentiable=False,
+    traits=NO_GRADIENT,
 )
 def stateless_random_get_key_counter_alg_(xp: Any, seed: Array) -> tuple[Array, Array, Array]:
     return (*_key_and_counter(xp, seed), np.array(_PHILOX, np.int32))

@@ -12,6 +12,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor, SparseTensorValue
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import invalid
 from weft.ops.sparse.math_nodes import groups_of_rows
 
@@ -28,7 +29,7 @@ def _sum_shapes(c: ShapeContext) -> list[Dims]:
     outputs="sum_indices: int64, sum_values: T, sum_shape: int64",
     attrs="T: numbertype, Treal: realnumbertype",
     shape=_sum_shapes,
-    runs_on="host",
+    traits=HOST,
 )
 def sparse_add_(
     xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any,
@@ -63,8 +64,7 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
     outputs="a_val_grad: T, b_val_grad: T",
     attrs="T: numbertype",
     shape=lambda c: [(_rows(c.dims(1)),), (_rows(c.dims(2)),)],
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def sparse_add_grad(
     xp: Any, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any

@@ -13,6 +13,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.array.coordinates import all_coordinates, is_grid
 from weft.ops.kit.hashing import farm_hash
 from weft.ops.kit.shared import counts_up, invalid
@@ -42,7 +43,7 @@ class Column(NamedTuple):
     " sparse_types: list({int64, string}) >= 0, dense_types: list({int64, string}) >= 0,"
     " out_type: {int64, string}, internal_type: {int64, string}",
     shape=lambda c: [(None, 2), (None,), (2,)],
-    runs_on="host",
+    traits=HOST,
 )
 def sparse_cross_(
     xp: Any, indices: list[Array], values: list[Array], shapes: list[Array],

@@ -9,6 +9,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph.op_def import op
 from weft.graph.slices import SparseTensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.sparse.cross import Array, concatenated, cross_inputs, crossed_rows
 
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 0xDECAFCAFFE
@@ -18,8 +19,7 @@ _SETTINGS: dict[str, Any] = {
     " dense: list(dense_types)",
     "outputs": "output_indices: int64, output_values: out_type, output_shape: int64",
     "shape": lambda c: [(None, 2), (None,), (2,)],
-    "runs_on": "host",
-    "differentiable": False,
+    "traits": HOST | NO_GRADIENT,
 }
 _TYPES = (
     "sparse_types: list({int64, string}) >= 0, dense_types: list({int64, string}) >= 0,"

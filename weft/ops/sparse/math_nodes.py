@@ -16,12 +16,11 @@ from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.math import casts
 from weft.ops.math.elementwise import truncated_quotient
 from weft.ops.sparse.shape_nodes import row_major
-
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def groups_of_rows(keys: Any) -> tuple[Any, Any]:
@@ -107,11 +106,13 @@ def _reduction(name: str, types: str, function: np.ufunc) -> OpDef:
             _reduced(function, input_indices, input_values, input_shape, reduction_axes, keep_dims)
         )
 
-    made = op(name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_reduced_dims, **_HOST)
+    made = op(
+        name, inputs=inputs, outputs="output: T", attrs=attrs, shape=_reduced_dims, traits=HOST
+    )
     outputs = "output_indices: int64, output_values: T, output_shape: int64"
     made_sparse = op(
         f"{name}Sparse", inputs=inputs, outputs=outputs, attrs=attrs,
-        shape=lambda c: [(None, None), (None,), (None,)], **_HOST,
+        shape=lambda c: [(None, None), (None,), (None,)], traits=HOST,
     )  # fmt: skip
     made_sparse(sparse)
     return made(dense)
@@ -162,7 +163,7 @@ def _element_wise(name: str, function: Callable[[Any, Any], Any]) -> OpDef:
 
     return op(
         name, inputs="sp_indices: int64, sp_values: T, sp_shape: int64, dense: T",
-        outputs="output: T", attrs="T: numbertype", shape=_values_dims, **_HOST,
+        outputs="output: T", attrs="T: numbertype", shape=_values_dims, traits=HOST,
     )(kernel)  # fmt: skip
 
 
@@ -212,7 +213,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
 
 @op(
     "SparseSoftmax", inputs="sp_indices: int64, sp_values: T, sp_shape: int64",
-    outputs="output: T", attrs="T: {float, double}", shape=_values_dims, **_HOST,
+    outputs="output: T", attrs="T: {float, double}", shape=_values_dims, traits=HOST,
 )  # fmt: skip
 def sparse_softmax_(xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
     if len(sp_shape) < 2:
@@ -266,7 +267,7 @@ def _choice(name: str, types: str, function: np.ufunc) -> OpDef:
         inputs="a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T,"
         " b_shape: int64",
         outputs="output_indices: int64, output_values: T", attrs=f"T: {types}",
-        shape=_pair_dims, **_HOST,
+        shape=_pair_dims, traits=HOST,
     )(kernel)  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import costs
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.sparse.select import parts_of
@@ -42,7 +43,7 @@ def _adjoint(xp: Any, x: Any) -> Any:
     " adjoint_b: bool = false",
     shape=_product_dims,
     static="a_shape",
-    flops=lambda dims, attrs: 2.0 * dims[1][0] * dims[3][0 if attrs["adjoint_b"] else 1],
+    traits=costs(lambda dims, attrs: 2.0 * dims[1][0] * dims[3][0 if attrs["adjoint_b"] else 1]),
 )
 def sparse_tensor_dense_mat_mul(
     xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any, *, adjoint_a: bool,

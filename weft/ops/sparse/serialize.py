@@ -13,11 +13,11 @@ from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.tensors_map import joined_entries
 from weft.ops.strings.serialized_tensors import as_content, from_content
 
-_HOST: dict[str, Any] = dict(runs_on="host")
 _INPUTS = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 _OUTPUTS = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64"
 
@@ -48,7 +48,7 @@ def _written(parts: tuple[Any, Any, Any], T: DType, out_type: DType) -> np.ndarr
 
 @op(
     "SerializeSparse", inputs=_INPUTS, outputs="serialized_sparse: out_type",
-    attrs="T: type, out_type: {string, variant} = string", shape=_row, **_HOST,
+    attrs="T: type, out_type: {string, variant} = string", shape=_row, traits=HOST,
 )  # fmt: skip
 def serialize_sparse_(
     xp: Any, sparse_indices: Any, sparse_values: Any, sparse_shape: Any, *, T: DType,
@@ -59,7 +59,7 @@ def serialize_sparse_(
 
 @op(
     "SerializeManySparse", inputs=_INPUTS, outputs="serialized_sparse: out_type",
-    attrs="T: type, out_type: {string, variant} = string", shape=_rows, **_HOST,
+    attrs="T: type, out_type: {string, variant} = string", shape=_rows, traits=HOST,
 )  # fmt: skip
 def serialize_many_sparse_(
     xp: Any, sparse_indices: Any, sparse_values: Any, sparse_shape: Any, *, T: DType,
@@ -109,7 +109,7 @@ def _deserialized(rows: Any, dtype: DType, outer: tuple[int, ...]) -> list[Any]:
 @op(
     "DeserializeSparse", inputs="serialized_sparse: Tserialized", outputs=_OUTPUTS,
     attrs="dtype: type, Tserialized: {string, variant} = string",
-    shape=lambda c: [(None, None), (None,), (None,)], **_HOST,
+    shape=lambda c: [(None, None), (None,), (None,)], traits=HOST,
 )  # fmt: skip
 def deserialize_sparse_(xp: Any, serialized_sparse: Any, *, dtype: DType) -> list[Any]:
     if serialized_sparse.ndim < 1 or serialized_sparse.shape[-1] != 3:
@@ -123,7 +123,7 @@ def deserialize_sparse_(xp: Any, serialized_sparse: Any, *, dtype: DType) -> lis
 
 @op(
     "DeserializeManySparse", inputs="serialized_sparse: string", outputs=_OUTPUTS,
-    attrs="dtype: type", shape=lambda c: [(None, None), (None,), (None,)], **_HOST,
+    attrs="dtype: type", shape=lambda c: [(None, None), (None,), (None,)], traits=HOST,
 )  # fmt: skip
 def deserialize_many_sparse_(xp: Any, serialized_sparse: Any, *, dtype: DType) -> list[Any]:
     if serialized_sparse.ndim != 2 or serialized_sparse.shape[1] != 3:

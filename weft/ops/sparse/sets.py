@@ -13,6 +13,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor, convert_to_tensor_or_sparse_tensor
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import strings
 from weft.ops.sparse.select import parts_of
@@ -36,8 +37,7 @@ _OPERATIONS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
 _RESULT: dict[str, Any] = {
     "outputs": "result_indices: int64, result_values: T, result_shape: int64",
     "attrs": f"set_operation: string, validate_indices: bool = true, T: {_TYPES}",
-    "runs_on": "host",
-    "differentiable": False,
+    "traits": HOST | NO_GRADIENT,
 }
 
 
@@ -148,8 +148,7 @@ def sparse_to_sparse_set_operation_(
     outputs="size: int32",
     attrs=f"validate_indices: bool = true, T: {_TYPES}",
     shape=s.unknown,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def set_size_(
     xp: Any, set_indices: Array, set_values: Array, set_shape: Array, *, validate_indices: bool

@@ -14,10 +14,9 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.array.coordinates import is_grid
 from weft.ops.kit.shared import counts_up, invalid
-
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def row_major(indices: Any) -> Any:
@@ -36,7 +35,7 @@ def _reorder_dims(c: ShapeContext) -> list[Dims]:
 @op(
     "SparseReorder", inputs="input_indices: int64, input_values: T, input_shape: int64",
     outputs="output_indices: int64, output_values: T", attrs="T: type", shape=_reorder_dims,
-    **_HOST,
+    traits=HOST,
 )  # fmt: skip
 def sparse_reorder_(xp: Any, input_indices: Any, input_values: Any, input_shape: Any) -> list[Any]:
     order = row_major(input_indices)
@@ -96,7 +95,7 @@ def _target_shape(old: Any, new: Any) -> list[int]:
 
 @op(
     "SparseReshape", inputs="input_indices: int64, input_shape: int64, new_shape: int64",
-    outputs="output_indices: int64, output_shape: int64", shape=_reshape_dims, **_HOST,
+    outputs="output_indices: int64, output_shape: int64", shape=_reshape_dims, traits=HOST,
 )  # fmt: skip
 def sparse_reshape_(xp: Any, input_indices: Any, input_shape: Any, new_shape: Any) -> list[Any]:
     target = _target_shape(input_shape, new_shape)
@@ -136,8 +135,7 @@ def _concat_dims(c: ShapeContext) -> list[Dims]:
     outputs="output_indices: int64, output_values: T, output_shape: int64",
     attrs="concat_dim: int, N: int >= 2, T: type",
     shape=_concat_dims,
-    differentiable=False,
-    **_HOST,
+    traits=HOST | NO_GRADIENT,
 )
 def sparse_concat_(
     xp: Any, indices: list[Any], values: list[Any], shapes: list[Any], *, concat_dim: int
@@ -174,7 +172,7 @@ def sparse_concat_(
     outputs="output_indices: int64, output_values: T, output_shape: int64",
     attrs="T: type",
     shape=lambda c: [(None, *s.with_rank(c.dims(2), 1)), (None,), c.dims(2)],
-    **_HOST,
+    traits=HOST,
 )
 def sparse_slice_(
     xp: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any
@@ -199,7 +197,7 @@ def _(op: Operation, _indices: Any, grad: Any, _shape: Any) -> list[Any]:
     outputs="val_grad: T",
     attrs="T: numbertype",
     shape=lambda c: (s.with_rank(c.dims(1), 2)[0],),
-    **_HOST,
+    traits=HOST,
 )
 def sparse_slice_grad_(
     xp: Any, backprop_val_grad: Any, input_indices: Any, input_start: Any, output_indices: Any
@@ -225,7 +223,7 @@ def _split_dims(c: ShapeContext) -> list[Dims]:
     " output_shape: num_split * int64",
     attrs="num_split: int >= 1, T: type",
     shape=_split_dims,
-    **_HOST,
+    traits=HOST,
 )
 def sparse_split_(
     xp: Any, split_dim: Any, indices: Any, values: Any, shape: Any, *, num_split: int
@@ -271,7 +269,7 @@ def _filled_dims(c: ShapeContext) -> list[Dims]:
     " reverse_index_map: int64",
     attrs="T: type",
     shape=_filled_dims,
-    **_HOST,
+    traits=HOST,
 )
 def sparse_fill_empty_rows_(
     xp: Any, indices: Any, values: Any, dense_shape: Any, default_value: Any
@@ -352,7 +350,7 @@ def _(op: Operation, _indices: Any, grad: Any, _empty: Any, _map: Any) -> list[A
     outputs="d_values: T, d_default_value: T",
     attrs="T: type",
     shape=lambda c: [s.with_rank(c.dims(0), 1), ()],
-    **_HOST,
+    traits=HOST,
 )
 def sparse_fill_empty_rows_grad_(xp: Any, reverse_index_map: Any, grad_values: Any) -> list[Any]:
     named = (("reverse_index_map", reverse_index_map), ("grad_values", grad_values))

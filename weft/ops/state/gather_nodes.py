@@ -11,6 +11,7 @@ from weft.graph import shape_fn as s
 from weft.graph.convert import IndexedSlices, constant
 from weft.graph.op_def import lookup, op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import GATHERS_ROWS
 from weft.ops.state.variable_nodes import READS, variable_dims, variable_input, variable_shape_op
 
 Array = Any
@@ -32,7 +33,7 @@ def _gathered(c: ShapeContext) -> Dims:
     outputs="output: dtype",
     attrs="batch_dims: int = 0, validate_indices: bool = true, dtype: type, Tindices: indextype",
     shape=_gathered,
-    **READS,
+    traits=GATHERS_ROWS | READS,
 )
 def resource_gather(xp: Any, resource: Cell, indices: Array, *, batch_dims: int) -> Array:
     axis = np.array(batch_dims % indices.ndim if indices.ndim else 0, np.int32)
@@ -78,7 +79,7 @@ def _gathered_nd(c: ShapeContext) -> Dims:
     outputs="output: dtype",
     attrs="dtype: type, Tindices: indextype",
     shape=_gathered_nd,
-    **READS,
+    traits=READS,
 )
 def resource_gather_nd(xp: Any, resource: Cell, indices: Array) -> Array:
     gather = lookup("GatherNd").kernel

@@ -16,6 +16,7 @@ import numpy as np
 from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
+from weft.graph.traits import STATEFUL, UPDATES_ROWS, costs
 from weft.ops.kit.row_updates import check_range, update_rows
 from weft.ops.kit.value_checks import write_parts
 from weft.ops.state import optimizer_formulas as formulas
@@ -269,6 +270,7 @@ def _declare(spec: _Optimizer, sparse: bool, resource: bool) -> OpDef:
     holder = "resource" if resource else "ref(T)"
     attrs = ["T: numbertype", "Tindices: indextype"] if sparse else ["T: numbertype"]
     attrs += ["use_locking: bool = false"] + [spec.attr] * bool(spec.attr)
+    traits = STATEFUL | UPDATES_ROWS if sparse else STATEFUL
     return op(
         "Resource" * resource + "Sparse" * sparse + "Apply" + spec.name,
         inputs=", ".join(
@@ -278,8 +280,7 @@ def _declare(spec: _Optimizer, sparse: bool, resource: bool) -> OpDef:
         outputs="" if resource else "out: ref(T)",
         attrs=", ".join(attrs),
         shape=_shape_rule(len(state), rest, resource),
-        stateful=True,
-        flops=_flops(len(state), rest),
+        traits=traits | costs(_flops(len(state), rest)),
     )(_kernel(spec, rest, sparse, resource))
 
 

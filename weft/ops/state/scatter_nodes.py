@@ -11,6 +11,7 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import NO_GRADIENT, STATEFUL, UPDATES_ROWS
 from weft.ops.kit.row_updates import check_range, update_rows
 from weft.ops.kit.shared import invalid, taking_attrs
 from weft.ops.kit.value_checks import are_within, must_hold, write_parts
@@ -176,6 +177,9 @@ def _declare(
         cell, indices, updates = inputs
         write_parts([cell], combine(xp, how, cell.read(), indices, updates))
 
+    # TensorFlow says of these alone that they have no gradient.
+    updates = STATEFUL | UPDATES_ROWS
+    flat = family == "ScatterNd" or how in ("Add", "Sub", "Mul", "Div")
     locking = "true" if how == "Update" else "false"
     op(
         family + how,
@@ -183,18 +187,14 @@ def _declare(
         outputs="output_ref: ref(T)",
         attrs=f"T: {types}, Tindices: indextype, use_locking: bool = {locking}",
         shape=rule,
-        stateful=True,
-        # TensorFlow says it of these alone.
-        differentiable=False
-        if family == "ScatterNd" or how in ("Add", "Sub", "Mul", "Div")
-        else None,
+        traits=updates | NO_GRADIENT if flat else updates,
     )(on_ref)
     op(
         f"Resource{family}{how}",
         inputs=resource,
         attrs=resource_attrs,
         shape=checked_only(rule),
-        stateful=True,
+        traits=updates,
     )(on_resource)
 
 
@@ -262,7 +262,7 @@ def _with_slice(
 _ASSIGNED: dict[str, Any] = {
     "attrs": f"T: type, Index: indextype, {_MASK_ATTRS}",
     "static": "begin, end, strides",
-    "stateful": True,
+    "traits": STATEFUL,
 }
 
 

@@ -15,6 +15,7 @@ from weft.graph.graph import colocate_with, device
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST_STATE, NO_GRADIENT
 from weft.ops.array.array import placeholder
 
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -35,7 +36,7 @@ def _keep(ctx: Any, value: Any) -> str:
 
 @op(
     "GetSessionHandle", inputs="value: T", outputs="handle: string", attrs="T: type",
-    shape=s.scalar, stateful=True, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def get_session_handle_(xp: Any, ctx: Any, value: Any) -> Any:
     return np.array(_keep(ctx, value).encode(), object)
@@ -43,7 +44,7 @@ def get_session_handle_(xp: Any, ctx: Any, value: Any) -> Any:
 
 @op(
     "GetSessionHandleV2", inputs="value: T", outputs="handle: resource", attrs="T: type",
-    shape=s.scalar, stateful=True, runs_on="host", differentiable=False,
+    shape=s.scalar, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def get_session_handle_v2_(xp: Any, ctx: Any, value: Any) -> Any:
     return _keep(ctx, value)
@@ -51,7 +52,7 @@ def get_session_handle_v2_(xp: Any, ctx: Any, value: Any) -> Any:
 
 @op(
     "GetSessionTensor", inputs="handle: string", outputs="value: dtype", attrs="dtype: type",
-    shape=s.unknown, stateful=True, runs_on="host", differentiable=False,
+    shape=s.unknown, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def get_session_tensor_(xp: Any, ctx: Any, handle: Any) -> Any:
     name = _text(handle)
@@ -62,8 +63,7 @@ def get_session_tensor_(xp: Any, ctx: Any, handle: Any) -> Any:
 
 
 @op(
-    "DeleteSessionTensor", inputs="handle: string", shape=s.none, stateful=True, runs_on="host",
-    differentiable=False,
+    "DeleteSessionTensor", inputs="handle: string", shape=s.none, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def delete_session_tensor_(xp: Any, ctx: Any, handle: Any) -> None:
     name = _text(handle)

@@ -18,6 +18,19 @@ from weft.core import dtypes, errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import (
+    ASSIGNS,
+    DEPRECATED,
+    HOST_STATE,
+    NO_GRADIENT,
+    OF_SHAPES,
+    ON_DEVICE,
+    READS_ONLY,
+    READS_VARIABLE,
+    STATEFUL,
+    UNINITIALIZED,
+    VARIABLE,
+)
 from weft.ops.kit.shared import invalid
 
 Array = Any
@@ -79,8 +92,7 @@ def _legacy_variable_dims(c: ShapeContext) -> Dims:
     outputs="ref: ref(dtype)",
     attrs='shape: shape, dtype: type, container: string = "", shared_name: string = ""',
     shape=_legacy_variable_dims,
-    stateful=True,
-    deprecated=True,
+    traits=VARIABLE | DEPRECATED,
 )
 def variable(
     xp: Any, ctx: Any, *, shape: Dims, dtype: Any, container: str, shared_name: str
@@ -93,7 +105,7 @@ def variable(
     outputs="ref: ref(dtype)",
     attrs='shape: shape, dtype: type, container: string = "", shared_name: string = ""',
     shape=s.from_attr("shape"),
-    stateful=True,
+    traits=VARIABLE,
 )
 def variable_v2(
     xp: Any, ctx: Any, *, shape: Dims, dtype: Any, container: str, shared_name: str
@@ -106,7 +118,7 @@ def variable_v2(
     outputs="resource: resource",
     attrs='container: string = "", shared_name: string = "", dtype: type, shape: shape',
     shape=s.scalar,
-    stateful=True,
+    traits=VARIABLE,
 )
 def var_handle_op(
     xp: Any, ctx: Any, *, container: str, shared_name: str, dtype: Any, shape: Dims
@@ -123,7 +135,7 @@ _TEMPORARY = "__temporary_variables"
     outputs="ref: ref(dtype)",
     attrs='shape: shape, dtype: type, var_name: string = ""',
     shape=s.from_attr("shape"),
-    stateful=True,
+    traits=STATEFUL | ON_DEVICE,
 )
 def temporary_variable(xp: Any, ctx: Any, *, shape: Dims, dtype: Any, var_name: str) -> Cell:
     node = ctx.node.name
@@ -145,8 +157,7 @@ def temporary_variable(xp: Any, ctx: Any, *, shape: Dims, dtype: Any, var_name: 
     outputs="value: T",
     attrs="T: type, var_name: string",
     shape=s.unchanged,
-    stateful=True,
-    runs_on="host",
+    traits=HOST_STATE,
 )
 def destroy_temporary_variable(xp: Any, ctx: Any, ref: Cell, *, var_name: str) -> Array:
     ctx.resources.lookup(_TEMPORARY, "name", var_name)
@@ -159,17 +170,13 @@ def _initialized(xp: Any, *cells: Cell) -> Array:
 
 
 # Operations that look at a variable and leave it as it is.
-READS: dict[str, Any] = {"stateful": True, "reads_only": True}
-_INITIALIZED: dict[str, Any] = {
-    "outputs": "is_initialized: bool",
-    "shape": s.scalar,
-    **READS,
-    "allows_uninitialized": True,
-}
-op("IsVariableInitialized", inputs="ref: ref(dtype)", attrs="dtype: type", **_INITIALIZED)(
-    _initialized
-)
-op("VarIsInitializedOp", inputs="resource: resource", differentiable=False, **_INITIALIZED)(
+READS = STATEFUL | READS_ONLY
+_TESTS = READS | UNINITIALIZED
+_TESTED: dict[str, Any] = {"outputs": "is_initialized: bool", "shape": s.scalar}
+op(
+    "IsVariableInitialized", inputs="ref: ref(dtype)", attrs="dtype: type", traits=_TESTS, **_TESTED
+)(_initialized)
+op("VarIsInitializedOp", inputs="resource: resource", traits=_TESTS | NO_GRADIENT, **_TESTED)(
     _initialized
 )
 
@@ -180,7 +187,7 @@ op("VarIsInitializedOp", inputs="resource: resource", differentiable=False, **_I
     outputs="value: dtype",
     attrs="dtype: type",
     shape=variable_input,
-    **READS,
+    traits=READS | READS_VARIABLE,
 )
 def read_variable_op(xp: Any, resource: Cell) -> Array:
     return resource.read()
@@ -202,8 +209,7 @@ def _shape_dims(c: ShapeContext) -> Dims:
     outputs="output: out_type",
     attrs="out_type: indextype = int32",
     shape=_shape_dims,
-    **READS,
-    differentiable=False,
+    traits=READS | OF_SHAPES | NO_GRADIENT,
 )
 def variable_shape_op(xp: Any, input: Cell, *, out_type: Any) -> Array:
     return np.array(input.read().shape, out_type.as_numpy_dtype)
@@ -214,9 +220,7 @@ def variable_shape_op(xp: Any, input: Cell, *, out_type: Any) -> Array:
     inputs="resource: resource",
     attrs="ignore_lookup_error: bool = true",
     shape=s.none,
-    stateful=True,
-    runs_on="host",
-    allows_uninitialized=True,
+    traits=HOST_STATE | UNINITIALIZED,
 )
 def destroy_resource_op(xp: Any, ctx: Any, resource: Cell, *, ignore_lookup_error: bool) -> None:
     if not resource.initialized and not ignore_lookup_error:
@@ -244,9 +248,7 @@ def _assigned_dims(c: ShapeContext) -> Dims:
     outputs="output_ref: ref(T)",
     attrs="T: type, validate_shape: bool = true, use_locking: bool = true",
     shape=_assigned_dims,
-    stateful=True,
-    allows_uninitialized=True,
-    differentiable=False,
+    traits=STATEFUL | UNINITIALIZED | ASSIGNS | NO_GRADIENT,
 )
 def assign_op(xp: Any, ref: Cell, value: Array, *, validate_shape: bool) -> Cell:
     if validate_shape and not _fits(ref, value):
@@ -280,8 +282,7 @@ def _merged_dims(c: ShapeContext) -> Dims:
     inputs="resource: resource, value: dtype",
     attrs="dtype: type",
     shape=checked_only(_merged_dims),
-    stateful=True,
-    allows_uninitialized=True,
+    traits=STATEFUL | UNINITIALIZED | ASSIGNS,
 )
 def assign_variable_op(xp: Any, resource: Cell, value: Array) -> None:
     resource.write(value)
@@ -326,15 +327,14 @@ def _declare_update(name: str, combine: Callable[[Array, Array], Array]) -> tupl
         outputs="output_ref: ref(T)",
         attrs="T: numbertype, use_locking: bool = false",
         shape=_merged_dims,
-        stateful=True,
-        differentiable=False,
+        traits=STATEFUL | NO_GRADIENT,
     )(update_ref)
     on_resource = op(
         name + "VariableOp",
         inputs="resource: resource, value: dtype",
         attrs="dtype: type",
         shape=checked_only(_merged_dims),
-        stateful=True,
+        traits=STATEFUL,
     )(update_resource)
     return on_ref, on_resource
 
@@ -362,8 +362,7 @@ def _declare_count(name: str, variable: str) -> None:
         outputs="output: T",
         attrs="limit: int, T: indextype",
         shape=_scalar_variable,
-        stateful=True,
-        runs_on="host",
+        traits=HOST_STATE,
     )(count)
 
 

@@ -20,6 +20,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
 from weft.ops.kit.string_arrays import mapped
 
@@ -33,8 +34,7 @@ _TYPE_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
     attrs="out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64,"
     " complex128, bool}, little_endian: bool = true",
     shape=lambda c: s.concat(c.dims(0), (None,)),
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def decode_raw_(xp: Any, bytes: Any, *, out_type: DType, little_endian: bool) -> np.ndarray:
     strings = as_array(bytes).ravel().tolist()
@@ -88,8 +88,7 @@ def decode_raw(
     attrs="out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64},"
     " little_endian: bool = true",
     shape=lambda c: s.concat(c.dims(0), (_width(c),)),
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def decode_padded_raw_(
     xp: Any, input_bytes: Any, fixed_length: Any, *, out_type: DType, little_endian: bool
@@ -129,7 +128,7 @@ def _width(c: ShapeContext) -> int | None:
     outputs="output: string",
     attrs='compression_type: string = ""',
     shape=s.unchanged,
-    runs_on="host",
+    traits=HOST,
 )
 def decode_compressed_(xp: Any, bytes: Any, *, compression_type: str) -> np.ndarray:
     if compression_type not in ("", "ZLIB", "GZIP"):
@@ -161,8 +160,7 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: str | None =
     outputs="output: string",
     attrs="pad: bool = false",
     shape=s.unchanged,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def encode_base64_(xp: Any, input: Any, *, pad: bool) -> np.ndarray:
     encode = base64.urlsafe_b64encode
@@ -182,8 +180,7 @@ _BASE64 = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
     inputs="input: string",
     outputs="output: string",
     shape=s.unchanged,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def decode_base64_(xp: Any, input: Any) -> np.ndarray:
     def decode(text: builtins.bytes) -> builtins.bytes:

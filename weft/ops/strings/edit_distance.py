@@ -12,6 +12,7 @@ from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import is_sparse
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import invalid
 
 
@@ -79,8 +80,7 @@ def levenshtein(a: list[Any], b: list[Any]) -> int:
     outputs="output: float",
     attrs="normalize: bool = true, T: type",
     shape=_distances,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def edit_distance_(
     xp: Any,

@@ -10,11 +10,12 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.hashing import farm_hash, murmur_hash, sip_hash
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
 from weft.ops.kit.string_arrays import flat, string
 
-_HOST: dict[str, Any] = dict(shape=s.unchanged, runs_on="host", differentiable=False)
+_HASHED: dict[str, Any] = dict(shape=s.unchanged, traits=HOST | NO_GRADIENT)
 
 
 def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
@@ -24,7 +25,7 @@ def _buckets(hashes: Any, num_buckets: int, like: Any) -> np.ndarray:
 
 @op(
     "StringToHashBucket", inputs="string_tensor: string", outputs="output: int64",
-    attrs="num_buckets: int >= 1", **_HOST,
+    attrs="num_buckets: int >= 1", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> Any:
     return _buckets(murmur_hash(flat(string_tensor)), num_buckets, string_tensor)
@@ -32,7 +33,7 @@ def string_to_hash_bucket_(xp: Any, string_tensor: Any, *, num_buckets: int) -> 
 
 @op(
     "StringToHashBucketFast", inputs="input: string", outputs="output: int64",
-    attrs="num_buckets: int >= 1", **_HOST,
+    attrs="num_buckets: int >= 1", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any:
     return _buckets(farm_hash(flat(input)), num_buckets, input)
@@ -40,7 +41,7 @@ def string_to_hash_bucket_fast_(xp: Any, input: Any, *, num_buckets: int) -> Any
 
 @op(
     "StringToHashBucketStrong", inputs="input: string", outputs="output: int64",
-    attrs="num_buckets: int >= 1, key: list(int)", **_HOST,
+    attrs="num_buckets: int >= 1, key: list(int)", **_HASHED,
 )  # fmt: skip
 def string_to_hash_bucket_strong_(xp: Any, input: Any, *, num_buckets: int, key: list[int]) -> Any:
     if len(key) != 2:
@@ -83,7 +84,7 @@ def _fingerprint_dims(c: ShapeContext) -> Dims:
     outputs="fingerprint: uint8",
     attrs="T: type",
     shape=_fingerprint_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def fingerprint_(xp: Any, data: Any, method: Any) -> Any:
     if string(method) != b"farmhash64":

@@ -10,6 +10,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.string_arrays import scalar, string
 
 
@@ -30,8 +31,7 @@ def _joined_dims(c: ShapeContext) -> Dims:
     outputs="output: string",
     attrs='N: int >= 1, separator: string = ""',
     shape=_joined_dims,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def string_join_op(xp: Any, inputs: list[Any], *, separator: str) -> np.ndarray:
     if all(type(value) is bytes or not value.ndim for value in inputs):

@@ -13,6 +13,7 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
 from weft.ops.kit.string_arrays import flat, scalar, strings
 
@@ -81,8 +82,7 @@ def _plain(texts: Sequence[bytes], dtype: DType) -> list[Any] | None:
     outputs="output: out_type",
     attrs="out_type: {float, double, int32, int64} = float",
     shape=s.unchanged,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def string_to_number_(xp: Any, string_tensor: Any, *, out_type: DType) -> Any:
     texts = flat(string_tensor)
@@ -124,8 +124,7 @@ def _format(dtype: DType, precision: int, letter: str, width: int, fill: str) ->
     " precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1,"
     ' fill: string = ""',
     shape=s.unchanged,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def as_string_(
     xp: Any, input: Any, *, T: DType, precision: int, scientific: bool, shortest: bool, width: int,

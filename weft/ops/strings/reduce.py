@@ -15,11 +15,10 @@ from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.room import check_room
 from weft.ops.kit.shared import as_array, deprecated_alias, invalid
 from weft.ops.kit.string_arrays import flat, strings
-
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _axes(given: Any, rank: int) -> list[int]:
@@ -53,8 +52,7 @@ def _joined_dims(c: ShapeContext) -> Dims:
     outputs="output: string",
     attrs='keep_dims: bool = false, separator: string = ""',
     shape=_joined_dims,
-    differentiable=False,
-    **_HOST,
+    traits=HOST | NO_GRADIENT,
 )
 def reduce_join_(
     xp: Any, inputs: Any, reduction_indices: Any, *, keep_dims: bool, separator: str
@@ -128,7 +126,7 @@ def _segment_dims(c: ShapeContext) -> Dims:
     outputs="output: string",
     attrs='separator: string = "", Tindices: {int32, int64}, Tnumsegments: {int32, int64} = int32',
     shape=_segment_dims,
-    **_HOST,
+    traits=HOST,
 )
 def unsorted_segment_join_(
     xp: Any, inputs: Any, segment_ids: Any, num_segments: Any, *, separator: str
@@ -191,7 +189,7 @@ def _check_ngrams(size: int, splits: list[int], widths: list[int], pad_width: in
     attrs="separator: string, ngram_widths: list(int) >= 0, left_pad: string, right_pad: string,"
     " pad_width: int, preserve_short_sequences: bool, Tsplits: {int32, int64} = int64",
     shape=lambda c: [(None,), s.with_rank(c.dims(1), 1)],
-    **_HOST,
+    traits=HOST,
 )
 def string_ngrams_(
     xp: Any, data: Any, data_splits: Any, *, separator: str, ngram_widths: list[int],

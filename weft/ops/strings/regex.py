@@ -11,11 +11,10 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import flat, mapped, string
 from weft.ops.strings.regular import Rewrite, compiled, replaced
-
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _checked(value: Any, what: str) -> bytes:
@@ -42,7 +41,7 @@ def _full_match(input: Any, pattern: bytes) -> np.ndarray:
 
 @op(
     "RegexFullMatch", inputs="input: string, pattern: string", outputs="output: bool",
-    shape=_match_dims, **_HOST,
+    shape=_match_dims, traits=HOST,
 )  # fmt: skip
 def regex_full_match_(xp: Any, input: Any, pattern: Any) -> Any:
     return _full_match(input, _checked(pattern, "Pattern"))
@@ -50,7 +49,7 @@ def regex_full_match_(xp: Any, input: Any, pattern: Any) -> Any:
 
 @op(
     "StaticRegexFullMatch", inputs="input: string", outputs="output: bool",
-    attrs="pattern: string", shape=s.unchanged, **_HOST,
+    attrs="pattern: string", shape=s.unchanged, traits=HOST,
 )  # fmt: skip
 def static_regex_full_match_(xp: Any, input: Any, *, pattern: str) -> Any:
     return _full_match(input, _attr(pattern))
@@ -76,7 +75,7 @@ def _replace(input: Any, pattern: bytes, rewrite: bytes, everywhere: bool) -> np
 @op(
     "RegexReplace", inputs="input: string, pattern: string, rewrite: string",
     outputs="output: string", attrs="replace_global: bool = true", shape=_match_dims,
-    differentiable=False, **_HOST,
+    traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def regex_replace_(xp: Any, input: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Any:
     wanted, replacement = _checked(pattern, "Pattern"), _checked(rewrite, "Rewrite")
@@ -86,7 +85,7 @@ def regex_replace_(xp: Any, input: Any, pattern: Any, rewrite: Any, *, replace_g
 @op(
     "StaticRegexReplace", inputs="input: string", outputs="output: string",
     attrs="pattern: string, rewrite: string, replace_global: bool = true", shape=s.unchanged,
-    **_HOST,
+    traits=HOST,
 )  # fmt: skip
 def static_regex_replace_(
     xp: Any, input: Any, *, pattern: str, rewrite: str, replace_global: bool

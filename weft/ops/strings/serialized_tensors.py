@@ -15,12 +15,11 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.graph.tensor_proto import array_to_proto, proto_to_array
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import mapped, string, strings
 from weft.ops.queues.queue_values import show_types
 from weft.ops.strings.example_wire import read_varint, varint
-
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def as_content(array: Any, dtype: DType) -> Any:
@@ -61,7 +60,7 @@ def from_content(message: Any) -> np.ndarray:
 
 @op(
     "SerializeTensor", inputs="tensor: T", outputs="serialized: string", attrs="T: type",
-    shape=s.scalar, differentiable=False, **_HOST,
+    shape=s.scalar, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def serialize_tensor_(xp: Any, tensor: Any, *, T: DType) -> Any:
     array = as_array(tensor)
@@ -76,7 +75,7 @@ def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
 
 @op(
     "ParseTensor", inputs="serialized: string", outputs="output: out_type", attrs="out_type: type",
-    shape=s.unknown, differentiable=False, **_HOST,
+    shape=s.unknown, traits=HOST | NO_GRADIENT,
 )  # fmt: skip
 def parse_tensor_(xp: Any, serialized: Any, *, out_type: DType) -> Any:
     from google.protobuf.message import DecodeError
@@ -108,7 +107,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 @op(
     "DecodeJSONExample", inputs="json_examples: string", outputs="binary_examples: string",
-    shape=s.unchanged, **_HOST,
+    shape=s.unchanged, traits=HOST,
 )  # fmt: skip
 def decode_json_example_(xp: Any, json_examples: Any) -> Any:
     from google.protobuf import json_format

@@ -13,6 +13,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.shared import deprecated_alias, invalid, positions
 from weft.ops.kit.string_arrays import flat, string, strings
 
@@ -72,8 +73,7 @@ def _at_any(text: bytes, delimiters: bytes) -> list[bytes]:
     outputs="indices: int64, values: string, shape: int64",
     attrs="skip_empty: bool = true",
     shape=_shapes,
-    runs_on="host",
-    differentiable=False,
+    traits=HOST | NO_GRADIENT,
 )
 def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> list[Any]:
     _check(input, "delimiter", delimiter)
@@ -88,7 +88,7 @@ def string_split_(xp: Any, input: Any, delimiter: Any, *, skip_empty: bool) -> l
     outputs="indices: int64, values: string, shape: int64",
     attrs="maxsplit: int = -1",
     shape=_shapes,
-    runs_on="host",
+    traits=HOST,
 )
 def string_split_v2_(xp: Any, input: Any, sep: Any, *, maxsplit: int) -> list[Any]:
     _check(input, "sep", sep)

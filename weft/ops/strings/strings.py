@@ -13,15 +13,15 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import as_array, invalid
 from weft.ops.kit.string_arrays import flat, mapped, scalar, string, strings
 
-_HOST: dict[str, Any] = dict(runs_on="host")
 _UNIT = 'unit: {"BYTE", "UTF8_CHAR"} = "BYTE"'
 _SPACE = b" \t\n\v\f\r"
 
 
-@op("StringStrip", inputs="input: string", outputs="output: string", shape=s.unchanged, **_HOST)
+@op("StringStrip", inputs="input: string", outputs="output: string", shape=s.unchanged, traits=HOST)
 def string_strip_(xp: Any, input: Any) -> Any:
     return mapped(lambda text: text.strip(_SPACE), input)
 
@@ -43,7 +43,7 @@ def _case_op(name: str, of_bytes: Callable[[bytes], bytes], of_text: Callable[[s
 
     return op(
         name, inputs="input: string", outputs="output: string", attrs='encoding: string = ""',
-        shape=s.unchanged, **_HOST,
+        shape=s.unchanged, traits=HOST,
     )(kernel)  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _starts(text: bytes) -> list[int]:
 
 @op(
     "StringLength", inputs="input: string", outputs="output: int32", attrs=_UNIT,
-    shape=s.unchanged, **_HOST,
+    shape=s.unchanged, traits=HOST,
 )  # fmt: skip
 def string_length_(xp: Any, input: Any, *, unit: str) -> Any:
     measure = len if unit == "BYTE" else lambda text: len(_starts(text))
@@ -118,7 +118,7 @@ def _out_of_range(text: bytes, pos: int, index: int, unit: str) -> errors.Invali
     outputs="output: string",
     attrs=f"T: {{int32, int64}}, {_UNIT}",
     shape=_substr_dims,
-    **_HOST,
+    traits=HOST,
 )
 def substr_(xp: Any, input: Any, pos: Any, len: Any, *, unit: str) -> Any:
     texts = as_array(input)
@@ -184,7 +184,7 @@ def _formatted_dims(c: ShapeContext) -> Dims:
     attrs='T: list(type) >= 0, template: string = "%s", placeholder: string = "%s",'
     " summarize: int = 3",
     shape=_formatted_dims,
-    **_HOST,
+    traits=HOST,
 )
 def string_format_(
     xp: Any, inputs: list[Any], *, T: list[DType], template: str, placeholder: str, summarize: int

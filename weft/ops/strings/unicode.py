@@ -12,10 +12,10 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.string_arrays import flat, mapped, strings
 
-_HOST: dict[str, Any] = dict(runs_on="host")
 _ERRORS = 'errors: {"strict", "replace", "ignore"} = "replace", replacement_char: int = 65533'
 _SPLITS = "Tsplits: {int32, int64} = int64"
 _OUTPUTS = 'output_encoding: {"UTF-8", "UTF-16-BE", "UTF-32-BE"}'
@@ -90,7 +90,7 @@ _DECODE_ATTRS = (
 
 @op(
     "UnicodeDecode", inputs="input: string", outputs="row_splits: Tsplits, char_values: int32",
-    attrs=_DECODE_ATTRS, shape=_decoded_dims, **_HOST,
+    attrs=_DECODE_ATTRS, shape=_decoded_dims, traits=HOST,
 )  # fmt: skip
 def unicode_decode_(
     xp: Any, input: Any, *, input_encoding: str, errors: str, replacement_char: int,
@@ -103,7 +103,7 @@ def unicode_decode_(
 @op(
     "UnicodeDecodeWithOffsets", inputs="input: string",
     outputs="row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64",
-    attrs=_DECODE_ATTRS, shape=_decoded_dims, **_HOST,
+    attrs=_DECODE_ATTRS, shape=_decoded_dims, traits=HOST,
 )  # fmt: skip
 def unicode_decode_with_offsets_(
     xp: Any, input: Any, *, input_encoding: str, errors: str, replacement_char: int,
@@ -133,7 +133,7 @@ def _encoded(codes: list[int], encoding: str, errors: str, replacement: int) -> 
     attrs='errors: {"ignore", "replace", "strict"} = "replace",'
     f" {_OUTPUTS}, replacement_char: int = 65533, {_SPLITS}",
     shape=lambda c: (_one_less(s.with_rank(c.dims(1), 1)[0]),),
-    **_HOST,
+    traits=HOST,
 )
 def unicode_encode_(
     xp: Any, input_values: Any, input_splits: Any, *, errors: str, output_encoding: str,
@@ -159,7 +159,7 @@ def _one_less(size: int | None) -> int | None:
     attrs=f"input_encoding: string, {_OUTPUTS}, {_ERRORS},"
     " replace_control_characters: bool = false",
     shape=s.unchanged,
-    **_HOST,
+    traits=HOST,
 )
 def unicode_transcode_(
     xp: Any, input: Any, *, input_encoding: str, output_encoding: str, errors: str,
@@ -206,7 +206,7 @@ def _scripts() -> tuple[np.ndarray, np.ndarray]:
 
 
 @op(
-    "UnicodeScript", inputs="input: int32", outputs="output: int32", shape=s.unchanged, **_HOST,
+    "UnicodeScript", inputs="input: int32", outputs="output: int32", shape=s.unchanged, traits=HOST,
 )  # fmt: skip
 def unicode_script_(xp: Any, input: Any) -> Any:
     starts, scripts = _scripts()

@@ -12,6 +12,7 @@ from weft.core.step_limits import limits, looking_up
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit import philox
 from weft.ops.kit.shared import invalid
 
@@ -52,7 +53,7 @@ def _nearest_dims(c: ShapeContext) -> list[Dims]:
     inputs="points: float, centers: float, k: int64",
     outputs="nearest_center_indices: int64, nearest_center_distances: float",
     shape=_nearest_dims,
-    runs_on="host",
+    traits=HOST,
 )
 def nearest_neighbors_(xp: Any, points: Array, centers: Array, k: Array) -> tuple[Array, Array]:
     """The `k` nearest centers of each point, nearest first, and the squares of their distances."""
@@ -79,7 +80,7 @@ def _check_points(points: Array) -> None:
     inputs="points: float, num_to_sample: int64, seed: int64, num_retries_per_sample: int64",
     outputs="samples: float",
     shape=lambda c: (None, s.with_rank(c.dims(0), 2)[1]),
-    runs_on="host",
+    traits=HOST,
 )
 def kmeans_plus_plus_initialization_(
     xp: Any, points: Array, num_to_sample: Array, seed: Array, num_retries_per_sample: Array
@@ -132,7 +133,7 @@ def _candidate(words: Iterator[int], drawn: list[int], sums: Array) -> int:
 
 @op(
     "KMC2ChainInitialization", inputs="distances: float, seed: int64", outputs="index: int64",
-    shape=s.scalar, runs_on="host",
+    shape=s.scalar, traits=HOST,
 )  # fmt: skip
 def kmc2_chain_initialization_(xp: Any, distances: Array, seed: Array) -> Array:
     """Where a Markov chain over the points ends that moves to the more distant."""

@@ -10,19 +10,19 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST_STATE
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.trees.ensemble_objects import DEFAULT_LEFT, EQUALITY, Ensemble, Split
 from weft.ops.trees.ensemble_objects import DEFAULT_RIGHT as _RIGHT
 from weft.ops.trees.gains import gains_are_equal, is_larger, weights_and_gains
 
 Array = np.ndarray
-_STATE: dict[str, Any] = dict(runs_on="host", stateful=True)
 _HANDLE = "tree_ensemble_handle: resource"
 
 
 @op(
     "BoostedTreesEnsembleResourceHandleOp", outputs="resource: resource",
-    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, **_STATE,
+    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def ensemble_handle(xp: Any, ctx: Any) -> Ensemble:
     attrs = ctx.node.attrs
@@ -34,7 +34,7 @@ def ensemble_handle(xp: Any, ctx: Any) -> Ensemble:
 
 @op(
     "IsBoostedTreesEnsembleInitialized", inputs=_HANDLE, outputs="is_initialized: bool",
-    shape=s.scalar, **_STATE,
+    shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def is_ensemble_initialized(xp: Any, tree_ensemble_handle: Ensemble) -> Any:
     return np.array(tree_ensemble_handle.initialized)
@@ -49,7 +49,7 @@ def _scalars_after_handle(c: ShapeContext) -> Any:
 _SERIALIZED: dict[str, Any] = dict(
     inputs=f"{_HANDLE}, stamp_token: int64, tree_ensemble_serialized: string",
     shape=_scalars_after_handle,
-    **_STATE,
+    traits=HOST_STATE,
 )
 
 
@@ -79,7 +79,7 @@ def _bytes(value: Any) -> bytes:
 @op(
     "BoostedTreesSerializeEnsemble", inputs=_HANDLE,
     outputs="stamp_token: int64, tree_ensemble_serialized: string",
-    shape=lambda c: [(), ()], **_STATE,
+    shape=lambda c: [(), ()], traits=HOST_STATE,
 )  # fmt: skip
 def serialize_ensemble(xp: Any, tree_ensemble_handle: Ensemble) -> tuple[Array, Array]:
     with tree_ensemble_handle.lock:
@@ -91,7 +91,7 @@ def serialize_ensemble(xp: Any, tree_ensemble_handle: Ensemble) -> tuple[Array, 
     "BoostedTreesGetEnsembleStates", inputs=_HANDLE,
     outputs="stamp_token: int64, num_trees: int32, num_finalized_trees: int32,"
     " num_attempted_layers: int32, last_layer_nodes_range: int32",
-    shape=lambda c: [(), (), (), (), (2,)], **_STATE,
+    shape=lambda c: [(), (), (), (), (2,)], traits=HOST_STATE,
 )  # fmt: skip
 def ensemble_states(xp: Any, tree_ensemble_handle: Ensemble) -> tuple[Array, ...]:
     with tree_ensemble_handle.lock:
@@ -169,7 +169,7 @@ def _grow(ensemble: Ensemble, splits: Any, max_depth: Any, pruning_mode: Any) ->
     " left_node_contribs: num_features * float, right_node_contribs: num_features * float,"
     " max_depth: int32, learning_rate: float",
     attrs="pruning_mode: int >= 0, num_features: int >= 0",
-    shape=_update_shapes(5), **_STATE,
+    shape=_update_shapes(5), traits=HOST_STATE,
 )  # fmt: skip
 def update_ensemble(
     xp: Any, tree_ensemble_handle: Ensemble, feature_ids: Array, node_ids: Any, gains: Any,
@@ -191,7 +191,7 @@ def update_ensemble(
     " right_node_contribs: num_features * float, split_types: num_features * string,"
     " max_depth: int32, learning_rate: float, pruning_mode: int32",
     attrs="num_features: int >= 0",
-    shape=_update_shapes(7), **_STATE,
+    shape=_update_shapes(7), traits=HOST_STATE,
 )  # fmt: skip
 def update_ensemble_v2(
     xp: Any, tree_ensemble_handle: Ensemble, feature_ids: Array, dimension_ids: Any, node_ids: Any,
@@ -216,7 +216,7 @@ def _bias_shapes(c: ShapeContext) -> Dims:
 @op(
     "BoostedTreesCenterBias",
     inputs=f"{_HANDLE}, mean_gradients: float, mean_hessians: float, l1: float, l2: float",
-    outputs="continue_centering: bool", shape=_bias_shapes, **_STATE,
+    outputs="continue_centering: bool", shape=_bias_shapes, traits=HOST_STATE,
 )  # fmt: skip
 def center_bias(
     xp: Any, tree_ensemble_handle: Ensemble, mean_gradients: Array, mean_hessians: Array,

@@ -10,17 +10,17 @@ from weft.core.errors import NotFoundError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST_STATE, NO_GRADIENT
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.trees.forest_objects import Tree, TreeParams
 
 Array = np.ndarray
-_STATE: dict[str, Any] = dict(runs_on="host", stateful=True)
 _HANDLE = "tree_handle: resource"
 
 
 @op(
     "DecisionTreeResourceHandleOp", outputs="resource: resource",
-    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, **_STATE,
+    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def tree_handle(xp: Any, ctx: Any) -> Tree:
     attrs = ctx.node.attrs
@@ -36,14 +36,20 @@ def _made(tree: Tree) -> Tree:
     return tree
 
 
-@op("TreeIsInitializedOp", inputs=_HANDLE, outputs="is_initialized: bool", shape=s.scalar, **_STATE)
+@op(
+    "TreeIsInitializedOp",
+    inputs=_HANDLE,
+    outputs="is_initialized: bool",
+    shape=s.scalar,
+    traits=HOST_STATE,
+)
 def tree_is_initialized(xp: Any, tree_handle: Tree) -> Array:
     return np.array(tree_handle.initialized)
 
 
 @op(
     "CreateTreeVariable", inputs=f"{_HANDLE}, tree_config: string", attrs="params: string",
-    shape=s.none, **_STATE,
+    shape=s.none, traits=HOST_STATE,
 )  # fmt: skip
 def create_tree(xp: Any, tree_handle: Tree, tree_config: Any, *, params: str) -> None:
     with tree_handle.lock:
@@ -55,8 +61,7 @@ def create_tree(xp: Any, tree_handle: Tree, tree_config: Any, *, params: str) ->
     inputs=_HANDLE,
     outputs="tree_config: string",
     shape=s.scalar,
-    differentiable=False,
-    **_STATE,
+    traits=HOST_STATE | NO_GRADIENT,
 )
 def tree_serialize(xp: Any, tree_handle: Tree) -> Array:
     with _made(tree_handle).lock:
@@ -65,7 +70,7 @@ def tree_serialize(xp: Any, tree_handle: Tree) -> Array:
 
 @op(
     "TreeDeserialize", inputs=f"{_HANDLE}, tree_config: string", attrs="params: string",
-    shape=s.none, differentiable=False, **_STATE,
+    shape=s.none, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def tree_deserialize(xp: Any, tree_handle: Tree, tree_config: Any, *, params: str) -> None:
     with tree_handle.lock:
@@ -78,8 +83,7 @@ def tree_deserialize(xp: Any, tree_handle: Tree, tree_config: Any, *, params: st
     inputs=_HANDLE,
     outputs="tree_size: int32",
     shape=s.scalar,
-    differentiable=False,
-    **_STATE,
+    traits=HOST_STATE | NO_GRADIENT,
 )
 def tree_size(xp: Any, tree_handle: Tree) -> Array:
     return np.array(len(_made(tree_handle).feature), np.int32)
@@ -87,7 +91,7 @@ def tree_size(xp: Any, tree_handle: Tree) -> Array:
 
 @op(
     "FeatureUsageCounts", inputs=_HANDLE, outputs="feature_counts: int32", attrs="params: string",
-    shape=lambda c: (None,), differentiable=False, **_STATE,
+    shape=lambda c: (None,), traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def feature_usage_counts(xp: Any, tree_handle: Tree) -> Array:
     with _made(tree_handle).lock:
@@ -103,7 +107,7 @@ def _predicted(c: ShapeContext) -> list[Dims]:
 @op(
     "TreePredictionsV4", inputs=f"{_HANDLE}, input_data: float",
     outputs="predictions: float, tree_paths: string", attrs="params: string", shape=_predicted,
-    differentiable=False, **_STATE,
+    traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def tree_predictions(xp: Any, tree_handle: Tree, input_data: Array) -> Any:
     with _made(tree_handle).lock:
@@ -114,7 +118,7 @@ def tree_predictions(xp: Any, tree_handle: Tree, input_data: Array) -> Any:
 
 @op(
     "GrowTreeV4", inputs=f"{_HANDLE}, input_data: float, input_labels: float, input_weights: float",
-    attrs="random_seed: int = 0, params: string", shape=s.none, differentiable=False, **_STATE,
+    attrs="random_seed: int = 0, params: string", shape=s.none, traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def grow_tree(
     xp: Any, tree_handle: Tree, input_data: Array, input_labels: Array, input_weights: Array, *,

@@ -10,12 +10,12 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST_STATE
 from weft.ops.kit.shared import invalid
 from weft.ops.trees.ensemble_objects import Ensemble, node_values, split_of
 from weft.protos.boosted_trees import DebugOutput
 
 Array = np.ndarray
-_STATE: dict[str, Any] = dict(runs_on="host", stateful=True)
 _ATTRS = "num_bucketized_features: int >= 1, logits_dimension: int"
 _FEATURES = "bucketized_features: num_bucketized_features * int32"
 
@@ -82,7 +82,7 @@ def _logits_dims(c: ShapeContext) -> Dims:
 
 @op(
     "BoostedTreesPredict", inputs=f"tree_ensemble_handle: resource, {_FEATURES}",
-    outputs="logits: float", attrs=_ATTRS, shape=_logits_dims, **_STATE,
+    outputs="logits: float", attrs=_ATTRS, shape=_logits_dims, traits=HOST_STATE,
 )  # fmt: skip
 def predict(
     xp: Any, tree_ensemble_handle: Ensemble, bucketized_features: Any, *, logits_dimension: int
@@ -108,7 +108,7 @@ def _training_dims(c: ShapeContext) -> list[Dims]:
     inputs="tree_ensemble_handle: resource, cached_tree_ids: int32, cached_node_ids: int32,"
     f" {_FEATURES}",
     outputs="partial_logits: float, tree_ids: int32, node_ids: int32", attrs=_ATTRS,
-    shape=_training_dims, **_STATE,
+    shape=_training_dims, traits=HOST_STATE,
 )  # fmt: skip
 def training_predict(
     xp: Any, tree_ensemble_handle: Ensemble, cached_tree_ids: Array, cached_node_ids: Array,
@@ -157,7 +157,8 @@ def _debug_dims(c: ShapeContext) -> Dims:
 
 @op(
     "BoostedTreesExampleDebugOutputs", inputs=f"tree_ensemble_handle: resource, {_FEATURES}",
-    outputs="examples_debug_outputs_serialized: string", attrs=_ATTRS, shape=_debug_dims, **_STATE,
+    outputs="examples_debug_outputs_serialized: string", attrs=_ATTRS, shape=_debug_dims,
+    traits=HOST_STATE,
 )  # fmt: skip
 def example_debug_outputs(
     xp: Any, tree_ensemble_handle: Ensemble, bucketized_features: Any, *, logits_dimension: int

@@ -11,14 +11,13 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE
 from weft.ops.kit.resource_names import named_or_node
 from weft.ops.kit.shared import invalid
 from weft.ops.trees import quantile_stream
 from weft.ops.trees.quantile_stream import Stream
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host")
-_STATE: dict[str, Any] = dict(_HOST, stateful=True)
 _HANDLE = "quantile_stream_resource_handle: resource"
 
 
@@ -59,7 +58,7 @@ class Streams:
 
 @op(
     "BoostedTreesQuantileStreamResourceHandleOp", outputs="resource: resource",
-    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, **_STATE,
+    attrs='container: string = "", shared_name: string = ""', shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def quantile_handle(xp: Any, ctx: Any) -> Streams:
     attrs = ctx.node.attrs
@@ -71,7 +70,7 @@ def quantile_handle(xp: Any, ctx: Any) -> Streams:
 
 @op(
     "IsBoostedTreesQuantileStreamResourceInitialized", inputs=_HANDLE,
-    outputs="is_initialized: bool", shape=s.scalar, **_STATE,
+    outputs="is_initialized: bool", shape=s.scalar, traits=HOST_STATE,
 )  # fmt: skip
 def is_quantile_initialized(xp: Any, quantile_stream_resource_handle: Streams) -> Array:
     return np.array(quantile_stream_resource_handle.initialized)
@@ -86,7 +85,7 @@ def _all_scalars(c: ShapeContext) -> Any:
 @op(
     "BoostedTreesCreateQuantileStreamResource",
     inputs=f"{_HANDLE}, epsilon: float, num_streams: int64",
-    attrs="max_elements: int = 1099511627776", shape=_all_scalars, **_STATE,
+    attrs="max_elements: int = 1099511627776", shape=_all_scalars, traits=HOST_STATE,
 )  # fmt: skip
 def create_quantile_streams(
     xp: Any, quantile_stream_resource_handle: Streams, epsilon: Any, num_streams: Any,
@@ -118,7 +117,7 @@ def _make_dims(c: ShapeContext) -> list[Dims]:
     "BoostedTreesMakeQuantileSummaries",
     inputs="float_values: num_features * float, example_weights: float, epsilon: float",
     outputs="summaries: num_features * float", attrs="num_features: int >= 0",
-    shape=_make_dims, **_HOST,
+    shape=_make_dims, traits=HOST,
 )  # fmt: skip
 def make_quantile_summaries(
     xp: Any, float_values: Any, example_weights: Array, epsilon: Any
@@ -139,7 +138,7 @@ def make_quantile_summaries(
 
 @op(
     "BoostedTreesFlushQuantileSummaries", inputs=_HANDLE, outputs="summaries: num_features * float",
-    attrs="num_features: int >= 0", shape=_of_features((None, 4)), **_STATE,
+    attrs="num_features: int >= 0", shape=_of_features((None, 4)), traits=HOST_STATE,
 )  # fmt: skip
 def flush_quantile_summaries(xp: Any, quantile_stream_resource_handle: Streams) -> list[Array]:
     with quantile_stream_resource_handle.lock:
@@ -157,7 +156,7 @@ def _summary_dims(c: ShapeContext) -> Any:
 @op(
     "BoostedTreesQuantileStreamResourceAddSummaries",
     inputs=f"{_HANDLE}, summaries: num_features * float", attrs="num_features: int >= 0",
-    shape=_summary_dims, **_STATE,
+    shape=_summary_dims, traits=HOST_STATE,
 )  # fmt: skip
 def add_quantile_summaries(
     xp: Any, quantile_stream_resource_handle: Streams, summaries: Any
@@ -182,7 +181,7 @@ def _check_count(streams: int, others: int, what: str) -> None:
 
 @op(
     "BoostedTreesQuantileStreamResourceFlush", inputs=f"{_HANDLE}, num_buckets: int64",
-    attrs="generate_quantiles: bool = false", shape=_all_scalars, **_STATE,
+    attrs="generate_quantiles: bool = false", shape=_all_scalars, traits=HOST_STATE,
 )  # fmt: skip
 def flush_quantile_streams(
     xp: Any, quantile_stream_resource_handle: Streams, num_buckets: Any, *, generate_quantiles: bool
@@ -209,7 +208,7 @@ def _vectors(c: ShapeContext) -> Any:
 @op(
     "BoostedTreesQuantileStreamResourceDeserialize",
     inputs=f"{_HANDLE}, bucket_boundaries: num_streams * float", attrs="num_streams: int >= 1",
-    shape=_vectors, **_STATE,
+    shape=_vectors, traits=HOST_STATE,
 )  # fmt: skip
 def deserialize_quantile_streams(
     xp: Any, quantile_stream_resource_handle: Streams, bucket_boundaries: Any
@@ -223,7 +222,7 @@ def deserialize_quantile_streams(
 @op(
     "BoostedTreesQuantileStreamResourceGetBucketBoundaries", inputs=_HANDLE,
     outputs="bucket_boundaries: num_features * float", attrs="num_features: int >= 0",
-    shape=_of_features((None,)), **_STATE,
+    shape=_of_features((None,)), traits=HOST_STATE,
 )  # fmt: skip
 def bucket_boundaries(
     xp: Any, quantile_stream_resource_handle: Streams, *, num_features: int
@@ -244,7 +243,7 @@ def _bucketize_dims(c: ShapeContext) -> list[Dims]:
     "BoostedTreesBucketize",
     inputs="float_values: num_features * float, bucket_boundaries: num_features * float",
     outputs="buckets: num_features * int32", attrs="num_features: int >= 0",
-    shape=_bucketize_dims, **_HOST,
+    shape=_bucketize_dims, traits=HOST,
 )  # fmt: skip
 def bucketize(xp: Any, float_values: Any, bucket_boundaries: Any) -> list[Array]:
     return [_buckets(*pair) for pair in zip(float_values, bucket_boundaries, strict=True)]

@@ -16,6 +16,7 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST, HOST_STATE, NO_GRADIENT
 from weft.ops.kit.city_hash import city_hash_128
 from weft.ops.kit.shared import invalid
 from weft.ops.trees.sdca_losses import LOSSES, Loss
@@ -197,7 +198,7 @@ def _optimizer(name: str, adaptive_attr: str) -> Any:
         f' "poisson_loss"}}, {adaptive_attr}: bool = false, num_sparse_features: int >= 0,'
         " num_sparse_features_with_values: int >= 0, num_dense_features: int >= 0, l1: float,"
         " l2: float, num_loss_partitions: int >= 1, num_inner_iterations: int >= 1",
-        shape=_sdca_shape, runs_on="host", differentiable=False,
+        shape=_sdca_shape, traits=HOST | NO_GRADIENT,
     )  # fmt: skip
     def optimize(
         xp: Any, ctx: Any, sparse_example_indices: list[Array],
@@ -242,8 +243,8 @@ sdca_optimizer_v2_ = _optimizer("SdcaOptimizerV2", "adaptive")
 
 @op(
     "SdcaShrinkL1", inputs="weights: ref(num_features * float)",
-    attrs="num_features: int >= 0, l1: float, l2: float", shape=s.none, stateful=True,
-    runs_on="host", differentiable=False,
+    attrs="num_features: int >= 0, l1: float, l2: float", shape=s.none,
+    traits=HOST_STATE | NO_GRADIENT,
 )  # fmt: skip
 def sdca_shrink_l1_(xp: Any, weights: list[Any], *, l1: float, l2: float) -> None:
     for cell in weights:
@@ -255,7 +256,7 @@ def _fingerprint_shape(c: ShapeContext) -> Dims:
 
 
 @op("SdcaFprint", inputs="input: string", outputs="output: int64", shape=_fingerprint_shape,
-    runs_on="host", differentiable=False)  # fmt: skip
+    traits=HOST | NO_GRADIENT)  # fmt: skip
 def sdca_fprint_(xp: Any, input: Array) -> Array:
     """128 bits of each string. The first half is never 0 or 1, which tables may use."""
     if np.ndim(input) != 1:

@@ -10,12 +10,12 @@ from weft.core import errors
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.trees.ensemble_objects import DEFAULT_LEFT, DEFAULT_RIGHT, EQUALITY
 from weft.ops.trees.gains import first_best, weights_and_gains
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host")
 _PENALTIES = "l1: float, l2: float, tree_complexity: float, min_node_weight: float"
 
 
@@ -103,7 +103,7 @@ def _gains_dims(c: ShapeContext) -> list[Dims]:
     outputs="node_ids_list: num_features * int32, gains_list: num_features * float,"
     " thresholds_list: num_features * int32, left_node_contribs_list: num_features * float,"
     " right_node_contribs_list: num_features * float",
-    attrs="max_splits: int >= 1, num_features: int >= 1", shape=_gains_dims, **_HOST,
+    attrs="max_splits: int >= 1, num_features: int >= 1", shape=_gains_dims, traits=HOST,
 )  # fmt: skip
 def best_gains_per_feature(
     xp: Any, node_id_range: Array, stats_summary_list: Any, l1: Any, l2: Any,
@@ -155,7 +155,7 @@ _SPLIT_OUTPUTS = (
     inputs=f"node_id_range: int32, stats_summary: float, {_PENALTIES}",
     outputs=_SPLIT_OUTPUTS,
     attrs='logits_dimension: int >= 1, split_type: {"inequality", "equality"} = "inequality"',
-    shape=_dense_dims, **_HOST,
+    shape=_dense_dims, traits=HOST,
 )  # fmt: skip
 def best_feature_split(
     xp: Any, node_id_range: Array, stats_summary: Array, l1: Any, l2: Any, tree_complexity: Any,
@@ -220,7 +220,7 @@ def _sparse_dims(c: ShapeContext) -> list[Dims]:
     f" stats_summary_shape: int32, {_PENALTIES}",
     outputs=_SPLIT_OUTPUTS,
     attrs='logits_dimension: int >= 1, split_type: {"inequality"} = "inequality"',
-    shape=_sparse_dims, **_HOST,
+    shape=_sparse_dims, traits=HOST,
 )  # fmt: skip
 def sparse_best_feature_split(
     xp: Any, node_id_range: Array, stats_summary_indices: Array, stats_summary_values: Array,

@@ -9,10 +9,10 @@ import numpy as np
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
+from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 
 Array = np.ndarray
-_HOST: dict[str, Any] = dict(runs_on="host")
 
 
 def _check_rows(node_ids: Array, gradients: Array, hessians: Array, max_splits: int) -> None:
@@ -47,7 +47,7 @@ def _summary_dims(c: ShapeContext) -> Dims:
     " bucketized_features_list: num_features * int32",
     outputs="stats_summary: float",
     attrs="max_splits: int >= 1, num_buckets: int >= 1, num_features: int >= 1",
-    shape=_summary_dims, **_HOST,
+    shape=_summary_dims, traits=HOST,
 )  # fmt: skip
 def make_stats_summary(
     xp: Any, node_ids: Array, gradients: Array, hessians: Array, bucketized_features_list: Any,
@@ -82,7 +82,7 @@ def _aggregate_dims(c: ShapeContext) -> Dims:
     "BoostedTreesAggregateStats",
     inputs="node_ids: int32, gradients: float, hessians: float, feature: int32",
     outputs="stats_summary: float",
-    attrs="max_splits: int >= 1, num_buckets: int >= 1", shape=_aggregate_dims, **_HOST,
+    attrs="max_splits: int >= 1, num_buckets: int >= 1", shape=_aggregate_dims, traits=HOST,
 )  # fmt: skip
 def aggregate_stats(
     xp: Any, node_ids: Array, gradients: Array, hessians: Array, feature: Array,
@@ -115,7 +115,7 @@ def _sparse_dims(c: ShapeContext) -> list[Dims]:
     " feature_values: int32, feature_shape: int32",
     outputs="stats_summary_indices: int32, stats_summary_values: float,"
     " stats_summary_shape: int32",
-    attrs="max_splits: int >= 1, num_buckets: int >= 1", shape=_sparse_dims, **_HOST,
+    attrs="max_splits: int >= 1, num_buckets: int >= 1", shape=_sparse_dims, traits=HOST,
 )  # fmt: skip
 def sparse_aggregate_stats(
     xp: Any, node_ids: Array, gradients: Array, hessians: Array, feature_indices: Array,

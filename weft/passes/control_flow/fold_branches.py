@@ -24,7 +24,7 @@ def fold_branches(graph: ClientGraph, variables: int = 0) -> None:
         if len(_switches(graph)) >= len(switches):
             raise Misfit(f"switch {switches[0].name} stays")
     for node in graph.nodes:
-        if node.type == "Const":
+        if node.definition.is_constant:
             node.controls = [c for c in node.controls if not _is_pivot(c)]
 
 
@@ -63,4 +63,6 @@ def _switches(graph: ClientGraph) -> list[Node]:
 
 def _is_pivot(node: Node) -> bool:
     """Whether a node only ties others to the branch or frame that is now a graph of its own."""
-    return node.type == "_Arg" or (node.type == "Identity" and node.inputs[0][0].type == "_Arg")
+    return node.definition.is_argument or (
+        node.definition.is_identity and node.inputs[0][0].definition.is_argument
+    )

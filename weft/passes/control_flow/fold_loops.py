@@ -203,7 +203,7 @@ class _Loop:
         old: dict[Edge, Edge] = {}
         for leave in self.exits:
             source, side = leave.inputs[0]
-            while source.type == "Identity" and source in self.here:
+            while source.definition.is_identity and source in self.here:
                 source, side = source.inputs[0]  # as `minimize` puts around a gradient
             if side != 0 or source not in by_switch:
                 raise Misfit(f"exit {leave.name} does not leave by a loop variable")
@@ -236,6 +236,8 @@ def _inside_branches(graph: ClientGraph) -> list[Node]:
     """What is in conditionals that are not made to wait."""
     found: list[Node] = []
     for node in graph.nodes:
-        for inner in subgraphs(node) if node.type == "_If" and not waits(node) else ():
+        for inner in (
+            subgraphs(node) if node.definition.holds == "branches" and not waits(node) else ()
+        ):
             found += [*inner.nodes, *_inside_branches(inner)]
     return found

@@ -15,6 +15,7 @@ from weft.core import dtypes
 from weft.core.errors import InvalidArgumentError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, lookup, op
+from weft.graph.traits import HOST
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import clone, structure
 from weft.passes.control_flow.structured_nodes import (
@@ -50,7 +51,7 @@ def _checked_start() -> OpDef:
         inputs="start: int32, limit: int32, delta: int32",
         outputs="output: int32",
         shape=s.scalar,
-        runs_on="host",
+        traits=HOST,
     )
     def range_start(xp: Any, start: Any, limit: Any, delta: Any) -> Any:
         """`start`, of a range that makes sense."""
@@ -116,7 +117,7 @@ def while_node(
 
 
 def _passed_on(edge: Edge) -> Edge:
-    while edge[0].type == "Identity" and not edge[0].controls:
+    while edge[0].definition.is_identity and not edge[0].controls:
         edge = edge[0].inputs[0]
     return edge
 
@@ -128,7 +129,7 @@ def _finished(node: Node) -> Node:
         structure(inner)
     node.attrs["effect"] = any(has_effect(n) for inner in subgraphs(node) for n in inner.nodes)
     if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
-        node.definition = WAITING[node.type]
+        node.definition = WAITING[node.definition.holds or ""]
     return node
 
 

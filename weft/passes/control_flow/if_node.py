@@ -135,7 +135,11 @@ class _Conditional:
 def _exported_side(edge: Edge, predicate: Edge) -> int | None:
     """Which branch of an earlier conditional a value comes from that it hands on to later ones."""
     node, i = edge
-    if node.type != "_If" or node.inputs[0] != predicate or i < node.attrs["joined"]:
+    if (
+        node.definition.holds != "branches"
+        or node.inputs[0] != predicate
+        or i < node.attrs["joined"]
+    ):
         return None
     side: int = node.attrs["export_sides"][i - node.attrs["joined"]]
     return side

@@ -33,7 +33,7 @@ def pieces(graph: ClientGraph, on_host: frozenset[Node] = frozenset()) -> Layout
     # One that is made in a branch only has no place before the step runs.
     settled = set(handles)
     roots = {edge: root for edge, root in resource_roots(order).items() if root[0] in settled}
-    constants = [n for n in order if n.type == "Const" and not n.controls]
+    constants = [n for n in order if n.definition.is_constant and not n.controls]
     settled |= {*constants, *(n for n, _ in graph.feeds)}
     running = [n for n in order if n not in settled]
     on_device = {

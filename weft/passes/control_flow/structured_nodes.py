@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.graph.op_def import OpDef
+from weft.graph.traits import BLOCKING, Traits
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-def _holder(name: str) -> OpDef:
-    return OpDef(
-        name, "input: list(Tin)", "output: list(Tout)", "Tin: list(type), Tout: list(type)"
-    )
+def _holder(name: str, traits: Traits) -> OpDef:
+    attrs = "Tin: list(type), Tout: list(type)"
+    return OpDef(name, "input: list(Tin)", "output: list(Tout)", attrs, traits=traits)
 
 
-WHILE = _holder("_While")
-# The same, of a body that may have to wait.
-WAITING_WHILE = _holder("_While")
-WAITING_WHILE.blocking = True
-IF = _holder("_If")
-# The same, of branches that may have to wait.
-WAITING_IF = _holder("_If")
-WAITING_IF.blocking = True
-WAITING = {"_While": WAITING_WHILE, "_If": WAITING_IF}
+_LOOP, _BRANCHES = Traits(holds="loop"), Traits(holds="branches")
+WHILE, IF = _holder("_While", _LOOP), _holder("_If", _BRANCHES)
+# The same, of a body or branches that may have to wait.
+WAITING_WHILE, WAITING_IF = (
+    _holder("_While", _LOOP | BLOCKING),
+    _holder("_If", _BRANCHES | BLOCKING),
+)
+WAITING = {"loop": WAITING_WHILE, "branches": WAITING_IF}
 
 
 class Misfit(Exception):
@@ -46,7 +45,7 @@ def nodes_inside(node: Node) -> list[Node]:
 
 def has_loops(nodes: Iterable[Node]) -> bool:
     """Whether there is a loop among these or inside of one."""
-    return any(n.type == "_While" for node in nodes for n in [node, *nodes_inside(node)])
+    return any(n.definition.holds == "loop" for node in nodes for n in [node, *nodes_inside(node)])
 
 
 def kind(node: Node) -> str | None:
@@ -67,18 +66,19 @@ def has_effect(node: Node) -> bool:
 
 def is_settled(node: Node) -> bool:
     """Constants and resource handles: the same in every frame, so any subgraph may have its own."""
-    return not node.controls and (node.type == "Const" or node.definition.is_handle)
-
-
-_PASS_ON = ("Identity", "Switch", "RefSwitch", "Enter", "RefEnter")
+    return not node.controls and (node.definition.is_constant or node.definition.is_handle)
 
 
 def origin_of(edge: Edge) -> Edge:
     """The handle or constant an edge stems from through nodes that only pass values on."""
     seen = edge
-    while seen[0].type in _PASS_ON and not seen[0].controls:
+    while _passes_on(seen[0]) and not seen[0].controls:
         seen = seen[0].inputs[0]
     return seen if is_settled(seen[0]) else edge
+
+
+def _passes_on(node: Node) -> bool:
+    return node.definition.is_identity or kind(node) in ("switch", "enter")
 
 
 def outside_controls(nodes: list[Node], here: set[Node]) -> list[Node]:

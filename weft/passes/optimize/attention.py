@@ -86,7 +86,7 @@ def _scores_dims(found: Attention) -> tuple[Any, Any] | None:
 
 def _is_causal(mask: list[Edge], scores: tuple[Any, Any] | None) -> bool:
     """Whether the mask is constant, square, and hides from each position what comes later."""
-    if not mask or mask[0][0].type != "Const" or scores is None:
+    if not mask or not mask[0][0].definition.is_constant or scores is None:
         return False
     value = mask[0][0].attrs["value"]
     if value.shape[-2:] != scores or value.size != scores[0] ** 2:

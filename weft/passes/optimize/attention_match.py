@@ -78,7 +78,7 @@ class Matcher:
     def source(self, edge: Edge) -> Node:
         """The node behind an edge, which becomes part of the pattern."""
         node = edge[0]
-        while node.type == "Identity":
+        while node.definition.is_identity:
             self.inner.add(node)
             node = node.inputs[0][0]
         self.inner.add(node)
@@ -89,7 +89,7 @@ class Matcher:
         for reader in self.readers[node]:
             if self._is_idle(reader):
                 continue
-            if reader.type == "Identity":
+            if reader.definition.is_identity:
                 self.inner.add(reader)
                 yield from self.uses(reader)
             else:
@@ -108,7 +108,7 @@ class Matcher:
         _require(len(products) == 1 and not products[0].attrs["adj_y"])
         mask, scale = [], 1.0
         node = self.source(softmax.inputs[0])
-        if node.type in ("Add", "AddV2"):
+        if node.definition.infix == "+":
             i = 0 if _leads_to_product(node.inputs[0]) else 1
             mask, node = [node.inputs[1 - i]], self.source(node.inputs[i])
         factor = _factor(node)
@@ -123,7 +123,7 @@ class Matcher:
         others = [n for n in self.uses(softmax) if n is not found.output]
         if not others:
             return
-        muls = [n for n in others if n.type == "Mul"]
+        muls = [n for n in others if n.definition.infix == "*"]
         products = [n for n in others if _is_product(n, softmax, None, adj_x=True)]
         _require(len(muls) == 2 and len(products) <= 1 and len(others) == 2 + len(products))
         dp, ds = self._softmax_gradient(softmax, muls)
@@ -142,7 +142,7 @@ class Matcher:
         """dp and ds of ds = (dp - sum(dp * p)) * p, given the two multiplications."""
         for ds, weighted in (muls, muls[::-1]):
             sub, dp = self._other(ds, p), self._other(weighted, p)
-            if sub is None or dp is None or sub.type != "Sub":
+            if sub is None or dp is None or sub.definition.infix != "-":
                 continue
             total = self.source(sub.inputs[1])
             _require(total.type == "Sum" and total.attrs["keep_dims"] and _is_last_axis(total))
@@ -219,7 +219,7 @@ class Matcher:
 
 
 def _origin(edge: Edge) -> Edge:
-    while edge[0].type == "Identity":
+    while edge[0].definition.is_identity:
         edge = edge[0].inputs[0]
     return edge
 
@@ -240,7 +240,7 @@ def _leads_to_product(edge: Edge) -> bool:
 
 def _factor(node: Node) -> tuple[float, Edge] | None:
     """(c, x) of a node that is x * c or x / (1 / c) for a constant c."""
-    if node.type == "Mul":
+    if node.definition.infix == "*":
         for i in (0, 1):
             value = _scalar(node.inputs[i])
             if value is not None:
@@ -254,14 +254,14 @@ def _factor(node: Node) -> tuple[float, Edge] | None:
 
 def _scalar(edge: Edge) -> float | None:
     node = _origin(edge)[0]
-    if node.type != "Const" or node.attrs["value"].size != 1:
+    if not node.definition.is_constant or node.attrs["value"].size != 1:
         return None
     return float(node.attrs["value"].reshape(()))
 
 
 def _is_last_axis(total: Node) -> bool:
     axes, dims = _origin(total.inputs[1])[0], total.dims[0]
-    if axes.type != "Const" or axes.attrs["value"].size != 1 or dims is None:
+    if not axes.definition.is_constant or axes.attrs["value"].size != 1 or dims is None:
         return False
     return int(axes.attrs["value"].reshape(())) in (-1, len(dims) - 1)
 

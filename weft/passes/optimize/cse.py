@@ -33,7 +33,11 @@ def cse(graph: ClientGraph) -> None:
 
 def _key(node: Node) -> Any:
     kind = node.definition
-    if kind.stateful or node.type == "_Arg" or not (kind.traceable or kind.runs_on == "host"):
+    if (
+        kind.stateful
+        or node.definition.is_argument
+        or not (kind.traceable or kind.runs_on == "host")
+    ):
         return None
     if kind.takes_ctx or kind.has_ref_input or any(d._is_ref_dtype for d in node.dtypes):
         return None

@@ -34,15 +34,15 @@ def fold(graph: ClientGraph) -> None:
 
 def _values(node: Node) -> list[np.ndarray] | None:
     kind = node.definition
-    if kind.name == "Const" or kind.stateful or node.controls:
+    if kind.is_constant or kind.stateful or node.controls:
         return None
-    if kind.name == "PyFuncStateless":  # whoever says so is called once
+    if kind.calls_python:  # its author says that one call tells the value
         return _computed(node)
     if not node.inputs:
         return None
-    if not kind.traceable or kind.xla or any(d is dtypes.string for d in node.dtypes):
+    if not kind.traceable or kind.needs_xla or any(d is dtypes.string for d in node.dtypes):
         return None
-    if kind.name in ("Shape", "ShapeN", "Size", "Rank"):
+    if kind.measures:
         return _of_shape(node)
     return None if _grows(node) else _computed(node)
 
@@ -72,11 +72,15 @@ def _of_shape(node: Node) -> list[np.ndarray] | None:
     found = []
     for (source, i), dtype in zip(node.inputs, node.dtypes, strict=False):
         dims = source.dims[i]
-        if dims is None or (None in dims and node.type != "Rank") or source.type == "_Arg":
+        if (
+            dims is None
+            or (None in dims and node.definition.measures != "rank")
+            or source.definition.is_argument
+        ):
             return None
-        if node.type == "Rank":
+        if node.definition.measures == "rank":
             value = np.array(len(dims))
-        elif node.type == "Size":
+        elif node.definition.measures == "size":
             value = np.array(size(dims))
         else:
             value = np.array(dims)

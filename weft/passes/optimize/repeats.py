@@ -16,15 +16,6 @@ from weft.core import dtypes
 from weft.ops.array.unique_sums import sum_repeated
 from weft.passes.client_graph import ClientGraph, Edge, Node, needed, topological
 
-# What handles every row by itself, as long as its other inputs are scalars or rows too.
-_ROW_BY_ROW = frozenset(
-    "Add AddV2 Sub Mul RealDiv Div Maximum Minimum Sqrt Rsqrt Square Neg Abs Sign Identity".split()
-)
-# What reads or changes rows of a variable: the position of its indices.
-_GATHERS = {"ResourceGather": 1, "GatherV2": 1, "Gather": 1}
-_SCATTERS = ("Scatter", "ResourceScatter")
-_UPDATES = ("SparseApply", "ResourceSparseApply")
-
 
 def sum_repeats(graph: ClientGraph) -> None:
     """Rewrites every such sum of the graph, in place."""
@@ -78,15 +69,20 @@ def _counting(total: Node, unique: Node) -> set[Node] | None:
 
 def _kind(node: Node, rows: set[Node]) -> str | None:
     """ "update" for what drops left-over rows, "rows" for what gives one row for each."""
-    if node.type.startswith(_UPDATES) or node.type.startswith(_SCATTERS):
+    if node.definition.updates_rows:
         return "update" if _takes_rows_only(node, rows) else None
-    if node.type in _GATHERS:
+    if node.definition.gathers_rows:
         ours = [i for i, (source, _) in enumerate(node.inputs) if source in rows]
-        return "rows" if ours == [_GATHERS[node.type]] else None
-    if node.type in _ROW_BY_ROW:
+        return "rows" if ours == [1] else None
+    if node.definition.is_identity or _is_elementwise(node):
         alike = all(n in rows or n.dims[i] == () for n, i in node.inputs)
         return "rows" if alike else None
     return None
+
+
+def _is_elementwise(node: Node) -> bool:
+    """Whether a node works on each element alone, and cannot fail: whole numbers divide by zero."""
+    return node.definition.elementwise and not node.dtypes[0].is_integer
 
 
 def _takes_rows_only(node: Node, rows: set[Node]) -> bool:

@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from weft.ops.files.restore import restore_variables
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
 
-_ASSIGNS = ("Assign", "AssignVariableOp")
-
 
 def restore_variables_directly(graph: ClientGraph) -> None:
     """Rewrites every such restore of the graph, in place."""
@@ -43,11 +41,11 @@ def _path(edge: Edge, users: dict[Edge, list[Node]], leaving: set[Edge]) -> list
     while edge not in leaving and len(users.get(edge, [])) == 1:
         (node,) = users[edge]
         found.append(node)
-        if node.type in _ASSIGNS:
+        if node.definition.assigns:
             free = not any(users.get(e) or e in leaving for e in _outputs(node))
             ours = node.inputs[1] == edge and node.inputs[0][0].definition.is_handle
             return found if free and ours else []
-        if node.type != "Identity":
+        if not node.definition.is_identity:
             return []
         edge = (node, 0)
     return []

@@ -11,8 +11,6 @@ import numpy as np
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
-_TRANSPARENT = {"Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault"}
-
 
 def simplify(graph: ClientGraph) -> None:
     old: dict[Edge, Edge] = {}
@@ -37,7 +35,7 @@ def simplify(graph: ClientGraph) -> None:
 
 def _same_as(node: Node) -> Edge | None:
     """The edge whose value this node's only output always equals."""
-    if node.type in _TRANSPARENT:
+    if node.definition.is_transparent:
         return node.inputs[0]
     rule = _RULES.get(node.type)
     return None if rule is None else rule(node)
@@ -45,7 +43,7 @@ def _same_as(node: Node) -> Edge | None:
 
 def _is_const(edge: Edge, value: float) -> bool:
     node, _ = edge
-    if node.type != "Const":
+    if not node.definition.is_constant:
         return False
     array = node.attrs["value"]
     return array.dtype.kind in "fiuVc" and array.size > 0 and bool(np.all(array == value))
@@ -73,7 +71,7 @@ def _reshape(node: Node) -> Edge | None:
 
 def _transpose(node: Node) -> Edge | None:
     perm = node.inputs[1][0]
-    if perm.type == "Const" and np.array_equal(
+    if perm.definition.is_constant and np.array_equal(
         perm.attrs["value"], np.arange(perm.attrs["value"].size)
     ):
         return node.inputs[0]

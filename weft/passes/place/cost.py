@@ -23,7 +23,6 @@ UNKNOWN_DIMENSION = 32
 UNKNOWN_SIZE = 4096.0
 # Compiled code pays next to nothing per node; this keeps long chains from being free.
 NODE_TIME = 0.5
-_FREE = {"Const", "NoOp", "Identity", "Placeholder", "_Arg", "Shape", "Rank", "Size", "Reshape"}
 
 
 class CostModel:
@@ -144,7 +143,7 @@ def _time(estimate: tuple[float, float] | None, device: DeviceInfo) -> float:
 
 def estimated_work(node: Node) -> tuple[float, float] | None:
     """Floating-point operations and bytes moved; None for nodes that take no time at all."""
-    if node.type in _FREE or node.definition.is_handle:
+    if node.definition.is_free or node.definition.is_handle:
         return None
     moved = sum(estimated_size(source, i) for source, i in node.inputs)
     moved += sum(estimated_size(node, i) for i in range(len(node.dtypes)))

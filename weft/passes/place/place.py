@@ -113,7 +113,6 @@ def kernel_types(node: Node) -> tuple[str, ...]:
 
 
 _ALL, _HOST = ("TPU", "GPU", HOST_TYPE), (HOST_TYPE,)
-_ANYWHERE = {"NoOp", "Placeholder", "PlaceholderV2"}
 
 
 def _compilable(node: Node) -> bool:
@@ -122,10 +121,10 @@ def _compilable(node: Node) -> bool:
         return False
     if any(source.dtypes[i].base_dtype is dtypes.string for source, i in node.inputs):
         return False
-    if kind.control_flow is not None or kind.kernel is None or kind.name in _ANYWHERE:
+    if kind.control_flow is not None or kind.kernel is None or kind.is_placeholder:
         return True
     if kind.is_handle:
-        return kind.name in ("VariableV2", "Variable", "VarHandleOp", "TemporaryVariable")
+        return kind.on_device
     return not kind.blocking and (kind.traceable or kind.traced_kernel is not None)
 
 

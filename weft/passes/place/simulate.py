@@ -235,7 +235,7 @@ def _common(choices: list[list[int]], groups: tuple[int, ...]) -> list[int]:
 
 def _sent(edge: Edge, costs: CostModel) -> float:
     """Bytes that crossing devices would move; constants and feeds are had anywhere."""
-    if edge[0].type in ("Const", "_Arg") and not edge[0].controls:
+    if edge[0].definition.is_given and not edge[0].controls:
         return 0.0
     return max(1.0, costs.size(edge))
 

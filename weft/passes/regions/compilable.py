@@ -41,9 +41,9 @@ def _in_program(source: Node) -> bool:
 def _graph_compiles(graph: ClientGraph) -> bool:
     roots = resource_roots(graph.nodes)
     for node in graph.nodes:
-        if node.type == "_Arg":
+        if node.definition.is_argument:
             roots[node, 0] = node, 0  # an array or stack from outside
-        elif node.type == "Const" or node.definition.is_handle:
+        elif node.definition.is_constant or node.definition.is_handle:
             if any(_host_only(d) for d in node.dtypes):
                 return False
             if node.definition.is_handle and not is_variable(node):

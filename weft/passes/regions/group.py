@@ -39,7 +39,7 @@ def group(
     order = schedule(graph)
     roots = resource_roots(order)
     handles = [n for n in order if n.definition.is_handle]
-    constants = [n for n in order if n.type == "Const" and not n.controls]
+    constants = [n for n in order if n.definition.is_constant and not n.controls]
     settled = {*handles, *constants, *(n for n, _ in graph.feeds)}
     running = [n for n in order if n not in settled]
     on_device = _on_device(running, roots, on_host)

@@ -17,10 +17,6 @@ from weft.passes.regions.compilable import compiles
 from weft.passes.resource_edges import is_cell, resource_roots
 
 LARGE = 1 << 16  # elements
-# What moves values, of whatever type, and computes none.
-_MOVES = frozenset(
-    "ConcatV2 ExpandDims GatherNd GatherV2 Identity Pack Reshape Slice Squeeze StridedSlice".split()
-)
 
 
 def index_arithmetic(graph: ClientGraph) -> frozenset[Node]:
@@ -31,7 +27,7 @@ def index_arithmetic(graph: ClientGraph) -> frozenset[Node]:
     candidates: set[Node] = set()
     host: set[Node] = set()
     for node in graph.nodes:
-        if node in given or node.type == "Const" or node.definition.is_handle:
+        if node in given or node.definition.is_constant or node.definition.is_handle:
             there.add(node)
             continue
         ready = all(source in there for source in node.sources)
@@ -52,11 +48,11 @@ def _before(host: set[Node], candidates: set[Node]) -> set[Node]:
 def _is_index(node: Node) -> bool:
     """Whether a node makes a few whole numbers or truth values, or hands values on."""
     kind = node.definition
-    if kind.stateful or kind.xla or kind.flops is not None or subgraphs(node):
+    if kind.stateful or kind.needs_xla or kind.flops is not None or subgraphs(node):
         return False
     if any(is_cell(edge) for edge in node.inputs):
         return False
-    whole = node.type in _MOVES or all(map(_is_whole, node.dtypes))
+    whole = kind.moves or all(map(_is_whole, node.dtypes))
     return whole and all((size(d) or 0) < LARGE for d in node.dims)
 
 

@@ -11,8 +11,6 @@ from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import subgraphs
 from weft.passes.resource_edges import is_cell
 
-_SHAPE_OPS = {"Shape", "ShapeN", "Rank", "Size", "VariableShape"}
-
 
 class NodeContext:
     """What a `static_rule` or `prepare` may ask about a node, as of a ShapeContext."""
@@ -29,7 +27,7 @@ class NodeContext:
 
     def value(self, i: int) -> Any:
         source = self.node.inputs[i][0]
-        return source.attrs["value"] if source.type == "Const" else None
+        return source.attrs["value"] if source.definition.is_constant else None
 
 
 def static_inputs(node: Node) -> frozenset[str]:
@@ -85,15 +83,15 @@ def _known_args(node: Node, graph: ClientGraph, edges: list[Edge]) -> tuple[list
 def _makes_values(node: Node) -> bool:
     """Whether what a node gives cannot be computed from known inputs while tracing."""
     kind = node.definition
-    return kind.stateful or kind.xla or any(is_cell(e) for e in node.inputs)
+    return kind.stateful or kind.needs_xla or any(is_cell(e) for e in node.inputs)
 
 
 def follows_from(edge: Edge) -> list[Edge]:
     """The edges whose values have to be known for that of `edge` to be."""
     node, i = edge
-    if node.type in _SHAPE_OPS:
+    if node.definition.of_shapes:
         return []
-    joined = node.attrs.get("joined", i + 1) if node.type == "_If" else i + 1
+    joined = node.attrs.get("joined", i + 1) if node.definition.holds == "branches" else i + 1
     if i >= joined:
         # Only what takes the same branch uses such a value. Shapes are known whichever is taken.
         sides = node.attrs["export_sides"]
@@ -113,12 +111,12 @@ def known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
         kind = node.definition
         if node not in on_device:
             continue
-        if node.type == "_While":
+        if node.definition.holds == "loop":
             known |= _known_stacks(node, known)
-        if kind.name in _SHAPE_OPS:
+        if kind.of_shapes:
             known.add(node)
-        elif not (kind.stateful or kind.xla) and node.inputs:
-            if all(s in known or s.type == "Const" for s, _ in node.inputs):
+        elif not (kind.stateful or kind.needs_xla) and node.inputs:
+            if all(s in known or s.definition.is_constant for s, _ in node.inputs):
                 known.add(node)
     return known
 
@@ -139,7 +137,7 @@ def _known_stacks(loop: Node, known: set[Node]) -> set[Node]:
         needed, alone = _known_args(loop, body, values)
         sources = [loop.inputs[p][0] for p in needed if p >= loop.attrs["vars"]]
         fixed = alone and len(sources) == len(needed)
-        if fixed and all(n in known or n.type == "Const" for n in sources):
+        if fixed and all(n in known or n.definition.is_constant for n in sources):
             found.add(loop.inputs[position][0])
     return found
 

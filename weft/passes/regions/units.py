@@ -108,7 +108,7 @@ def _inner_cells(node: Node) -> list[tuple[Node, bool]]:
 
 
 def _is_literal(node: Node) -> bool:
-    return node.type == "Const" and node.attrs["value"].size <= LARGE_CONSTANT
+    return node.definition.is_constant and node.attrs["value"].size <= LARGE_CONSTANT
 
 
 def _mark_static(edge: Edge, unit: Unit, home: dict[Node, Unit]) -> None:

@@ -107,7 +107,7 @@ class NodeEmitter(Emitter):
     def _is_direct(item: HostNode) -> bool:
         """Whether a line can call the kernel itself."""
         definition = item.node.definition
-        if definition.xla or definition.kernel is None or definition.blocking:
+        if definition.needs_xla or definition.kernel is None or definition.blocking:
             return False
         return item.kind in ("pure", "cells", "context")
 
@@ -125,7 +125,7 @@ class NodeEmitter(Emitter):
     def _converted(self, item: HostNode, position: int) -> str:
         """An input that may lie on a device, as an array of the host."""
         value = self.slot(item.ins[position])
-        from_program = item.node.inputs[position][0].type in ("_While", "_If")
+        from_program = item.node.inputs[position][0].definition.holds
         return f"asarray({value})" if from_program or not self.on_host else value
 
     def arguments(self, item: HostNode) -> list[str]:
@@ -140,9 +140,8 @@ class NodeEmitter(Emitter):
     def _call(self, item: HostNode) -> str:
         definition, attrs = item.node.definition, item.node.attrs
         args = self.arguments(item)
-        infix = getattr(definition.kernel, "infix", None)
-        if infix is not None and _cannot_fail(item.node):
-            return f"{args[0]} {infix} {args[1]}"
+        if definition.infix is not None and _cannot_fail(item.node):
+            return f"{args[0]} {definition.infix} {args[1]}"
         short = _prepared(item.node)
         if short is not None:
             return f"{self.bind(short)}({args[0]})"
@@ -166,7 +165,7 @@ def _cannot_fail(node: Node) -> bool:
 def _prepared(node: Node) -> Callable[[Any], Any] | None:
     """What the kernel does to its first input, if all others are constants and it knows."""
     prepare = node.definition.prepare
-    if prepare is None or any(source.type != "Const" for source, _ in node.inputs[1:]):
+    if prepare is None or any(not source.definition.is_constant for source, _ in node.inputs[1:]):
         return None
     return prepare(NodeContext(node))
 

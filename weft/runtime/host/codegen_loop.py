@@ -105,7 +105,7 @@ class _Source(UnitEmitter):
         self.part(plan, prefix, self.inputs)
         self.made = self.made_in.setdefault(prefix, set())
         for node, item in plan.nodes.items():
-            if node.type == "Const":
+            if node.definition.is_constant:
                 self.names[self.slot(item.outs[0])] = to_host(node.attrs["value"])
                 self.made.update(item.outs)
 
@@ -164,7 +164,9 @@ def _split(
     moving = {*plan.nodes, *(node for node, _ in plan.graph.feeds)}
     elsewhere = {item.node for unit in plan.units if unit in called for item in unit.nodes}
     once: set[HostNode] = set()
-    constants = {node for node in plan.nodes if node.type == "Const" and node not in elsewhere}
+    constants = {
+        node for node in plan.nodes if node.definition.is_constant and node not in elsewhere
+    }
     same |= constants
     for node, item in plan.nodes.items():
         if node in constants:

@@ -57,13 +57,13 @@ class HostNode:
         self.converts: tuple[int, ...] = ()
         self.derefs = _derefs(node)
         self.ctx: Context | None = None
-        if definition.name in ("_While", "_If"):
+        if definition.holds:
             from weft.runtime.control_flow import runner
 
             self.kind, self.call = "pure", runner(node, store)
         elif definition.kernel is None:
             self.kind, self.call = "none", _no_kernel
-        elif definition.xla:
+        elif definition.needs_xla:
             from weft.runtime.xla.compile import single_op
 
             self.kind, self.call = "pure", single_op(definition, node.attrs)
@@ -166,7 +166,7 @@ def run_nodes_observed(nodes: Sequence[HostNode], values: list[Any], observe: Ob
 
 def missing_value(node: Node) -> errors.OpError:
     """The error of a node that has no kernel: a placeholder that was not fed."""
-    if node.type.startswith("Placeholder"):
+    if node.definition.is_placeholder:
         dtype = node.dtypes[0].name.replace("float32", "float").replace("float64", "double")
         dims = node.dims[0]
         shape = "" if dims is None else f" and shape {list('?' if d is None else d for d in dims)}"
@@ -221,7 +221,7 @@ def _reader(op: Operation | None, variable: str | None) -> Operation | None:
     """The node that reads `variable` for `op`: where a step is run, the two are one."""
     if op is None or variable is None:
         return None
-    reads = [t.op for t in op.inputs if t.op.type == "Identity"]
+    reads = [t.op for t in op.inputs if t.op.definition.is_identity]
     return next((read for read in reads if read.inputs[0].op.name == variable), None)
 
 

@@ -21,7 +21,6 @@ _ALWAYS = object()
 
 # Nodes that give the elements they were given, in another shape or another type of integers. (What
 # does not fit the new type is not below any limit in the old one either.)
-_ELEMENTS_STAY = frozenset({"Cast", "ExpandDims", "Identity", "Reshape", "Squeeze"})
 
 
 class Failed:
@@ -82,7 +81,7 @@ class Failed:
 
     def follow(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Called for each node of a program: where elements only move, what is known moves too."""
-        if node.type not in _ELEMENTS_STAY or not _are_integers(inputs[0], outputs[0]):
+        if not node.definition.keeps_places or not _are_integers(inputs[0], outputs[0]):
             return
         if id(inputs[0]) in self._inputs:
             self._inputs[id(outputs[0])] = outputs[0], self._inputs[id(inputs[0])][1]

@@ -8,8 +8,6 @@ from typing import Any
 from weft.ops.kit.shared import PartlyKnown, is_concrete
 from weft.passes.client_graph import Node
 
-_SLICES = frozenset({"Slice", "StridedSlice", "StridedSliceGrad"})
-
 
 class KnownParts:
     """Remembers what vectors were packed of, for the slices that they are the bounds of."""
@@ -24,7 +22,7 @@ class KnownParts:
 
     def bounds(self, node: Node, inputs: list[Any]) -> list[Any]:
         """The inputs of a node: what a slice is bounded by with all that is known of it."""
-        return [self._bound(v) for v in inputs] if node.type in _SLICES else inputs
+        return [self._bound(v) for v in inputs] if node.definition.static_rule else inputs
 
     def _bound(self, value: Any) -> Any:
         packed = self._packed.get(id(value))

@@ -28,6 +28,9 @@ def one_more_loop(objects: Objects, node: Node, bound: int | None) -> Iterator[N
         objects.guesses -= bound is None
 
 
+_COMPARISONS = ("<", "<=", ">", ">=")
+
+
 def counter_limits(node: Node, inputs: list[Any], bound: int | None) -> dict[int, int]:
     """Loop variables that count iterations from a known number on -> what they stay below."""
     if bound is None:
@@ -42,9 +45,9 @@ def trip_bound(node: Node, inputs: list[Any], objects: Objects) -> int | None:
     stack = [condition.fetches[0]]
     while stack:
         test = stack.pop()[0]
-        if test.type in ("LogicalAnd", "Identity"):
+        if test.definition.is_identity or test.type == "LogicalAnd":
             stack.extend(test.inputs)
-        elif test.type in ("Less", "LessEqual", "Greater", "GreaterEqual"):
+        elif test.definition.infix in _COMPARISONS:
             bound = _bound(test, node, inputs, objects)
             if bound is not None:
                 return bound
@@ -54,7 +57,8 @@ def trip_bound(node: Node, inputs: list[Any], objects: Objects) -> int | None:
 def _bound(test: Node, node: Node, inputs: list[Any], objects: Objects) -> int | None:
     """The bound that `counter < number` means, or `counter > number` of one that counts down."""
     counter = _variable(test.inputs[0], node)
-    up = test.type.startswith("Less")
+    comparison = test.definition.infix or ""
+    up = comparison.startswith("<")
     end = _value(test.inputs[1], node.attrs["cond"], inputs, objects if up else None)
     if counter is None or end is None:
         return None
@@ -64,7 +68,7 @@ def _bound(test: Node, node: Node, inputs: list[Any], objects: Objects) -> int |
     if start is None or _steps(node, counter) != (1 if up else -1):
         return None
     distance = end - start if up else start - end
-    return max(0, distance + test.type.endswith("Equal"))
+    return max(0, distance + comparison.endswith("="))
 
 
 def note_limit(objects: Objects, inputs: list[Any], output: Any) -> None:
@@ -79,7 +83,7 @@ def _value(
     edge: Edge, graph: ClientGraph, inputs: list[Any], objects: Objects | None
 ) -> int | None:
     """What an edge of the condition is, or with `objects` is at most, if that is known."""
-    if edge[0].type == "Const":
+    if edge[0].definition.is_constant:
         return _number(edge[0].attrs["value"])
     args = [arg for arg, _ in graph.feeds]
     if edge[0] not in args:
@@ -108,11 +112,11 @@ def _steps(node: Node, index: int) -> int:
     """What the body adds to this loop variable each time: 1, -1, or 0 for anything else."""
     body: ClientGraph = node.attrs["body"]
     step, own = body.fetches[index][0], body.feeds[index][0]
-    if step.type not in ("Add", "AddV2", "Sub"):
+    if step.definition.infix not in ("+", "-"):
         return 0
     (first, _), (second, _) = step.inputs
-    if step.type != "Sub" and second is own:
+    if step.definition.infix != "-" and second is own:
         first, second = second, first
-    if first is not own or second.type != "Const" or _number(second.attrs["value"]) != 1:
+    if first is not own or not second.definition.is_constant or _number(second.attrs["value"]) != 1:
         return 0
-    return -1 if step.type == "Sub" else 1
+    return -1 if step.definition.infix == "-" else 1

@@ -85,10 +85,10 @@ def _uses(graph: ClientGraph) -> Counter[Edge]:
 def _added_product(edge: Edge, own: Edge, uses: Counter[Edge]) -> Node | None:
     """The MatMul(a, b, transpose_a=True) that `edge` is the sum of, with `own`."""
     add = edge[0]
-    if add.type not in ("Add", "AddV2") or own not in add.inputs or uses[edge] != 1:
+    if add.definition.infix != "+" or own not in add.inputs or uses[edge] != 1:
         return None
     other = add.inputs[1 - add.inputs.index(own)]
-    while other[0].type == "Identity" and uses[other] == 1:
+    while other[0].definition.is_identity and uses[other] == 1:
         other = other[0].inputs[0]
     product = other[0]
     if product.type != "MatMul" or uses[other] != 1:
@@ -106,7 +106,7 @@ def factors_only(body: ClientGraph, products: Sequence[Product]) -> ClientGraph:
         fetches[product.variable] = product.matmul.inputs[0]
     fetches += [product.matmul.inputs[1] for product in products]
     kept = needed([n for n, _ in fetches] + body.targets)
-    nodes = [n for n in body.nodes if n in kept or n.type == "_Arg"]
+    nodes = [n for n in body.nodes if n in kept or n.definition.is_argument]
     return ClientGraph(nodes, body.feeds, fetches, body.targets)
 
 

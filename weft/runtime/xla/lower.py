@@ -44,7 +44,9 @@ def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     """The outputs of a structured node, as tracers."""
     try:
         with tracer.objects.inside():
-            return (_lower_while if node.type == "_While" else _lower_if)(tracer, node, inputs)
+            return (_lower_while if node.definition.holds == "loop" else _lower_if)(
+                tracer, node, inputs
+            )
     except (CannotLower, InternalError):
         raise
     except Exception as error:
@@ -313,8 +315,8 @@ def _is_probed(node: Node) -> bool:
         or n.definition.takes_rng
         or n.definition.has_ref_input
         or n.definition.traced_kernel is not None
-        or n.type == "_While"
-        or (n.type == "_If" and _is_probed(n))
+        or n.definition.holds == "loop"
+        or (n.definition.holds == "branches" and _is_probed(n))
         for n in inside
     )
 

@@ -46,8 +46,6 @@ LARGE_VALUE = 1 << 16  # bytes
 HEAVY = 3e5  # microseconds: what compiling takes at least
 INTERPRETER = DeviceInfo("/device:CPU:0", flops=1e4, bytes=3e3)
 SLOW_HALVES = 4.0
-# What hands an array on as it is: NumPy does it without touching an element, a program copies.
-MOVES = frozenset({"Assign", "AssignVariableOp", "Identity", "NoOp", "ReadVariableOp"})
 # Microseconds, to order of magnitude: one NumPy kernel, one XLA call, one buffer of that call.
 NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 
@@ -81,7 +79,7 @@ class Region:
     ) -> None:
         self.unit, self.nodes, self.store, self.refuse = unit, nodes, store, refuse
         self.cannot_compile: CannotLower | None = None
-        constants = [e for e in unit.inputs if e[0].type == "Const" and e not in unit.static]
+        constants = [e for e in unit.inputs if e[0].definition.is_constant and e not in unit.static]
         moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
         # The order of inputs is: what moves from step to step, then large constants.
         self.static = [e for e in unit.inputs if e in unit.static]
@@ -98,13 +96,13 @@ class Region:
         self.kept = [c for c, w in zip(self.cells, unit.cells.values(), strict=True) if not w]
         self.random_nodes = [n for n in unit.nodes if n.definition.takes_rng]
         self.inner_random = inner_random(unit.nodes)
-        self.needs_xla = any(n.definition.xla for n in unit.nodes)
+        self.needs_xla = any(n.definition.needs_xla for n in unit.nodes)
         self.has_loops = has_loops(unit.nodes)
         device = store.device
         self.can_be_stopped = self.has_loops and can_overwrite(device)
         self.is_unstoppable = self.has_loops and not self.can_be_stopped
         self.on_accelerator = device is not None and device.platform != "cpu"
-        self.only_moves = not self.on_accelerator and all(n.type in MOVES for n in unit.nodes)
+        self.only_moves = not self.on_accelerator and all(n.definition.hands_on for n in unit.nodes)
         self.entries: OrderedDict[Any, _Entry] = OrderedDict()
         self.has_program = False
         self._lock = threading.Lock()
@@ -373,7 +371,7 @@ def _spec(value: Any) -> Any:
 
 def _expected_work(node: Node) -> float:
     """As below of a node in a branch, by what is known before it runs."""
-    if node.type in ("Const", "_Arg") or node.definition.is_handle:
+    if node.definition.is_given or node.definition.is_handle:
         return 0.0
     if not all(map(known, node.dims)) or node.definition.flops is not None:
         return 1e9
@@ -383,9 +381,9 @@ def _expected_work(node: Node) -> float:
 
 def _work(node: Node, inputs: Any, outputs: Any) -> float:
     """Elements a NumPy kernel handles, multiplications of a matrix product counted in part."""
-    if node.type == "_While":
+    if node.definition.holds == "loop":
         return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
-    if node.type == "_If":
+    if node.definition.holds == "branches":
         return max(float(sum(map(_expected_work, g.nodes))) for g in subgraphs(node))
     size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
     if node.definition.flops is not None:

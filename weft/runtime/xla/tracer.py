@@ -80,7 +80,11 @@ class Tracer:
         values.update(self.static)
         values.update(zip(self.dynamic, inputs, strict=True))
         if self.objects.failed is not None:
-            moving = [v for e, v in zip(self.dynamic, inputs, strict=True) if e[0].type != "Const"]
+            moving = [
+                v
+                for e, v in zip(self.dynamic, inputs, strict=True)
+                if not e[0].definition.is_constant
+            ]
             self.objects.failed.know_inputs(moving)
         # The states of all random nodes travel as one array, a row each.
         rngs = [] if rngs is None else list(rngs)
@@ -112,7 +116,7 @@ class Tracer:
         values: dict[Edge, Any] = dict(zip(graph.feeds, args, strict=True))
         self._depth += 1
         for node in schedule(graph):
-            if node.type != "_Arg":
+            if not node.definition.is_argument:
                 self._run_node(node, values)
         self._depth -= 1
         return [_deref(values[edge]) for edge in graph.fetches]
@@ -168,7 +172,7 @@ class Tracer:
         import jax.numpy as jnp
 
         definition = node.definition
-        if definition.name in ("_While", "_If"):
+        if definition.holds:
             return lower(self, node, inputs)
         if definition.is_handle:
             return [self.cells[cell_key(node)]]
@@ -180,7 +184,7 @@ class Tracer:
         if (
             is_concrete(*inputs)
             and inputs
-            and not (definition.xla or definition.stateful or _is_large(node))
+            and not (definition.needs_xla or definition.stateful or _is_large(node))
         ):
             with np.errstate(all="ignore"):
                 return call(np, inputs)

@@ -152,7 +152,7 @@ class _Copying:
 
     def _turns_of(self, op: Operation) -> list[int]:
         """The inputs of a Merge that close a loop."""
-        if op.type not in ("Merge", "RefMerge"):
+        if op.definition.control_flow != "merge":
             return []
         makers = [tensor.op for tensor in op.inputs]
         return [i for i, each in enumerate(makers) if each in self.members and _turns(each)]
@@ -169,7 +169,7 @@ class _Copying:
 
 
 def _turns(op: Operation) -> bool:
-    return op.type in ("NextIteration", "RefNextIteration")
+    return op.definition.control_flow == "next_iteration"
 
 
 def copy(

@@ -65,9 +65,9 @@ def saved_tensors(op: Operation) -> list[Tensor]:
 def _source(tensor: Tensor) -> Tensor:
     """The handle of the variable that `tensor` reads, or else `tensor`: a read may be a copy."""
     op = tensor.op
-    while op.type == "Identity" and not op.control_inputs:
+    while op.definition.is_identity and not op.control_inputs:
         op = op.inputs[0].op
-    reads = op.type == "ReadVariableOp" and not op.control_inputs
+    reads = op.definition.reads_variable and not op.control_inputs
     return op.inputs[0] if reads else tensor
 
 

@@ -218,7 +218,7 @@ def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> di
         else:
             convert = convert_variable_to_tensor and not isinstance(each.graph, EagerGraph)
             tensor = _variable_tensor(each) if convert else each
-            is_read = tensor.op.type == "ReadVariableOp"
+            is_read = tensor.op.definition.reads_variable
             _add_new(found, (tensor.op.inputs[0].op if is_read else tensor.op).name, tensor)
     return found
 

@@ -89,7 +89,7 @@ def read_before(session: Any, tensors: list[Tensor]) -> dict[Tensor, Any]:
 
 def _is_plain_read(op: Operation) -> bool:
     """Whether it reads a variable that nothing of the step has to come before."""
-    if op.type != "Identity" or op.control_inputs:
+    if not op.definition.is_identity or op.control_inputs:
         return False
     (source,) = op.inputs
     return source.dtype._is_ref_dtype and not source.op.inputs and not source.op.control_inputs

@@ -199,7 +199,7 @@ class ExponentialMovingAverage:
                 average = slot_creator.create_slot(var, var.initialized_value(), self.name)
                 add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
                 return average
-            is_variable = var.op.type in ("Variable", "VariableV2", "VarHandleOp")
+            is_variable = var.op.definition.is_variable
             return slot_creator.create_zeros_slot(var, self.name, colocate_with_primary=is_variable)
 
     def average(self, var: Any) -> Any:

@@ -121,7 +121,8 @@ class Supervisor:
         if self._is_chief:
             return
         for op in self._graph.get_operations():
-            if op.type in ("Variable", "VariableV2") and not op.device:
+            is_reference = op.definition.is_variable and op.outputs[0].dtype._is_ref_dtype
+            if is_reference and not op.device:
                 raise ValueError(
                     f"When using replicas, all Variables must have their device set: {op}"
                 )

@@ -9,10 +9,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.cli.terminal import print_while_read
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from weft.legacy.checking.program import Finding, Report
+
+EXAMPLES = """\
+  weft check project/                   what a program needs, before it runs
+"""
 
 _HELP = """\
 Reads every Python file and notebook at or below PATH, without running any: TensorFlow's names
@@ -27,14 +33,16 @@ _TITLES = (
 )
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any) -> Any:
     check = commands.add_parser(
         "check", help="say what a TensorFlow program needs, without running it", description=_HELP
     )
     check.add_argument("path", metavar="PATH", help="a Python file, a notebook or a folder")
     check.add_argument("--json", action="store_true", help="print everything as one JSON object")
+    return check
 
 
+@print_while_read
 def run(arguments: argparse.Namespace) -> int:
     """Runs `check`; returns the exit code."""
     from weft.legacy.checking.program import check

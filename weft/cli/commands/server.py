@@ -7,7 +7,8 @@ import os
 import sys
 from typing import Any
 
-from weft.cli.credentials import credentials_of
+from weft.cli.credentials import add_arguments, credentials_of
+from weft.cli.numbers import count, positive
 from weft.cli.terminal import complain
 from weft.cluster.definitions import make_server_def, task_addresses, task_name
 from weft.cluster.guard.limits import Limits
@@ -16,7 +17,44 @@ from weft.cluster.server import Server
 from weft.core import errors
 from weft.storage.confinement import ANYWHERE, NOWHERE, confine
 
+EXAMPLES = """\
+  weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
+                                        one task of a cluster
+"""
+
 _MEGABYTE = 1 << 20
+
+
+def add_parser(commands: Any) -> Any:
+    server = commands.add_parser(
+        "server",
+        help="run one task of a cluster",
+        description="Serves a task of a cluster until it is stopped. What the options leave out,"
+        " TF_CONFIG says.",
+    )
+    where = "the addresses by job, as 'ps=host:port,host:port;worker=host:port', or as JSON"
+    server.add_argument("--cluster", metavar="SPEC", help=where)
+    server.add_argument("--job", metavar="NAME", help="the job of this task")
+    server.add_argument("--task", metavar="N", type=count, help="its number in the job (0)")
+    add_arguments(server)
+    server.add_argument(
+        "--insecure", action="store_true",
+        help="listen to other machines without a token or TLS: anyone who reaches the port may run"
+        " anything",
+    )  # fmt: skip
+    files = server.add_argument_group("files that graphs may read and write (default: all)")
+    only = files.add_mutually_exclusive_group()
+    only.add_argument("--no-file-ops", action="store_true", help="none")
+    only.add_argument("--file-root", metavar="DIR", help="those below this folder")
+    limits = server.add_argument_group("limits (default: what the WEFT_MAX_* switches say)")
+    limits.add_argument("--max-sessions", metavar="N", type=positive, help="sessions at once")
+    for name, what in (
+        ("message", "one message"),
+        ("held", "tensors that wait for other tasks"),
+        ("graphs", "graphs"),
+    ):
+        limits.add_argument(f"--max-{name}", metavar="MB", type=positive, help=f"memory for {what}")
+    return server
 
 
 def parse_cluster(text: str) -> dict[str, Any]:

@@ -11,8 +11,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.cli.terminal import print_while_read
+
 if TYPE_CHECKING:
     from weft.legacy.upgrading.program import Upgrade
+
+EXAMPLES = """\
+  weft upgrade train.py                 the same program with `import weft as tf`, as a diff
+"""
 
 _HELP = """\
 Shows, as a diff, the Python files and notebooks at or below PATH with weft in TensorFlow's place,
@@ -21,7 +27,7 @@ names of today for old ones, and Python 3 for Python 2. Nothing is written witho
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any) -> Any:
     upgrade = commands.add_parser(
         "upgrade", help="rewrite a TensorFlow program for `import weft as tf`", description=_HELP
     )
@@ -29,8 +35,10 @@ def add_parser(commands: Any) -> None:
     where = upgrade.add_mutually_exclusive_group()
     where.add_argument("--write", action="store_true", help="change the files themselves")
     where.add_argument("--output", metavar="DIR", help="write the files below this folder")
+    return upgrade
 
 
+@print_while_read
 def run(arguments: argparse.Namespace) -> int:
     """Runs `upgrade`; returns the exit code."""
     from weft.legacy.checking.sources import CannotRead

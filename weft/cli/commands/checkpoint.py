@@ -6,20 +6,40 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from weft.cli.terminal import complain
+from weft.cli.terminal import complain, print_while_read
 from weft.core import errors
 from weft.core.printable import escaped, escaped_lines
 from weft.lib.train.checkpoint.management import checkpoint_exists, latest_checkpoint
 from weft.lib.train.checkpoint.reader import CheckpointReader
 
+EXAMPLES = """\
+  weft checkpoint show model.ckpt-1000  what a checkpoint holds
+"""
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
+def add_parser(commands: Any) -> Any:
+    checkpoint = commands.add_parser("checkpoint", help="look into a checkpoint")
+    actions = checkpoint.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = actions.add_parser(
+        "show",
+        help="list names, types, shapes and sizes",
+        description="Lists the tensors of a checkpoint, written by weft or by TensorFlow.",
+    )
+    where = "a checkpoint's prefix or one of its files, or a folder (its latest)"
+    show.add_argument("path", metavar="PATH", help=where)
+    show.add_argument(
+        "--values", metavar="NAME", action="append", help="print the values of this tensor"
+    )
+    return checkpoint
+
+
+@print_while_read
 def run(arguments: argparse.Namespace) -> int:
     """Runs `checkpoint show`; returns the exit code."""
     try:
@@ -50,6 +70,9 @@ def find(path: str) -> str:
 
 
 def print_list(reader: CheckpointReader, prefix: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
     table = Table(box=None, pad_edge=False)
     for title in ("name", "type", "shape"):

@@ -20,6 +20,11 @@ from weft.cli import credentials
 from weft.cli.numbers import count
 from weft.cli.processes import Output, Process, exit_code
 
+EXAMPLES = """\
+  weft launch --ps 2 --workers 4 train.py
+                                        a whole cluster on this machine
+"""
+
 Cluster = dict[str, list[str]]
 HOST = "localhost"
 _STANDARD_FLAGS = (
@@ -203,7 +208,7 @@ def _how(code: int) -> str:
     return f"ended with exit code {code}"
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any) -> Any:
     launch = commands.add_parser(
         "launch",
         help="run a whole cluster on this machine",
@@ -244,6 +249,7 @@ def add_parser(commands: Any) -> None:
     launch.add_argument("program", metavar="PROGRAM", help="a Python file")
     args = launch.add_argument("args", metavar="ARGS", nargs="...", help="the program's own")
     args.required = False  # or argparse asks for them
+    return launch
 
 
 def run(arguments: Any) -> int:

@@ -7,9 +7,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from weft.cli.terminal import complain
+from weft.cli.terminal import complain, print_while_read
 from weft.core import errors
 from weft.core.printable import escaped
+
+EXAMPLES = """\
+  weft saved-model show export --all    the signatures of a SavedModel
+"""
 
 _DEFAULT_TAGS, _DEFAULT_SIGNATURE = "serve", "serving_default"
 _SHOW_HELP = """\
@@ -25,7 +29,7 @@ Feeds inputs to a signature of a SavedModel and prints its outputs.
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any) -> Any:
     model = commands.add_parser("saved-model", help="look into a SavedModel, or run it")
     actions = model.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = _action(actions, "show", "list tag-sets, signatures, inputs and outputs", _SHOW_HELP)
@@ -38,6 +42,7 @@ def add_parser(commands: Any) -> None:
     )
     run_.add_argument("--outdir", metavar="DIR", help="save outputs there, as KEY.npy")
     run_.add_argument("--overwrite", action="store_true", help="even over files that exist")
+    return model
 
 
 def _action(actions: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
@@ -53,6 +58,7 @@ def _action(actions: Any, name: str, summary: str, description: str) -> argparse
     return parser
 
 
+@print_while_read
 def run(arguments: argparse.Namespace) -> int:
     """Runs `saved-model show` or `saved-model run`; returns the exit code."""
     try:

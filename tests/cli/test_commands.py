@@ -1,0 +1,59 @@
+"""Commands are found by walking a folder: a new one is one file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from weft.cli import commands
+from weft.cli.main import find_commands, main, parser
+
+_HELLO = '''
+"""`weft hello`: a command of one file."""
+
+import sys
+
+EXAMPLES = """\\
+  weft hello Ada                        a greeting
+"""
+
+
+def add_parser(commands):
+    hello = commands.add_parser("hello", help="greet")
+    hello.add_argument("name")
+    return hello
+
+
+def run(arguments):
+    sys.stdout.write(f"hello {arguments.name}\\n")
+    return 3
+'''
+
+
+def test_all_commands() -> None:
+    names = [module.__name__.rpartition(".")[2] for module in find_commands()]
+    assert names == [
+        *("check", "checkpoint", "devices", "launch", "run", "saved_model", "server", "upgrade")
+    ]
+    shown = parser().format_help()
+    assert all(f"weft {name.replace('_', '-')} " in shown for name in names)
+
+
+def test_a_command_of_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "hello.py").write_text(_HELLO)
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    assert main(["hello", "Ada"]) == 3
+    assert capsys.readouterr().out == "hello Ada\n"
+    assert "a greeting" in parser().format_help()
+    sys.modules.pop(f"{commands.__name__}.hello")
+
+
+def test_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage: weft" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("weft ")
