@@ -15,7 +15,7 @@ def test_graphs_inside_of_loops_are_looked_at() -> None:
     (part,) = prepare([], [i], [], Options())
     loop = next(node for node in part.graph.nodes if subgraphs(node))
     verify("as it is", part.graph)
-    body = loop.attrs["body"]
+    body = loop.loop.body
     body.nodes.remove(body.fetches[0][0])
     with pytest.raises(AssertionError, match=f"stage, in {loop.name}: .* gone"):
         verify("stage", part.graph)

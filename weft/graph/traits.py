@@ -55,13 +55,12 @@ class Flow:
     `control_flow`: switch, merge, enter, exit, next_iteration, loop_cond or trigger; the executor
     runs these, as it does one whose `transfer` is send or recv, which moves a tensor between
     devices. `calls`: function, attribute, gradient, if, case, while or for; the called functions
-    take the node's place. `holds`: loop or branches, as graphs among its attributes.
+    take the node's place.
     """
 
     control_flow: str | None = None
     transfer: str | None = None
     calls: str | None = None
-    holds: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,14 @@ Edge = tuple["Node", int]
 
 
 class Node:
-    """One operation of a step. `inputs` are (node, output index) pairs, `controls` nodes."""
+    """One operation of a step. `inputs` are (node, output index) pairs, `controls` nodes.
+
+    `loop` and `branches` are what a `_While` and an `_If` node hold.
+    """
 
     __slots__ = (
-        "attrs", "controls", "definition", "device", "dims", "dtypes", "inputs", "name", "op",
+        "attrs", "branches", "controls", "definition", "device", "dims", "dtypes", "inputs", "loop",
+        "name", "op",
     )  # fmt: skip
 
     def __init__(
@@ -36,11 +40,15 @@ class Node:
         dims: list[Dims],
         op: Operation | None = None,
         device: str = "",
+        *,
+        loop: Loop | None = None,
+        branches: Branches | None = None,
     ) -> None:
         self.name, self.definition, self.attrs = name, definition, attrs
         self.inputs, self.controls = inputs, controls
         self.dtypes, self.dims = dtypes, dims
         self.op, self.device = op, device
+        self.loop, self.branches = loop, branches
 
     @property
     def type(self) -> str:
@@ -91,6 +99,46 @@ class ClientGraph:
         self.fetches = [final(edge) for edge in self.fetches]
         if gone:
             self.targets = _expand(self.targets, gone)
+
+
+@dataclass(eq=False)
+class Loop:
+    """The graphs of a `_While` node: both take its inputs, the loop variables first.
+
+    `width`: how many iterations may overlap. `longest`: how many there were at most so far, from
+    which a program for a loop without a known end is given its room.
+    """
+
+    condition: ClientGraph
+    body: ClientGraph
+    variables: int
+    width: int = 10
+    has_effect: bool = False
+    longest: int = 0
+
+    @property
+    def graphs(self) -> list[ClientGraph]:
+        return [self.condition, self.body]
+
+
+@dataclass(eq=False)
+class Branches:
+    """The graphs of an `_If` node, which take its inputs but the predicate: else, then.
+
+    Its first outputs, so many as `joined` says, come from either branch. Each of the others comes
+    from one of them alone, the one that `sides` says, and has no value if the other is taken.
+    """
+
+    graphs: list[ClientGraph]
+    joined: int
+    sides: list[int]
+    has_effect: bool = False
+
+    def result_of(self, i: int) -> tuple[int, Edge]:
+        """The branch that alone makes output `i`, and the result of it that this is."""
+        before = self.sides[: i - self.joined]
+        side = self.sides[i - self.joined]
+        return side, self.graphs[side].fetches[self.joined + before.count(side)]
 
 
 def _expand(controls: Iterable[Node], gone: dict[Node, list[Node]]) -> list[Node]:

@@ -19,6 +19,8 @@ def clone(n: Node) -> Node:
         n.dims,
         n.op,
         n.device,
+        loop=n.loop,
+        branches=n.branches,
     )
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.core import errors
-from weft.passes.client_graph import ClientGraph, Node
-from weft.runtime.host.codegen_loop import Loop, straight_loop
+from weft.passes.client_graph import Branches, ClientGraph, Loop, Node
+from weft.runtime.host.codegen_loop import StraightLoop, straight_loop
 from weft.runtime.limits import limits
 from weft.runtime.loop_run import WaitingLoop
 from weft.runtime.resources import ResourceStore
@@ -31,10 +31,11 @@ _TRIAL = 4
 
 def runner(node: Node, store: ResourceStore) -> Call:
     """`call(np, inputs) -> outputs` of a structured node."""
-    if node.definition.holds == "loop":
-        loop = _While(node, store)
+    if node.loop is not None:
+        loop = _While(node, node.loop, store)
         return WaitingLoop(loop) if node.definition.blocking else loop
-    conditional = _If(node, store)
+    assert node.branches is not None
+    conditional = _If(node, node.branches, store)
     return WaitingBranch(conditional) if node.definition.blocking else conditional
 
 
@@ -47,19 +48,19 @@ def _plan(graph: ClientGraph, store: ResourceStore, may_wait: bool = False) -> P
 class _While:
     """Runs the condition, then the body, until the condition is false."""
 
-    def __init__(self, node: Node, store: ResourceStore) -> None:
-        self.node, self.store = node, store
-        self.variables = node.attrs["vars"]
-        self.tiny: Loop | None = None
+    def __init__(self, node: Node, loop: Loop, store: ResourceStore) -> None:
+        self.node, self.loop, self.store = node, loop, store
+        self.variables = loop.variables
+        self.tiny: StraightLoop | None = None
         self.parts: tuple[Prepared, Prepared] | None = None  # what it was made of
 
     @functools.cached_property
     def condition(self) -> Plan:
-        return _plan(self.node.attrs["cond"], self.store)
+        return _plan(self.loop.condition, self.store)
 
     @functools.cached_property
     def body(self) -> Plan:
-        return _plan(self.node.attrs["body"], self.store, self.node.definition.blocking)
+        return _plan(self.loop.body, self.store, self.node.definition.blocking)
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Sequence[Any]:
         state = list(inputs[: self.variables])
@@ -74,8 +75,7 @@ class _While:
             error._message += f" (iteration {count[0]} of loop '{self.node.name}')"
             raise
         # When the loop is compiled, this is what its length is guessed from.
-        attrs = self.node.attrs
-        attrs["longest"] = max(attrs.get("longest", 0), count[0])
+        self.loop.longest = max(self.loop.longest, count[0])
         return state
 
     def _run(self, state: list[Any], fixed: list[Any], count: list[int]) -> list[Any]:
@@ -102,21 +102,19 @@ class _While:
 class _If:
     """Runs one of two branches. What only the other branch makes comes out as None."""
 
-    def __init__(self, node: Node, store: ResourceStore) -> None:
-        self.node, self.store = node, store
-        self.joined = node.attrs["joined"]
-        self.sides = node.attrs["export_sides"]
+    def __init__(self, node: Node, held: Branches, store: ResourceStore) -> None:
+        self.node, self.graphs, self.store = node, held.graphs, store
+        self.joined, self.sides = held.joined, held.sides
 
     @functools.cached_property
     def branches(self) -> tuple[Plan, Plan]:
-        attrs = self.node.attrs
-        return _plan(attrs["else"], self.store), _plan(attrs["then"], self.store)
+        otherwise, then = self.graphs
+        return _plan(otherwise, self.store), _plan(then, self.store)
 
     @functools.cached_property
-    def reads(self) -> tuple[list[int], list[int]]:
+    def reads(self) -> list[list[int]]:
         """Per branch, the results that are references where the conditional gives values."""
-        attrs = self.node.attrs
-        return self._references(attrs["else"]), self._references(attrs["then"])
+        return [self._references(graph) for graph in self.graphs]
 
     def _references(self, graph: ClientGraph) -> list[int]:
         # What is handed on to later conditionals is always a value.

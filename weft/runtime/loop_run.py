@@ -15,7 +15,7 @@ from weft.core import errors
 from weft.runtime.continuation import promised
 from weft.runtime.executor import Executor
 from weft.runtime.frames import Frame, Iteration
-from weft.runtime.host.codegen_loop import Loop, straight_loop
+from weft.runtime.host.codegen_loop import StraightLoop, straight_loop
 from weft.runtime.limits import limits
 from weft.runtime.loop_shape import LoopShape
 from weft.runtime.tasks import Task
@@ -32,7 +32,7 @@ class WaitingLoop:
     def __init__(self, loop: Any) -> None:
         self.loop = loop
         self.shape: LoopShape | None = None
-        self.line: Loop | None = None
+        self.line: StraightLoop | None = None
         self.attempts = self.seen = 0
 
     def __call__(self, xp: Any, inputs: Sequence[Any]) -> Any:
@@ -42,7 +42,7 @@ class WaitingLoop:
             self.attempts = self.seen = 0
         return promised(LoopRun(self, self.shape, inputs), list)
 
-    def straight_line(self) -> Loop | None:
+    def straight_line(self) -> StraightLoop | None:
         """The loop as one function, once it is known how much there is to do in it."""
         if self.line is None and self.seen >= _TRIAL:
             assert self.shape is not None
@@ -114,7 +114,7 @@ class LoopRun(Executor):
         """Whether all iterations that began are over, and all is known about the next."""
         return not self.under_way and len(self.coming) == self.shape.variables
 
-    def _run_straight(self, line: Loop) -> None:
+    def _run_straight(self, line: StraightLoop) -> None:
         count = [self.begun]
         state = [self.coming[k] for k in range(self.shape.variables)]
         try:

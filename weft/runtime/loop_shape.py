@@ -25,13 +25,13 @@ class LoopShape:
 
     def __init__(self, loop: Any, prepared: Prepared) -> None:
         self.name, self.condition, self.prepared = loop.node.name, loop.condition, prepared
-        self.limit = max(1, loop.node.attrs.get("parallel_iterations", 10))
+        self.limit = max(1, loop.loop.width)
         self.variables: int = loop.variables
         if loop.body.by_tokens:
             self._take_whole(loop.body)
         else:
             self._take_units(prepared)
-        self._add_condition(self._decides(loop.node.attrs["cond"]))
+        self._add_condition(self._decides(loop.loop.condition))
 
     def _take_whole(self, plan: Plan) -> None:
         """The body as one unit, which needs all variables: its loops or branches have no structure.

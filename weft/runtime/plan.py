@@ -21,7 +21,7 @@ from weft.core.deferred import Deferred
 from weft.core.errors import raise_from
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.liveness_units import pieces
-from weft.passes.control_flow.structured_nodes import has_loops, nodes_inside
+from weft.passes.control_flow.structured_nodes import has_loops, nodes_inside, subgraphs
 from weft.passes.pipeline import has_frames
 from weft.passes.ref_reads import is_reference
 from weft.passes.regions.group import group
@@ -142,7 +142,7 @@ class Plan:
                 return True
         if source.definition.is_argument:
             return self.nested  # users feed NumPy; a loop feeds what its last iteration made
-        if source.definition.holds or source.definition.transfer is not None:
+        if subgraphs(source) or source.definition.transfer is not None:
             return True
         return source in home and home[source].is_region and home[source] is not home[user]
 

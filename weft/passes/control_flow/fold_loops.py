@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from weft.passes.client_graph import ClientGraph, Edge, Node, topological
+from weft.passes.client_graph import ClientGraph, Edge, Loop, Node, topological
 from weft.passes.control_flow.fold_branches import fold_branches
 from weft.passes.control_flow.structured_nodes import (
     WAITING_WHILE,
@@ -16,7 +16,6 @@ from weft.passes.control_flow.structured_nodes import (
     kind,
     origin_of,
     outside_controls,
-    subgraphs,
     waits,
 )
 from weft.passes.place.contraction import Contraction
@@ -147,24 +146,21 @@ class _Loop:
             if (merge, 0) in self.switches:
                 body.alias[self.switches[merge, 0], 1] = (merge, 0)
         graphs = self._graphs(condition, body)
+        width = self.enters[0].attrs.get("parallel_iterations", 10) if self.enters else 10
         moving = [e for e in self.invariants if (e, 0) in condition.args]
         inputs = [e.inputs[0] for e in [*self.initial, *moving]]
         return Node(
             self.name,
             WAITING_WHILE if any(waits(n) for n in self.inside) else WHILE,
-            {**graphs, "vars": len(self.merges), "Tin": inputs, **self._width()},
+            {"Tin": inputs},
             inputs,
             outside_controls(self.enters, self.here),
             [m.dtypes[0].base_dtype for m in self.merges],
             [m.dims[0] for m in self.merges],
             self.loop_cond.op,
             self.loop_cond.device,
+            loop=Loop(*graphs, len(self.merges), width),
         )
-
-    def _width(self) -> dict[str, int]:
-        """How many iterations may overlap."""
-        attrs = self.enters[0].attrs if self.enters else {}
-        return {"parallel_iterations": attrs.get("parallel_iterations", 10)}
 
     def _part(self, name: str) -> Subgraph:
         """The beginning of a subgraph: its arguments are the loop's variables and invariants."""
@@ -179,7 +175,7 @@ class _Loop:
                 part.add_arg((enter, 0))
         return part
 
-    def _graphs(self, condition: Subgraph, body: Subgraph) -> dict[str, ClientGraph]:
+    def _graphs(self, condition: Subgraph, body: Subgraph) -> tuple[ClientGraph, ClientGraph]:
         in_body = _depends(self.order, set(self.switches.values()), self.inside)
         stateful = [n for n in self.order if n in self.inside and has_effect(n)]
         verdict, following = [self.loop_cond.inputs[0]], [n.inputs[0] for n in self.following]
@@ -193,7 +189,7 @@ class _Loop:
         fold_branches(body_graph, len(self.merges))
         if any(waits(n) for n in [*_inside_branches(body_graph), *cond_graph.nodes]):
             raise Misfit(f"loop {self.name} waits in its condition, or keeps a thread waiting")
-        return {"cond": cond_graph, "body": body_graph}
+        return cond_graph, body_graph
 
     def exits_of(self, node: Node) -> dict[Edge, Edge]:
         """Which output of the `_While` node stands for each Exit."""
@@ -236,8 +232,6 @@ def _inside_branches(graph: ClientGraph) -> list[Node]:
     """What is in conditionals that are not made to wait."""
     found: list[Node] = []
     for node in graph.nodes:
-        for inner in (
-            subgraphs(node) if node.definition.holds == "branches" and not waits(node) else ()
-        ):
+        for inner in node.branches.graphs if node.branches and not waits(node) else ():
             found += [*inner.nodes, *_inside_branches(inner)]
     return found

@@ -16,14 +16,16 @@ from weft.core.errors import InvalidArgumentError
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, lookup, op
 from weft.graph.traits import HOST
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import Branches, ClientGraph, Edge, Loop, Node
 from weft.passes.control_flow.fold import clone, structure
 from weft.passes.control_flow.structured_nodes import (
     IF,
-    WAITING,
+    WAITING_IF,
+    WAITING_WHILE,
     WHILE,
     has_effect,
     is_settled,
+    note_effects,
     origin_of,
     subgraphs,
     waits,
@@ -79,13 +81,10 @@ def if_node(node: Node, predicate: Edge, inputs: Sequence[Edge], graphs: list[Cl
     for graph in graphs:
         _take_arguments(graph, inputs, moving)
     edges = [predicate, *(inputs[i] for i in moving)]
-    attrs = {
-        "else": graphs[0], "then": graphs[1], "joined": len(node.dtypes), "export_sides": [],
-        "Tin": edges,
-    }  # fmt: skip
     made = Node(
-        node.name, IF, attrs, edges, node.controls, [dtype.base_dtype for dtype in node.dtypes],
-        list(node.dims), node.op, node.device,
+        node.name, IF, {"Tin": edges}, edges, node.controls,
+        [dtype.base_dtype for dtype in node.dtypes], list(node.dims), node.op, node.device,
+        branches=Branches(graphs, len(node.dtypes), []),
     )  # fmt: skip
     return _finished(made)
 
@@ -102,15 +101,11 @@ def while_node(
     body.fetches = [body.fetches[i] for i in turning]
     edges = [inputs[i] for i in moving]
     width = node.attrs.get("parallel_iterations") or 10
-    attrs = {
-        "cond": condition, "body": body, "vars": len(turning), "Tin": edges,
-        "parallel_iterations": width,
-    }  # fmt: skip
     made = Node(
-        node.name, WHILE, attrs, edges, node.controls,
+        node.name, WHILE, {"Tin": edges}, edges, node.controls,
         [inputs[i][0].dtypes[inputs[i][1]].base_dtype for i in turning],
         [node.dims[i] if len(inputs) == len(node.dims) else None for i in turning],
-        node.op, node.device,
+        node.op, node.device, loop=Loop(condition, body, len(turning), width),
     )  # fmt: skip
     outputs = {i: inputs[i] for i in fixed} | {i: (made, k) for k, i in enumerate(turning)}
     return _finished(made), outputs
@@ -127,9 +122,9 @@ def _finished(node: Node) -> Node:
     for inner in subgraphs(node):
         read_late(inner)
         structure(inner)
-    node.attrs["effect"] = any(has_effect(n) for inner in subgraphs(node) for n in inner.nodes)
+    note_effects(node)
     if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
-        node.definition = WAITING[node.definition.holds or ""]
+        node.definition = WAITING_IF if node.loop is None else WAITING_WHILE
     return node
 
 
@@ -221,7 +216,7 @@ def chosen(
     made.name = f"{node.name}/branch_{i}"
     graph.nodes += [test.inputs[1][0], test, made]
     graph.fetches = [(made, k) for k in range(len(node.dtypes))]
-    graph.targets = [made] if made.attrs["effect"] else []
+    graph.targets = [made] if has_effect(made) else []
     return graph
 
 

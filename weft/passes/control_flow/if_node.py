@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from weft.graph.kernel_call import flat_args
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import Branches, ClientGraph, Edge, Node
 from weft.passes.control_flow.branch_contexts import Parts
 from weft.passes.control_flow.structured_nodes import (
     IF,
@@ -61,23 +61,18 @@ class _Conditional:
         captured = self._captured()
         (part, otherwise), (_, then) = (self._side_graph(name, side, captured) for side in (0, 1))
         inputs = [self.predicate, *(e for e in captured if e in part.args)]
-        attrs = {
-            "else": otherwise,
-            "then": then,
-            "joined": len(self.joined),
-            "export_sides": [self._side_of(e) for e in self.exports],
-            "Tin": inputs,
-        }
+        sides = [self._side_of(e) for e in self.exports]
         return Node(
             name,
             WAITING_IF if any(waits(n) for n in [*otherwise.nodes, *then.nodes]) else IF,
-            attrs,
+            {"Tin": inputs},
             inputs,
             outside_controls(self.order, self.gone),
             [n.dtypes[i].base_dtype for n, i in self.outputs],
             [n.dims[i] for n, i in self.outputs],
             self.predicate[0].op,
             self.predicate[0].device,
+            branches=Branches([otherwise, then], len(self.joined), sides),
         )
 
     def _captured(self) -> list[Edge]:
@@ -135,14 +130,10 @@ class _Conditional:
 def _exported_side(edge: Edge, predicate: Edge) -> int | None:
     """Which branch of an earlier conditional a value comes from that it hands on to later ones."""
     node, i = edge
-    if (
-        node.definition.holds != "branches"
-        or node.inputs[0] != predicate
-        or i < node.attrs["joined"]
-    ):
+    branches = node.branches
+    if branches is None or node.inputs[0] != predicate or i < branches.joined:
         return None
-    side: int = node.attrs["export_sides"][i - node.attrs["joined"]]
-    return side
+    return branches.result_of(i)[0]
 
 
 def _wants_reference(users: list[Node], merge: Node) -> bool:

@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.graph.op_def import OpDef
-from weft.graph.traits import BLOCKING, Traits
+from weft.graph.traits import BLOCKING, PLAIN, Traits
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-def _holder(name: str, traits: Traits) -> OpDef:
+def _holder(name: str, traits: Traits = PLAIN) -> OpDef:
     attrs = "Tin: list(type), Tout: list(type)"
     return OpDef(name, "input: list(Tin)", "output: list(Tout)", attrs, traits=traits)
 
 
-_LOOP, _BRANCHES = Traits(holds="loop"), Traits(holds="branches")
-WHILE, IF = _holder("_While", _LOOP), _holder("_If", _BRANCHES)
+WHILE, IF = _holder("_While"), _holder("_If")
 # The same, of a body or branches that may have to wait.
-WAITING_WHILE, WAITING_IF = (
-    _holder("_While", _LOOP | BLOCKING),
-    _holder("_If", _BRANCHES | BLOCKING),
-)
-WAITING = {"loop": WAITING_WHILE, "branches": WAITING_IF}
+WAITING_WHILE, WAITING_IF = _holder("_While", BLOCKING), _holder("_If", BLOCKING)
 
 
 class Misfit(Exception):
@@ -30,8 +25,8 @@ class Misfit(Exception):
 
 def subgraphs(node: Node) -> list[ClientGraph]:
     """The graphs a structured node holds."""
-    held = (node.attrs.get(key) for key in ("cond", "body", "then", "else"))
-    return [graph for graph in held if isinstance(graph, ClientGraph)]
+    held = node.loop or node.branches
+    return [] if held is None else held.graphs
 
 
 def nodes_inside(node: Node) -> list[Node]:
@@ -45,7 +40,7 @@ def nodes_inside(node: Node) -> list[Node]:
 
 def has_loops(nodes: Iterable[Node]) -> bool:
     """Whether there is a loop among these or inside of one."""
-    return any(n.definition.holds == "loop" for node in nodes for n in [node, *nodes_inside(node)])
+    return any(n.loop is not None for node in nodes for n in [node, *nodes_inside(node)])
 
 
 def kind(node: Node) -> str | None:
@@ -61,7 +56,15 @@ def waits(node: Node) -> bool:
 
 
 def has_effect(node: Node) -> bool:
-    return node.definition.stateful or node.attrs.get("effect", False)
+    held = node.loop or node.branches
+    return node.definition.stateful or (held is not None and held.has_effect)
+
+
+def note_effects(node: Node) -> None:
+    """Tells a structured node whether anything inside of it has an effect."""
+    held = node.loop or node.branches
+    assert held is not None
+    held.has_effect = any(has_effect(n) for inner in held.graphs for n in inner.nodes)
 
 
 def is_settled(node: Node) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
-from weft.passes.control_flow.structured_nodes import Misfit, has_effect, subgraphs
+from weft.passes.control_flow.structured_nodes import Misfit, note_effects
 
 
 class Contraction:
@@ -49,7 +49,7 @@ class Contraction:
         for edge in [*fetched, *(e for user in users for e in user.inputs)]:
             if edge[0] in gone and edge not in old:
                 raise Misfit(f"the inside of a loop or branch is used: {edge[0].name}")
-        new.attrs["effect"] = any(has_effect(n) for inner in subgraphs(new) for n in inner.nodes)
+        note_effects(new)
         for user in users:
             user.inputs = [old.get(e, e) for e in user.inputs]
             user.controls = list(dict.fromkeys(new if c in gone else c for c in user.controls))

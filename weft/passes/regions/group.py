@@ -141,7 +141,7 @@ def _handed_on(running: list[Node]) -> dict[Node, set[Node]]:
     found: dict[Node, set[Node]] = {}
     for node in running:
         for source, i in node.inputs:
-            if i >= source.attrs.get("joined", i + 1):
+            if source.branches is not None and i >= source.branches.joined:
                 found.setdefault(source, {source}).add(node)
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 from weft.core import dtypes
 from weft.graph.kernel_call import flat_arg_names
 from weft.graph.shape_fn import Dims
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import ClientGraph, Edge, Loop, Node
 from weft.passes.control_flow.fold import subgraphs
 from weft.passes.resource_edges import is_cell
 
@@ -51,7 +51,7 @@ def static_edges(node: Node) -> list[Edge]:
 
 def _static_edges_inside(node: Node) -> list[Edge]:
     """Inputs of a structured node that something inside must know; what loops cannot be known."""
-    first = node.attrs.get("vars", 1)
+    first = 1 if node.loop is None else node.loop.variables
     found: dict[Edge, None] = {}
     for graph in subgraphs(node):
         inside = [e for n in graph.nodes for e in static_edges(n)]
@@ -63,7 +63,7 @@ def _static_edges_inside(node: Node) -> list[Edge]:
 
 def _known_args(node: Node, graph: ClientGraph, edges: list[Edge]) -> tuple[list[int], bool]:
     """The inputs of a structured node that `edges` inside follow from; whether from these alone."""
-    offset = 0 if "vars" in node.attrs else 1
+    offset = 0 if node.branches is None else 1
     args = {arg: i + offset for i, (arg, _) in enumerate(graph.feeds)}
     found: dict[int, None] = {}
     alone, seen, stack = True, set(), list(edges)
@@ -91,14 +91,10 @@ def follows_from(edge: Edge) -> list[Edge]:
     node, i = edge
     if node.definition.of_shapes:
         return []
-    joined = node.attrs.get("joined", i + 1) if node.definition.holds == "branches" else i + 1
-    if i >= joined:
+    if node.branches is not None and i >= node.branches.joined:
         # Only what takes the same branch uses such a value. Shapes are known whichever is taken.
-        sides = node.attrs["export_sides"]
-        side = sides[i - joined]
-        graph = node.attrs["then" if side else "else"]
-        fetch = graph.fetches[joined + sides[: i - joined].count(side)]
-        positions, alone = _known_args(node, graph, [fetch])
+        side, result = node.branches.result_of(i)
+        positions, alone = _known_args(node, node.branches.graphs[side], [result])
         if alone:
             return [node.inputs[p] for p in positions]
     return node.inputs
@@ -111,8 +107,8 @@ def known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
         kind = node.definition
         if node not in on_device:
             continue
-        if node.definition.holds == "loop":
-            known |= _known_stacks(node, known)
+        if node.loop is not None:
+            known |= _known_stacks(node, node.loop, known)
         if kind.of_shapes:
             known.add(node)
         elif not (kind.stateful or kind.needs_xla) and node.inputs:
@@ -121,9 +117,9 @@ def known_nodes(running: list[Node], on_device: set[Node]) -> set[Node]:
     return known
 
 
-def _known_stacks(loop: Node, known: set[Node]) -> set[Node]:
+def _known_stacks(holder: Node, loop: Loop, known: set[Node]) -> set[Node]:
     """The stacks on which a loop pushes what shapes tell: the same in each of its iterations."""
-    body = loop.attrs["body"]
+    body = loop.body
     pushed: dict[Node, list[Edge]] = {}
     for node in body.nodes:
         if node.type == "StackPushV2":
@@ -132,13 +128,13 @@ def _known_stacks(loop: Node, known: set[Node]) -> set[Node]:
     found: set[Node] = set()
     for position, (arg, _) in enumerate(body.feeds):
         values = pushed.get(arg, [])
-        if len(values) != 1 or position < loop.attrs["vars"] or not _is_array(values[0]):
+        if len(values) != 1 or position < loop.variables or not _is_array(values[0]):
             continue
-        needed, alone = _known_args(loop, body, values)
-        sources = [loop.inputs[p][0] for p in needed if p >= loop.attrs["vars"]]
+        needed, alone = _known_args(holder, body, values)
+        sources = [holder.inputs[p][0] for p in needed if p >= loop.variables]
         fixed = alone and len(sources) == len(needed)
         if fixed and all(n in known or n.definition.is_constant for n in sources):
-            found.add(loop.inputs[position][0])
+            found.add(holder.inputs[position][0])
     return found
 
 

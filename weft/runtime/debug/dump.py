@@ -87,7 +87,7 @@ def fill_attrs(entry: Any, node: Node) -> None:
     """Writes the attributes of a node into its NodeDef."""
     from weft.graph.graph_def import attr_to_proto
 
-    if node.definition.holds:
+    if node.loop is not None or node.branches is not None:
         return  # no attribute can hold the graphs inside
     for name, value in node.attrs.items():
         kind = node.definition.attrs[name].kind if name in node.definition.attrs else None

@@ -125,7 +125,8 @@ class NodeEmitter(Emitter):
     def _converted(self, item: HostNode, position: int) -> str:
         """An input that may lie on a device, as an array of the host."""
         value = self.slot(item.ins[position])
-        from_program = item.node.inputs[position][0].definition.holds
+        source = item.node.inputs[position][0]
+        from_program = source.loop is not None or source.branches is not None
         return f"asarray({value})" if from_program or not self.on_host else value
 
     def arguments(self, item: HostNode) -> list[str]:

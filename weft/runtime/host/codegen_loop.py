@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.core.deferred import Deferred
 from weft.passes.client_graph import Node
+from weft.passes.control_flow.structured_nodes import has_effect
 from weft.runtime.host.codegen_units import (
     UnitEmitter,
     is_small,
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 # Where a loop stopped: the unit of its body, what that waits for if it waits, the loop variables of
 # the iteration, and the slots of the body.
 Stop = tuple[int, Deferred | None, list[Any], list[Any]]
-Loop = Callable[[Sequence[Any], Sequence[Any], list[int]], Any]
+StraightLoop = Callable[[Sequence[Any], Sequence[Any], list[int]], Any]
 
 
 def straight_loop(
     condition: Prepared, body: Prepared, variables: int, may_stop: bool = False,
     any_size: bool = False,
-) -> Loop:  # fmt: skip
+) -> StraightLoop:  # fmt: skip
     """A loop over two plans: (state, fixed inputs, count) -> final state, a list, or a `Stop`.
 
     `count` is a one-element list that holds the number of finished iterations, also on failure.
@@ -182,5 +183,4 @@ def _split(
 
 
 def _has_effect(node: Node) -> bool:
-    definition = node.definition
-    return definition.stateful or definition.blocking or bool(node.attrs.get("effect"))
+    return has_effect(node) or node.definition.blocking

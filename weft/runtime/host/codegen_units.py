@@ -30,7 +30,7 @@ class UnitEmitter(NodeEmitter):
 
     def nodes(self, depth: int, items: Sequence[HostNode], leave: Leave | None = None) -> None:
         for item in items:
-            if item.node.definition.holds == "branches":
+            if item.node.branches is not None:
                 self._conditional(depth, item, leave)
             else:
                 for line in self._lines_of(item, leave):

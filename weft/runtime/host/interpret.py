@@ -57,7 +57,7 @@ class HostNode:
         self.converts: tuple[int, ...] = ()
         self.derefs = _derefs(node)
         self.ctx: Context | None = None
-        if definition.holds:
+        if node.loop is not None or node.branches is not None:
             from weft.runtime.control_flow import runner
 
             self.kind, self.call = "pure", runner(node, store)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.passes.client_graph import ClientGraph, Edge, Node
+from weft.passes.client_graph import ClientGraph, Edge, Loop, Node
 from weft.runtime.xla.traced_state import Objects
 
 # Iterations that a loop of unknown length is at first given room for, less one.
@@ -16,9 +16,9 @@ _SHORTEST = 15
 
 
 @contextmanager
-def one_more_loop(objects: Objects, node: Node, bound: int | None) -> Iterator[None]:
-    """Inside, `objects` knows that the loop `node` is around."""
-    guess = 1 << max(_SHORTEST, node.attrs.get("longest", 0) - 1).bit_length()
+def one_more_loop(objects: Objects, loop: Loop, bound: int | None) -> Iterator[None]:
+    """Inside, `objects` knows that `loop` is around."""
+    guess = 1 << max(_SHORTEST, loop.longest - 1).bit_length()
     objects.bounds.append(guess if bound is None else bound)
     objects.guesses += bound is None
     try:
@@ -31,41 +31,40 @@ def one_more_loop(objects: Objects, node: Node, bound: int | None) -> Iterator[N
 _COMPARISONS = ("<", "<=", ">", ">=")
 
 
-def counter_limits(node: Node, inputs: list[Any], bound: int | None) -> dict[int, int]:
+def counter_limits(loop: Loop, inputs: list[Any], bound: int | None) -> dict[int, int]:
     """Loop variables that count iterations from a known number on -> what they stay below."""
     if bound is None:
         return {}
-    starts = {i: _number(inputs[i]) for i in range(node.attrs["vars"]) if _steps(node, i) == 1}
+    starts = {i: _number(inputs[i]) for i in range(loop.variables) if _steps(loop, i) == 1}
     return {i: start + bound for i, start in starts.items() if start is not None}
 
 
-def trip_bound(node: Node, inputs: list[Any], objects: Objects) -> int | None:
+def trip_bound(loop: Loop, inputs: list[Any], objects: Objects) -> int | None:
     """How often the loop can run at most, if a counter that is compared with a number tells."""
-    condition: ClientGraph = node.attrs["cond"]
-    stack = [condition.fetches[0]]
+    stack = [loop.condition.fetches[0]]
     while stack:
         test = stack.pop()[0]
         if test.definition.is_identity or test.type == "LogicalAnd":
             stack.extend(test.inputs)
         elif test.definition.infix in _COMPARISONS:
-            bound = _bound(test, node, inputs, objects)
+            bound = _bound(test, loop, inputs, objects)
             if bound is not None:
                 return bound
     return None
 
 
-def _bound(test: Node, node: Node, inputs: list[Any], objects: Objects) -> int | None:
+def _bound(test: Node, loop: Loop, inputs: list[Any], objects: Objects) -> int | None:
     """The bound that `counter < number` means, or `counter > number` of one that counts down."""
-    counter = _variable(test.inputs[0], node)
+    counter = _variable(test.inputs[0], loop)
     comparison = test.definition.infix or ""
     up = comparison.startswith("<")
-    end = _value(test.inputs[1], node.attrs["cond"], inputs, objects if up else None)
+    end = _value(test.inputs[1], loop.condition, inputs, objects if up else None)
     if counter is None or end is None:
         return None
     start = _number(inputs[counter])
     if start is None and not up:
         start = objects.most(inputs[counter])
-    if start is None or _steps(node, counter) != (1 if up else -1):
+    if start is None or _steps(loop, counter) != (1 if up else -1):
         return None
     distance = end - start if up else start - end
     return max(0, distance + comparison.endswith("="))
@@ -102,15 +101,15 @@ def _number(value: Any) -> int | None:
     return int(value.item()) if known and value.dtype.kind in "iu" else None
 
 
-def _variable(edge: Edge, node: Node) -> int | None:
+def _variable(edge: Edge, loop: Loop) -> int | None:
     """The loop variable that an edge of the condition is."""
-    args = [arg for arg, _ in node.attrs["cond"].feeds[: node.attrs["vars"]]]
+    args = [arg for arg, _ in loop.condition.feeds[: loop.variables]]
     return args.index(edge[0]) if edge[0] in args else None
 
 
-def _steps(node: Node, index: int) -> int:
+def _steps(loop: Loop, index: int) -> int:
     """What the body adds to this loop variable each time: 1, -1, or 0 for anything else."""
-    body: ClientGraph = node.attrs["body"]
+    body = loop.body
     step, own = body.fetches[index][0], body.feeds[index][0]
     if step.definition.infix not in ("+", "-"):
         return 0

@@ -17,7 +17,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.graph.kernel_call import bind
 from weft.ops.kit.row_updates import put_row
-from weft.passes.client_graph import ClientGraph, Edge, Node, needed
+from weft.passes.client_graph import ClientGraph, Edge, Loop, Node, needed
 
 # Bytes of factors that are kept for one sum.
 _MOST = 1 << 26
@@ -62,18 +62,18 @@ class Product:
         return start + call(jnp, flat)[0]
 
 
-def sums_of_products(node: Node, bound: int | None) -> list[Product]:
+def sums_of_products(loop: Loop, bound: int | None) -> list[Product]:
     """The variables of a loop to which each iteration does nothing but add a product."""
     if not bound:
         return []
-    body: ClientGraph = node.attrs["body"]
+    body = loop.body
     uses = _uses(body)
-    in_condition = _uses(node.attrs["cond"])
+    in_condition = _uses(loop.condition)
     found = []
-    for i in range(node.attrs["vars"]):
+    for i in range(loop.variables):
         own = body.feeds[i]
         matmul = _added_product(body.fetches[i], own, uses)
-        if matmul is not None and uses[own] == 1 and not in_condition[node.attrs["cond"].feeds[i]]:
+        if matmul is not None and uses[own] == 1 and not in_condition[loop.condition.feeds[i]]:
             found.append(Product(i, matmul, bound))
     return found
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from weft.core.errors import InternalError
 from weft.ops.lists.tensor_list_traced import TracedList
-from weft.passes.client_graph import Node
-from weft.passes.control_flow.fold import subgraphs
+from weft.passes.client_graph import Branches, Loop, Node
 from weft.runtime.xla.loop_bounds import counter_limits, one_more_loop, trip_bound
 from weft.runtime.xla.loop_lists import LoopLists, alike, either, in_form
 from weft.runtime.xla.loop_matmuls import factors_only, sums_of_products
@@ -44,9 +43,10 @@ def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     """The outputs of a structured node, as tracers."""
     try:
         with tracer.objects.inside():
-            return (_lower_while if node.definition.holds == "loop" else _lower_if)(
-                tracer, node, inputs
-            )
+            if node.loop is not None:
+                return _lower_while(tracer, node.loop, inputs)
+            assert node.branches is not None
+            return _lower_if(tracer, node.branches, inputs)
     except (CannotLower, InternalError):
         raise
     except Exception as error:
@@ -56,10 +56,10 @@ def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
 # ---- loops ------------------------------------------------------------------------------------
 
 
-def _lower_while(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
-    bound = trip_bound(node, inputs, tracer.objects)
-    with one_more_loop(tracer.objects, node, bound):
-        loop = _Loop(tracer, node, inputs, bound)
+def _lower_while(tracer: Tracer, held: Loop, inputs: list[Any]) -> list[Any]:
+    bound = trip_bound(held, inputs, tracer.objects)
+    with one_more_loop(tracer.objects, held, bound):
+        loop = _TracedLoop(tracer, held, inputs, bound)
         final = loop.run()
     # A loop that counts down from here, as that of a gradient does, has a bound too.
     for i, limit in loop.limits.items():
@@ -67,18 +67,18 @@ def _lower_while(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     return final
 
 
-class _Loop:
+class _TracedLoop:
     """A loop on its way into the program: state is (loop variables, what objects hold)."""
 
-    def __init__(self, tracer: Tracer, node: Node, inputs: list[Any], bound: int | None) -> None:
-        count = node.attrs["vars"]
-        self.tracer, self.objects, self.node = tracer, tracer.objects, node
+    def __init__(self, tracer: Tracer, held: Loop, inputs: list[Any], bound: int | None) -> None:
+        count = held.variables
+        self.tracer, self.objects, self.held = tracer, tracer.objects, held
         self.start, self.fixed = [_plain(v) for v in inputs[:count]], inputs[count:]
-        self.bound, self.limits = bound, counter_limits(node, inputs, bound)
+        self.bound, self.limits = bound, counter_limits(held, inputs, bound)
         self.is_long, self.time = self.objects.may_run_long(bound), 0.0
         self.lists = LoopLists(self.start, bound, self.objects)
-        self.products = sums_of_products(node, bound)
-        self.body = factors_only(node.attrs["body"], self.products)
+        self.products = sums_of_products(held, bound)
+        self.body = factors_only(held.body, self.products)
         self.condition_is_checked = False
 
     def run(self) -> list[Any]:
@@ -93,7 +93,7 @@ class _Loop:
             self.is_long = True
             self.look()
         self.products = [p for p in self.products if p.is_worth_it()]
-        self.body = factors_only(self.node.attrs["body"], self.products)
+        self.body = factors_only(self.held.body, self.products)
         first = list(self.start)
         for product in self.products:
             first[product.variable] = product.nothing()
@@ -106,7 +106,7 @@ class _Loop:
         if self.condition_is_checked:
             # What it noted in the loop has stayed there; it ends where the condition failed.
             tracer_inputs = [*self.lists.enter(final), *self.fixed]
-            self.tracer.run_graph(self.node.attrs["cond"], tracer_inputs)
+            self.tracer.run_graph(self.held.condition, tracer_inputs)
         objects.time = time + self.time
         if self.is_long:
             objects.stopped.state = objects.stopped.state | ~objects.may_go_on()
@@ -149,7 +149,7 @@ class _Loop:
         variables, states = carry
         _put(self.objects, self.changed, states)
         given = [*self.lists.enter(variables), *self.fixed]
-        more = self._unless_failed(lambda: self.tracer.run_graph(self.node.attrs["cond"], given)[0])
+        more = self._unless_failed(lambda: self.tracer.run_graph(self.held.condition, given)[0])
         if self.objects.guesses:
             # What was read beyond a buffer could keep a loop running for good.
             endless = min(_ENDLESS * self.objects.factor, np.iinfo(np.int32).max)
@@ -240,13 +240,12 @@ def _outlives(item: Any, known: Sequence[Any]) -> bool:
 # ---- conditionals -----------------------------------------------------------------------------
 
 
-def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
+def _lower_if(tracer: Tracer, held: Branches, inputs: list[Any]) -> list[Any]:
     import jax.numpy as jnp
     from jax import lax
 
     predicate, args = inputs[0], inputs[1:]
-    graphs = (node.attrs["else"], node.attrs["then"])
-    sides, joined = node.attrs["export_sides"], node.attrs["joined"]
+    graphs, sides, joined = held.graphs, held.sides, held.joined
     objects = tracer.objects
 
     known: list[list[Any]] = [[], []]  # of what each side hands on, that which shapes tell
@@ -268,7 +267,7 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
             shared = [in_form(v, shape) if v is None else v for v, shape in pairs]
         mine = iter(own)
         return shared + [next(mine) if s == side else None for s in sides]
-    found = [_find_changed(tracer, partial(run, s)) for s in (0, 1)] if _is_probed(node) else []
+    found = [_find_changed(tracer, partial(run, s)) for s in (0, 1)] if _is_probed(held) else []
     changed = sorted({i for indices, _ in found for i in indices})
     if not found and objects.failed is not None:
         changed = [objects.items.index(objects.failed)]  # a branch may have checks, probed or not
@@ -306,17 +305,17 @@ def _lower_if(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
     return [*results[:joined], *handed_on]
 
 
-def _is_probed(node: Node) -> bool:
+def _is_probed(held: Branches) -> bool:
     """Whether a first look at the branches could tell anything: each look traces all inside."""
-    inside = [inner for graph in subgraphs(node) for inner in graph.nodes]
-    return bool(node.attrs["export_sides"]) or any(
+    inside = [inner for graph in held.graphs for inner in graph.nodes]
+    return bool(held.sides) or any(
         n.definition.stateful
         or n.definition.takes_ctx
         or n.definition.takes_rng
         or n.definition.has_ref_input
         or n.definition.traced_kernel is not None
-        or n.definition.holds == "loop"
-        or (n.definition.holds == "branches" and _is_probed(n))
+        or n.loop is not None
+        or (n.branches is not None and _is_probed(n.branches))
         for n in inside
     )
 

@@ -381,9 +381,9 @@ def _expected_work(node: Node) -> float:
 
 def _work(node: Node, inputs: Any, outputs: Any) -> float:
     """Elements a NumPy kernel handles, multiplications of a matrix product counted in part."""
-    if node.definition.holds == "loop":
+    if node.loop is not None:
         return 1e9  # what a loop costs shows only when it runs; compiled whole it is never slower
-    if node.definition.holds == "branches":
+    if node.branches is not None:
         return max(float(sum(map(_expected_work, g.nodes))) for g in subgraphs(node))
     size = float(sum(np.size(v) for v in outputs if isinstance(v, (np.ndarray, np.generic))))
     if node.definition.flops is not None:

@@ -172,7 +172,7 @@ class Tracer:
         import jax.numpy as jnp
 
         definition = node.definition
-        if definition.holds:
+        if node.loop is not None or node.branches is not None:
             return lower(self, node, inputs)
         if definition.is_handle:
             return [self.cells[cell_key(node)]]
