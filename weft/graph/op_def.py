@@ -14,6 +14,7 @@ from typing import Any
 
 from weft.core import dtypes
 from weft.core.errors import NotFoundError
+from weft.graph.by_library import ByLibrary
 from weft.graph.op_signature import (
     ArgDef,
     AttrDef,
@@ -113,6 +114,13 @@ class OpDef(Signature, Traits):
     @property
     def prepare(self) -> Callable[[Any], Callable[[Any], Any] | None] | None:
         return self.kernels.prepare
+
+    def numpy(self, kernel: Kernel) -> Kernel:
+        """Decorator: the kernel's form for NumPy, with the same parameters."""
+        general = self.kernels.general
+        assert general is not None and _parameters(kernel) == _parameters(general), self.name
+        self.kernels.general = ByLibrary(general, kernel)
+        return kernel
 
     def traced(self, kernel: Callable[..., Any] | None) -> Callable[..., Any] | None:
         """Decorator: the kernel that stands in for this one while a region is traced."""

@@ -23,7 +23,7 @@ from weft.ops.array.diag_bands import (
     matrix_set_diag_v2_,
     set_band,
 )
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 
 _NUMBERS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
@@ -195,22 +195,15 @@ def matrix_band_part_(xp: Any, input: Any, num_lower: Any, num_upper: Any) -> An
     for what, value in (("num_lower", num_lower), ("num_upper", num_upper)):
         if np.ndim(value) != 0:
             raise invalid(f"{what} must be scalar, got shape {s.show(np.shape(value))}")
-    if xp is np:
-        for what, value, of, limit in (
-            ("num_lower", num_lower, "rows", rows),
-            ("num_upper", num_upper, "columns", columns),
-        ):
-            if value > limit:
-                raise invalid(
-                    f"{what} must be negative or less or equal to number of {of} ({limit}) got:"
-                    f" {value}"
-                )
-    else:
-        must_hold((num_lower <= rows) & (num_upper <= columns))
+    wrong = "{} must be negative or less or equal to number of {} ({}) got: {}".format
+    low = "num_lower", "rows", rows, num_lower
+    high = "num_upper", "columns", columns, num_upper
+    require(xp, num_lower <= rows, lambda: invalid(wrong(*low)))
+    require(xp, num_upper <= columns, lambda: invalid(wrong(*high)))
     below = np.arange(rows)[:, None] - np.arange(columns)[None, :]
-    low = (num_lower < 0) | (below <= num_lower)
-    high = (num_upper < 0) | (-below <= num_upper)
-    return xp.where(low & high, input, blank(input.dtype))
+    kept = (num_lower < 0) | (below <= num_lower)
+    kept &= (num_upper < 0) | (-below <= num_upper)
+    return xp.where(kept, input, blank(input.dtype))
 
 
 @matrix_band_part_.gradient

@@ -11,6 +11,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.shapes import TensorShape, as_shape, dims_of
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
@@ -132,9 +133,18 @@ def broadcast_to_(xp: Any, input: Any, shape: Any) -> Any:
     tail = sizes[len(sizes) - input.ndim :]
     if any(have not in (1, want) for have, want in zip(input.shape, tail, strict=True)):
         raise invalid(f"Incompatible shapes: {s.show(input.shape)} vs. {s.show(sizes)}")
-    out = xp.broadcast_to(input, sizes)
+    return _spread(xp, input, sizes)
+
+
+@by_library
+def _spread(xp: Any, x: Any, sizes: tuple[int, ...]) -> Any:
+    return xp.broadcast_to(x, sizes)
+
+
+@_spread.numpy
+def _(xp: Any, x: Any, sizes: tuple[int, ...]) -> Any:
     # NumPy's view is read-only and repeats memory; users may write to what they fetch.
-    return out.copy() if xp is np else out
+    return np.broadcast_to(x, sizes).copy()
 
 
 @broadcast_to_.gradient

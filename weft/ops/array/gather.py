@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import colocate_with, name_scope
@@ -32,20 +33,15 @@ from weft.ops.kit.value_checks import are_within, must_hold
 def _check_gather(xp: Any, indices: Any, limit: int) -> bool:
     return check_range(
         xp,
-        np.asarray(indices) if xp is np else indices,
+        indices,
         limit,
         lambda index, at, limit: f"indices{place(at)} = {index} is not in [0, {limit})",
     )
 
 
+@by_library
 def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     """`params` at `indices` along `axis`; if nobody checks, zeros where one is out of range."""
-    if xp is np:
-        if np.minimum.reduce(indices, axis=None, initial=0) >= 0:  # NumPy would count from the end
-            try:
-                return as_array(params.take(indices, axis))
-            except IndexError:
-                pass
     is_checked = _check_gather(xp, indices, params.shape[axis])
     if params.shape[axis] == 0 or 0 in indices.shape:
         dims = params.shape[:axis] + indices.shape + params.shape[axis + 1 :]
@@ -54,8 +50,28 @@ def take_rows(xp: Any, params: Any, indices: Any, axis: int) -> Any:
         return xp.take(params, indices, axis=axis, mode="clip")
     if is_checked:
         return xp.asarray(params).take(indices, axis=axis, mode="clip")
-    where = (slice(None),) * axis + (indices,)
+    return _pick(xp, params, (slice(None),) * axis + (indices,))
+
+
+@take_rows.numpy
+def _(xp: Any, params: Any, indices: Any, axis: int) -> Any:
+    if np.minimum.reduce(indices, axis=None, initial=0) >= 0:  # NumPy would count from the end
+        try:
+            return as_array(params.take(indices, axis))
+        except IndexError:
+            pass
+    return take_rows.general(xp, params, indices, axis)
+
+
+@by_library
+def _pick(xp: Any, params: Any, where: tuple[Any, ...]) -> Any:
+    """`params[where]`; in a program, zeros where that is out of range."""
     return params.at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+
+
+@_pick.numpy
+def _(xp: Any, params: Any, where: tuple[Any, ...]) -> Any:
+    return params[where]
 
 
 def _gathered(c: ShapeContext) -> Dims:
@@ -161,10 +177,7 @@ def _gather_batched(xp: Any, params: Any, indices: Any, axis: int, batch: int) -
     rows = xp.reshape(indices, (batches, -1))[:, None, :]
     where = (np.arange(batches)[:, None, None], np.arange(outer)[None, :, None], rows)
     flat = xp.reshape(params, (batches, outer, length, inner))
-    if xp is np:
-        return flat[where].reshape(final)
-    found = flat.at[where].get(mode="fill", fill_value=0, wrap_negative_indices=False)
-    return found.reshape(final)
+    return _pick(xp, flat, where).reshape(final)
 
 
 @gather_v2_.gradient
@@ -239,10 +252,13 @@ def coordinates(indices: Any) -> tuple[Any, ...]:
     return tuple(indices[..., k] for k in range(indices.shape[-1]))
 
 
+@by_library
 def check_coordinates(xp: Any, indices: Any, dims: tuple[int, ...], what: str) -> None:
-    if xp is not np:
-        must_hold(are_within(indices, dims[: indices.shape[-1]]))
-        return
+    must_hold(are_within(indices, dims[: indices.shape[-1]]))
+
+
+@check_coordinates.numpy
+def _(xp: Any, indices: Any, dims: tuple[int, ...], what: str) -> None:
     bad = np.any((indices < 0) | (indices >= np.array(dims[: indices.shape[-1]])), axis=-1)
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -279,15 +295,18 @@ def gather_nd_(xp: Any, params: Any, indices: Any) -> Any:
             "Requested more than 0 entries, but params is empty.  Params shape:"
             f" {s.show(params.shape)}"
         )
-    if xp is np:
-        return _gather_nd_numpy(params, indices, depth).reshape(final)
+    return _gather_slices(xp, params, indices, depth).reshape(final)
+
+
+@by_library
+def _gather_slices(xp: Any, params: Any, indices: Any, depth: int) -> Any:
+    """Slices of `params` at coordinates, one after the other."""
     check_coordinates(xp, indices, params.shape, "param shape")
-    chosen = params.at[coordinates(indices)]
-    return chosen.get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    return _pick(xp, params, coordinates(indices))
 
 
-def _gather_nd_numpy(params: np.ndarray, indices: np.ndarray, depth: int) -> np.ndarray:
-    """Rows of `params` at coordinates, one after the other."""
+@_gather_slices.numpy
+def _(xp: Any, params: Any, indices: Any, depth: int) -> Any:
     dims = params.shape[:depth]
     if is_grid(indices, dims):
         return params

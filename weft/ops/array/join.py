@@ -254,8 +254,25 @@ def _stacked(c: ShapeContext) -> Dims:
 )
 def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     values = [as_array(v) for v in values]
-    if xp is np and axis == 0 and len(values) == 1:
+    _check_alike(values, axis)
+    return xp.stack(values, axis=axis)
+
+
+@pack_.numpy
+def _(xp: Any, values: list[Any], *, axis: int) -> Any:
+    values = [as_array(v) for v in values]
+    if axis == 0 and len(values) == 1:
         return values[0][np.newaxis]
+    _check_alike(values, axis)
+    if axis or not hasattr(values[0], "dtype"):  # handles have none
+        return np.stack(values, axis=axis)
+    out = np.empty((len(values), *values[0].shape), values[0].dtype)
+    for i, value in enumerate(values):
+        out[i, ...] = value  # a string, not the array that holds it
+    return out
+
+
+def _check_alike(values: list[Any], axis: int) -> None:
     first = np.shape(values[0])
     for i, value in enumerate(values):
         if np.shape(value) != first:
@@ -266,12 +283,6 @@ def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     count = len(first) + 1
     if not -count <= axis < count:
         raise invalid(f"axis = {axis} not in [{-count}, {count})")
-    if xp is np and axis == 0 and hasattr(values[0], "dtype"):  # handles have none
-        out = np.empty((len(values), *first), values[0].dtype)
-        for i, value in enumerate(values):
-            out[i, ...] = value  # a string, not the array that holds it
-        return out
-    return xp.stack(values, axis=axis)
 
 
 @pack_.gradient

@@ -9,6 +9,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
@@ -91,16 +92,20 @@ def _search(xp: Any, sorted_inputs: Any, values: Any, side: Any, out_type: DType
         raise invalid("sorted input argument must be a matrix")
     if values.ndim != 2 or values.shape[0] != sorted_inputs.shape[0]:
         raise invalid("Leading dim_size of both tensors must match.")
-    if xp is np:
-        rows = [
-            np.searchsorted(row, wanted, side=side)
-            for row, wanted in zip(sorted_inputs, values, strict=True)
-        ]
-        return np.array(rows, out_type.np_storage).reshape(values.shape)
+    return _search_rows(xp, sorted_inputs, values, side).astype(out_type.np_storage)
+
+
+@by_library
+def _search_rows(xp: Any, rows: Any, values: Any, side: Any) -> Any:
     import jax
 
-    find = jax.vmap(lambda row, wanted: xp.searchsorted(row, wanted, side=side))
-    return find(sorted_inputs, values).astype(out_type.np_storage)
+    return jax.vmap(lambda row, wanted: xp.searchsorted(row, wanted, side=side))(rows, values)
+
+
+@_search_rows.numpy
+def _(xp: Any, rows: Any, values: Any, side: Any) -> Any:
+    found = [np.searchsorted(*pair, side=side) for pair in zip(rows, values, strict=True)]
+    return np.array(found, np.int64).reshape(values.shape)
 
 
 @op(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
@@ -69,13 +70,17 @@ def _checked_paddings(x: Any, paddings: Any) -> list[tuple[int, int]]:
     return pairs
 
 
+@by_library
 def pad_with(xp: Any, x: Any, pairs: Sequence[tuple[int, int]], value: Any) -> Any:
     """`x` with so many `value`s before and after it along each axis."""
-    if xp is not np:
-        from jax import lax
+    from jax import lax
 
-        around = [(before, after, 0) for before, after in pairs]
-        return lax.pad(x, xp.asarray(value, x.dtype), around)
+    around = [(before, after, 0) for before, after in pairs]
+    return lax.pad(x, xp.asarray(value, x.dtype), around)
+
+
+@pad_with.numpy
+def _(xp: Any, x: Any, pairs: Sequence[tuple[int, int]], value: Any) -> Any:
     dims = [before + d + after for (before, after), d in zip(pairs, x.shape, strict=True)]
     out = np.full(dims, value, x.dtype)
     inner = (slice(before, before + d) for (before, _), d in zip(pairs, x.shape, strict=True))

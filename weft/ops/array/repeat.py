@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
@@ -70,11 +72,19 @@ def tile_(xp: Any, input: Any, multiples: Any) -> Any:
         raise invalid(str(error)) from None
     if tiled == input.shape:
         return input
-    if xp is np and input.size == 1:
-        return input.repeat(s.size(tiled)).reshape(tiled)
-    if xp is not np and all(d == 1 or n == 1 for d, n in zip(input.shape, counts, strict=True)):
-        return xp.broadcast_to(input, tiled)
-    return xp.tile(input, counts)
+    return _repeat(xp, input, counts, tiled)
+
+
+@by_library
+def _repeat(xp: Any, x: Any, counts: Sequence[int], tiled: tuple[int, ...]) -> Any:
+    if all(d == 1 or n == 1 for d, n in zip(x.shape, counts, strict=True)):
+        return xp.broadcast_to(x, tiled)
+    return xp.tile(x, counts)
+
+
+@_repeat.numpy
+def _(xp: Any, x: Any, counts: Sequence[int], tiled: tuple[int, ...]) -> Any:
+    return x.repeat(s.size(tiled)).reshape(tiled) if x.size == 1 else np.tile(x, counts)
 
 
 @tile_.gradient

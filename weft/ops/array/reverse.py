@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -131,18 +132,25 @@ def reverse_sequence_(
             f"len(seq_lens) != input.dims({batch_dim}), ({len(seq_lengths)} vs."
             f" {input.shape[batch_dim]})"
         )
-    if xp is np:
-        for i, length in enumerate(seq_lengths):
-            if length < 0:
-                raise invalid(f"seq_lens({i}) < 0")
-            if length > input.shape[seq_dim]:
-                raise invalid(f"seq_lens({i}) > input.dims({seq_dim})")
-    else:
-        must_be_within(seq_lengths, input.shape[seq_dim] + 1)
+    _check_lengths(xp, seq_lengths, input.shape[seq_dim], seq_dim)
     steps = np.arange(input.shape[seq_dim]).reshape(_column(input.ndim, seq_dim))
     lengths = seq_lengths.astype(np.int64).reshape(_column(input.ndim, batch_dim))
     order = xp.where(steps < lengths, lengths - 1 - steps, steps)
     return xp.take_along_axis(input, order, axis=seq_dim)
+
+
+@by_library
+def _check_lengths(xp: Any, lengths: Any, limit: int, seq_dim: int) -> None:
+    must_be_within(lengths, limit + 1)
+
+
+@_check_lengths.numpy
+def _(xp: Any, lengths: Any, limit: int, seq_dim: int) -> None:
+    for i, length in enumerate(lengths):
+        if length < 0:
+            raise invalid(f"seq_lens({i}) < 0")
+        if length > limit:
+            raise invalid(f"seq_lens({i}) > input.dims({seq_dim})")
 
 
 def _column(count: int, axis: int) -> list[int]:

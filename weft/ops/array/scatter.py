@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -75,15 +76,23 @@ def scatter_into(xp: Any, target: Any, indices: Any, updates: Any, kind: str) ->
     if 0 in indices.shape[:-1] or 0 in updates.shape:
         return target
     check_coordinates(xp, indices, target.shape, "shape")
-    if xp is np:
-        out = np.array(target)
-        if kind == "set":
-            out[coordinates(indices)] = updates
-        else:
-            _JOINED[kind].at(out, coordinates(indices), updates)
-        return out
-    update = getattr(target.at[coordinates(indices)], kind)
+    return _put(xp, target, coordinates(indices), updates, kind)
+
+
+@by_library
+def _put(xp: Any, target: Any, places: tuple[Any, ...], updates: Any, kind: str) -> Any:
+    update = getattr(target.at[places], kind)
     return update(updates, mode="drop", wrap_negative_indices=False)
+
+
+@_put.numpy
+def _(xp: Any, target: Any, places: tuple[Any, ...], updates: Any, kind: str) -> Any:
+    out = np.array(target)
+    if kind == "set":
+        out[places] = updates
+    else:
+        _JOINED[kind].at(out, places, updates)
+    return out
 
 
 @op(

@@ -14,6 +14,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import name_scope
 from weft.graph.op_def import op, raw
@@ -197,15 +198,24 @@ def _reshaped(c: ShapeContext) -> Dims:
     traits=FREE | MOVES | KEEPS_PLACES,
 )
 def reshape_(xp: Any, tensor: Any, shape: Any) -> Any:
+    return _reshape(xp, as_array(tensor), shape)
+
+
+@reshape_.numpy
+def _(xp: Any, tensor: Any, shape: Any) -> Any:
     tensor = as_array(tensor)
-    if np.ndim(shape) != 1:
-        raise invalid(f"sizes input must be 1-D, not {s.show(np.shape(shape))}")
-    sizes = shape.tolist()
-    if xp is np and min(sizes, default=0) >= -1:
+    if np.ndim(shape) == 1 and min(sizes := shape.tolist(), default=0) >= -1:
         try:
             return tensor.reshape(sizes)
         except ValueError:
             pass  # NumPy cannot infer a size next to a 0, and has other words for what is wrong
+    return _reshape(xp, tensor, shape)
+
+
+def _reshape(xp: Any, tensor: Any, shape: Any) -> Any:
+    if np.ndim(shape) != 1:
+        raise invalid(f"sizes input must be 1-D, not {s.show(np.shape(shape))}")
+    sizes = shape.tolist()
     elements = tensor.size
     product, hole = 1, None
     for i, d in enumerate(sizes):
@@ -286,12 +296,19 @@ def squeezed_dims(dims: tuple[int | None, ...], axes: Sequence[int]) -> Dims:
     traits=MOVES | KEEPS_PLACES,
 )
 def squeeze_(xp: Any, input: Any, *, squeeze_dims: list[int]) -> Any:
+    return _squeeze(xp, as_array(input), squeeze_dims)
+
+
+@squeeze_.numpy
+def _(xp: Any, input: Any, *, squeeze_dims: list[int]) -> Any:
     input = as_array(input)
-    if xp is np:
-        try:
-            return input.squeeze(tuple(squeeze_dims) or None)
-        except ValueError:
-            pass  # what does not fit is said below
+    try:
+        return input.squeeze(tuple(squeeze_dims) or None)
+    except ValueError:
+        return _squeeze(xp, input, squeeze_dims)  # which says what does not fit
+
+
+def _squeeze(xp: Any, input: Any, squeeze_dims: list[int]) -> Any:
     for axis in squeeze_dims:
         if not -input.ndim <= axis < input.ndim:
             raise invalid(
@@ -453,15 +470,22 @@ def _(op: Operation, grad: Any) -> Any:
 def invert_permutation_(xp: Any, x: Any) -> Any:
     if x.ndim != 1:
         raise invalid("invert_permutation expects a 1D vector.")
-    if xp is np:
-        for i, d in enumerate(x):
-            if not 0 <= d < len(x):
-                raise invalid(f"{d} is not between 0 and {len(x)}")
-            if d in x[:i]:
-                raise invalid(f"{d} is duplicated in the input.")
-    else:
-        must_hold(xp.sort(x) == xp.arange(x.size, dtype=x.dtype))
+    _check_permutation(xp, x)
     return xp.argsort(x).astype(x.dtype)
+
+
+@by_library
+def _check_permutation(xp: Any, x: Any) -> None:
+    must_hold(xp.sort(x) == xp.arange(x.size, dtype=x.dtype))
+
+
+@_check_permutation.numpy
+def _(xp: Any, x: Any) -> None:
+    for i, d in enumerate(x):
+        if not 0 <= d < len(x):
+            raise invalid(f"{d} is not between 0 and {len(x)}")
+        if d in x[:i]:
+            raise invalid(f"{d} is duplicated in the input.")
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -96,11 +98,6 @@ def strided_slice_(
 ) -> Any:
     input = as_array(input)
     masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    if xp is np and begin.ndim == 1 and begin.shape == end.shape == strides.shape:
-        spec = tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist())
-        index, flipped, final = _numpy_index(input.shape, *spec, masks)
-        out = input[index]
-        return (np.flip(out, flipped) if flipped else out).reshape(final)
     plan = checked_plan(input.shape, begin, end, strides, masks)
     from jax import lax
 
@@ -112,6 +109,30 @@ def strided_slice_(
     if reversed_axes:
         out = xp.flip(out, tuple(reversed_axes))
     return xp.reshape(out, plan.final)
+
+
+@strided_slice_.numpy
+def _(
+    xp: Any,
+    input: Any,
+    begin: Any,
+    end: Any,
+    strides: Any,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> Any:
+    input = as_array(input)
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    if begin.ndim != 1 or not begin.shape == end.shape == strides.shape:
+        checked_plan(input.shape, begin, end, strides, masks)  # says what is wrong
+    spec = tuple(begin.tolist()), tuple(end.tolist()), tuple(strides.tolist())
+    index, flipped, final = _numpy_index(input.shape, *spec, masks)
+    out = input[index]
+    return (np.flip(out, flipped) if flipped else out).reshape(final)
 
 
 @strided_slice_.prepared
@@ -177,20 +198,31 @@ def strided_slice_grad_(
     slices, reversed_axes = ascending_slices(plan)
     if reversed_axes:
         dy = xp.flip(dy, tuple(reversed_axes))
-    if xp is np:
-        out = np.full(dims, blank(dy.dtype), dy.dtype)
-        out[slices] = dy
-        return out
+    room = dims if starts is None else with_rows(dims, plan)
+    rows = _place(xp, dy, slices, room)
+    if starts is None:
+        return rows
+    from jax import lax
+
+    return lax.dynamic_update_slice(xp.zeros(dims, dy.dtype), rows, starts)
+
+
+@by_library
+def _place(xp: Any, dy: Any, slices: Sequence[slice], dims: tuple[int, ...]) -> Any:
+    """An array of blanks with `dy` at `slices`."""
     if 0 in dy.shape:
         return xp.zeros(dims, dy.dtype)
     from jax import lax
 
-    room = dims if starts is None else with_rows(dims, plan)
-    around = [(i.start, d - i.stop, i.step - 1) for i, d in zip(slices, room, strict=True)]
-    rows = lax.pad(dy, blank(dy.dtype), around)
-    if starts is None:
-        return rows
-    return lax.dynamic_update_slice(xp.zeros(dims, dy.dtype), rows, starts)
+    around = [(i.start, d - i.stop, i.step - 1) for i, d in zip(slices, dims, strict=True)]
+    return lax.pad(dy, blank(dy.dtype), around)
+
+
+@_place.numpy
+def _(xp: Any, dy: Any, slices: Sequence[slice], dims: tuple[int, ...]) -> Any:
+    out = np.full(dims, blank(dy.dtype), dy.dtype)
+    out[tuple(slices)] = dy
+    return out
 
 
 @strided_slice_grad_.gradient

@@ -25,11 +25,6 @@ Array = Any
     shape=lambda c: [c.dims(0) and (None, *c.dims(0)[1:]), (None,)],
 )
 def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
-    if xp is np:
-        rows, places = np.unique(indices, return_inverse=True)
-        sums = np.zeros((len(rows), *values.shape[1:]), values.dtype)
-        np.add.at(sums, places, values)
-        return [sums, rows]
     from jax import lax
 
     order, ordered = sorted_indices(xp, indices)
@@ -40,6 +35,14 @@ def sum_repeated(xp: Any, values: Array, indices: Array) -> list[Array]:
         lambda: [values, indices],
     )
     return [sums, mark_named_once(rows, Mentions(values, indices, sums))]
+
+
+@sum_repeated.numpy
+def _(xp: Any, values: Array, indices: Array) -> list[Array]:
+    rows, places = np.unique(indices, return_inverse=True)
+    sums = np.zeros((len(rows), *values.shape[1:]), values.dtype)
+    np.add.at(sums, places, values)
+    return [sums, rows]
 
 
 def _summed(xp: Any, values: Array, indices: Array, order: Array, ordered: Array) -> list[Array]:

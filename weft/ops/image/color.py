@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import errors
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -144,10 +145,19 @@ def _check_rgb(images: Any, **scalars: Any) -> None:
 
 def _contrasted(xp: Any, images: Any, factor: Any) -> Any:
     images = images.astype(F)
-    # NumPy adds along leading axes one by one, which loses digits in single precision.
-    wide = images.astype(np.float64) if xp is np else images
-    mean = xp.mean(wide, axis=(-3, -2), keepdims=True).astype(F)
+    mean = _mean(xp, images)
     return mean + factor * (images - mean)
+
+
+@by_library
+def _mean(xp: Any, images: Any) -> Any:
+    return xp.mean(images, axis=(-3, -2), keepdims=True)
+
+
+@_mean.numpy
+def _(xp: Any, images: Any) -> Any:
+    # NumPy adds along leading axes one by one, which loses digits in single precision.
+    return np.mean(images, axis=(-3, -2), keepdims=True, dtype=np.float64).astype(F)
 
 
 @op(

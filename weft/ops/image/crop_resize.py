@@ -9,12 +9,14 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.image.sizes import sized
+from weft.ops.kit.row_updates import add_at
 from weft.ops.kit.shared import deprecated_alias, invalid
 from weft.ops.kit.value_checks import must_be_within
 
@@ -90,9 +92,17 @@ def _check_boxes(xp: Any, boxes: Any, box_ind: Any, batch: int) -> None:
         raise invalid(f"box_index must be 1-D{s.show(box_ind.shape)}")
     if box_ind.shape[0] != boxes.shape[0]:
         raise invalid("box_index has incompatible shape")
-    if xp is not np:
-        must_be_within(box_ind, batch)
-    elif ((box_ind < 0) | (box_ind >= batch)).any():
+    _check_box_indices(xp, box_ind, batch)
+
+
+@by_library
+def _check_box_indices(xp: Any, box_ind: Any, batch: int) -> None:
+    must_be_within(box_ind, batch)
+
+
+@_check_box_indices.numpy
+def _(xp: Any, box_ind: Any, batch: int) -> None:
+    if ((box_ind < 0) | (box_ind >= batch)).any():
         raise errors.OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
 
 
@@ -231,15 +241,8 @@ def crop_and_resize_grad_image_(
     total = xp.zeros(shape, np.float64 if T == dtypes.float64 else F)
     for down, across, part in _contributions(rows, columns, grads, method):
         index = (box_ind[:, None, None], down[:, :, None], across[:, None, :])
-        total = _added(xp, total, index, part.astype(total.dtype))
+        total = add_at(xp, total, index, part.astype(total.dtype))
     return total.astype(T.as_numpy_dtype)
-
-
-def _added(xp: Any, total: Any, index: Any, part: Any) -> Any:
-    if xp is not np:
-        return total.at[index].add(part)
-    np.add.at(total, index, part)  # an array of our own
-    return total
 
 
 @op(

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.ops.image.sizes import resized, two_sizes
 from weft.ops.kit.shared import invalid
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 
 F = np.float32
 Kernel = Callable[[Any, Any], Any]
@@ -106,19 +107,26 @@ def _both(
     if kernel_type not in _KERNELS:
         raise invalid(f"Unrecognized kernel type: {kernel_type}")
     scales, shifts = _pair(scale), _pair(translation)
-    if xp is not np:
-        must_hold((scales[0] > 0) & (scales[1] > 0))
-    elif not min(scales) > 0:
-        raise invalid("Scale must be greater than zero.")
+    positive = (scales[0] > 0) & (scales[1] > 0)
+    require(xp, positive, lambda: invalid("Scale must be greater than zero."))
     axes = zip(image[1:3], size, scales, shifts, strict=True)
     kernel = _KERNELS[kernel_type]
     return [_weights(xp, kernel, *axis, antialias) for axis in axes]
 
 
+@by_library
+def _exact_product(xp: Any, x: Any, y: Any, axes: Any) -> Any:
+    return xp.tensordot(x, y, axes=axes, precision="highest")
+
+
+@_exact_product.numpy
+def _(xp: Any, x: Any, y: Any, axes: Any) -> Any:
+    return np.tensordot(x, y, axes=axes)
+
+
 def _applied(xp: Any, images: Any, rows: Any, columns: Any) -> Any:
-    exact = {} if xp is np else {"precision": "highest"}
-    found = xp.tensordot(images, columns, axes=([2], [1]), **exact)
-    found = xp.tensordot(found, rows, axes=([1], [1]), **exact)
+    found = _exact_product(xp, images, columns, ([2], [1]))
+    found = _exact_product(xp, found, rows, ([1], [1]))
     return xp.transpose(found, (0, 3, 2, 1))
 
 

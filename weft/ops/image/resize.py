@@ -17,6 +17,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
@@ -131,9 +132,15 @@ def along(weight: np.ndarray, axis: int) -> np.ndarray:
     return weight.reshape([-1 if i == axis else 1 for i in range(4)])
 
 
+@by_library
 def take(xp: Any, x: Any, index: np.ndarray, axis: int) -> Any:
     """`x` at places along an axis, all of which exist."""
-    return np.take(x, index, axis=axis) if xp is np else xp.take(x, index, axis=axis, mode="clip")
+    return xp.take(x, index, axis=axis, mode="clip")
+
+
+@take.numpy
+def _(xp: Any, x: Any, index: np.ndarray, axis: int) -> Any:
+    return np.take(x, index, axis=axis)
 
 
 def _weighted(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
@@ -164,6 +171,16 @@ def _transposed(xp: Any, grads: Any, rows: np.ndarray, columns: np.ndarray) -> A
     return _transposed_along(xp, _transposed_along(xp, grads, rows, 1), columns, 2)
 
 
+@by_library
+def _exact_product(xp: Any, x: Any, y: Any) -> Any:
+    return xp.matmul(x, y, precision="highest")
+
+
+@_exact_product.numpy
+def _(xp: Any, x: Any, y: Any) -> Any:
+    return np.matmul(x, y)
+
+
 def _transposed_along(xp: Any, grads: Any, matrix: np.ndarray, axis: int) -> Any:
     weights = matrix.T.astype(grads.dtype)
     most = int((weights != 0).sum(axis=1).max())  # outputs that one input is part of
@@ -171,10 +188,9 @@ def _transposed_along(xp: Any, grads: Any, matrix: np.ndarray, axis: int) -> Any
         used = np.argsort(weights == 0, axis=1, kind="stable")[:, :most].astype(np.int32)
         shares = np.take_along_axis(weights, used, axis=1)
         return _weighted(xp, grads, list(zip(used.T, shares.T, strict=True)), axis)
-    exact = {} if xp is np else {"precision": "highest"}
     outer, inner = grads.shape[:axis], grads.shape[axis + 1 :]
     flat = grads.reshape(math.prod(outer), len(matrix), math.prod(inner))
-    return xp.matmul(weights, flat, **exact).reshape(*outer, len(weights), *inner)
+    return _exact_product(xp, weights, flat).reshape(*outer, len(weights), *inner)
 
 
 # ---- bilinear and bicubic ------------------------------------------------------------------------

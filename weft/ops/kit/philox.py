@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph.by_library import by_library
+
 Array = Any
 Words = tuple[Array, Array, Array, Array]
 
@@ -62,12 +64,9 @@ def advanced(xp: Any, rng: Array, blocks: int) -> Array:
     return xp.concatenate([rng[:2], *(word.astype(np.uint32) for word in words)])
 
 
+@by_library
 def stateless_state(xp: Any, seed: Array) -> Array:
     """The generator a stateless op derives from its `seed` input of two integers."""
-    if xp is np:
-        low, high = (n % 2**64 for n in seed.tolist())
-        k0, k1, c2, c3 = _rounds_plain(*_SCRAMBLE, low, high)
-        return np.array([k0, k1, 0, 0, c2, c3], np.uint32)
     seed = seed.astype(np.int64).astype(np.uint64)
     halves = [seed[0] & _LOW, seed[0] >> 32, seed[1] & _LOW, seed[1] >> 32]
     fixed = xp.asarray(_SCRAMBLE, dtype=np.uint32)
@@ -75,6 +74,13 @@ def stateless_state(xp: Any, seed: Array) -> Array:
     mixed = [word[0] for word in blocks(xp, scramble, 1)]
     zero = xp.zeros((), np.uint32)
     return xp.stack([mixed[0], mixed[1], zero, zero, mixed[2], mixed[3]])
+
+
+@stateless_state.numpy
+def _(xp: Any, seed: Array) -> Array:
+    low, high = (n % 2**64 for n in seed.tolist())
+    k0, k1, c2, c3 = _rounds_plain(*_SCRAMBLE, low, high)
+    return np.array([k0, k1, 0, 0, c2, c3], np.uint32)
 
 
 def first_of_seeds(seeds: np.ndarray) -> np.ndarray:
@@ -96,11 +102,15 @@ def _counter(rng: Array) -> tuple[Array, Array]:
 # ---- blocks --------------------------------------------------------------------------------------
 
 
+@by_library
 def blocks(xp: Any, rng: Array, count: int) -> Words:
     """The first `count` blocks of the stream, as four arrays: word 0 of each block, word 1, ..."""
-    if xp is np and count <= _FEW:
-        return _first_blocks(rng, count)
     return blocks_at(xp, rng, xp.arange(count, dtype=np.uint64))
+
+
+@blocks.numpy
+def _(xp: Any, rng: Array, count: int) -> Words:
+    return _first_blocks(rng, count) if count <= _FEW else blocks.general(xp, rng, count)
 
 
 def blocks_at(xp: Any, rng: Array, index: Array, unroll: bool = False) -> Words:
@@ -112,8 +122,12 @@ def blocks_at(xp: Any, rng: Array, index: Array, unroll: bool = False) -> Words:
     low, high = _counter(rng)
     position = low + index
     carried = xp.broadcast_to(high + (position < low).astype(np.uint64), position.shape)
-    if xp is np:
-        return _blocks_numpy(rng, position, carried)
+    return _mix(xp, rng, position, carried, unroll)
+
+
+@by_library
+def _mix(xp: Any, rng: Array, position: Array, carried: Array, unroll: bool) -> Words:
+    """The rounds, on the counter that `position` and `carried` are the halves of."""
     halves = position & _LOW, position >> 32, carried & _LOW, carried >> 32
     state = *(word.astype(np.uint32) for word in halves), rng[0], rng[1]
     if unroll:
@@ -136,7 +150,8 @@ def _round(state: tuple[Array, ...]) -> tuple[Array, ...]:
     return c0, p1.astype(np.uint32), c2, p0.astype(np.uint32), k0, k1
 
 
-def _blocks_numpy(rng: np.ndarray, position: np.ndarray, carried: np.ndarray) -> Words:
+@_mix.numpy
+def _(xp: Any, rng: Array, position: Array, carried: Array, unroll: bool) -> Words:
     low, high = position.reshape(-1), carried.reshape(-1)
     if low.size <= _FEW:
         few = _blocks_plain(rng, low.tolist(), high.tolist())
@@ -214,6 +229,7 @@ def _rounds_numpy(key: np.ndarray, low: np.ndarray, high: np.ndarray, words: np.
         word[:] = lane
 
 
+@by_library
 def draw(
     xp: Any,
     rng: Array,
@@ -227,23 +243,33 @@ def draw(
     NumPy converts whole blocks and interleaves them. Traced, every output finds its own block and
     selects its own value: some work is done four times over, but all of it in one fused loop.
     """
-    size = math.prod(shape)
-    if xp is np:
-        count = _ceil_div(size * words, values * 4)
-        block = blocks(xp, rng, count)
-        if count <= _FEW:  # converted at once
-            lanes = list(convert(*np.array(block).T.reshape(-1, words).T))
-        else:
-            lanes = [v for k in range(0, 4, words) for v in convert(*block[k : k + words])]
-        drawn = np.empty((*lanes[0].shape, len(lanes)), lanes[0].dtype)
-        for k, lane in enumerate(lanes):
-            drawn[..., k] = lane
-        return drawn.reshape(-1)[:size].reshape(shape)
-    index = xp.arange(size, dtype=np.uint64)
+    index = xp.arange(math.prod(shape), dtype=np.uint64)
     unit, which = index // values, index % values
     block = blocks_at(xp, rng, unit * words // 4, unroll=True)
     used = [_pick(xp, unit % (4 // words), block[k::words]) for k in range(words)]
     return _pick(xp, which, convert(*used)).reshape(shape)
+
+
+@draw.numpy
+def _(
+    xp: Any,
+    rng: Array,
+    shape: tuple[int, ...],
+    convert: Callable[..., tuple[Array, ...]],
+    words: int,
+    values: int = 1,
+) -> Array:
+    size = math.prod(shape)
+    count = _ceil_div(size * words, values * 4)
+    block = blocks(xp, rng, count)
+    if count <= _FEW:  # converted at once
+        lanes = list(convert(*np.array(block).T.reshape(-1, words).T))
+    else:
+        lanes = [v for k in range(0, 4, words) for v in convert(*block[k : k + words])]
+    drawn = np.empty((*lanes[0].shape, len(lanes)), lanes[0].dtype)
+    for k, lane in enumerate(lanes):
+        drawn[..., k] = lane
+    return drawn.reshape(-1)[:size].reshape(shape)
 
 
 # ---- distributions -------------------------------------------------------------------------------
@@ -272,12 +298,19 @@ def _unit(dtype: Any) -> tuple[Callable[..., tuple[Array]], int]:
     return lambda x: (((x & (2**bits - 1)).astype(np.float32) * scale).astype(dtype),), 1
 
 
+@by_library
 def uniform(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Uniform floats in [0, 1)."""
-    if xp is np and (small := _PER_BLOCK.get(dtype)) is not None and math.prod(shape) <= small[0]:
-        found = small[1](*one_block(rng))[: math.prod(shape)]
-        return np.array(found, dtype).reshape(shape)
     return draw(xp, rng, shape, *_unit(dtype))
+
+
+@uniform.numpy
+def _(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    small = _PER_BLOCK.get(dtype)
+    if small is None or math.prod(shape) > small[0]:
+        return uniform.general(xp, rng, shape, dtype)
+    found = small[1](*one_block(rng))[: math.prod(shape)]
+    return np.array(found, dtype).reshape(shape)
 
 
 def _four(*words: int) -> list[float]:
@@ -324,6 +357,22 @@ def normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     return draw(xp, rng, shape, lambda *words: _box_muller(xp, *words), 2, 2).astype(dtype)
 
 
+@by_library
+def _fill_groups(xp: Any, step: Any, first: Array, state: Any, lanes: int) -> Array:
+    """Draws until all groups are full."""
+    return loop(xp, _below(lanes), lambda s: step(first, s), state)[2]
+
+
+@_fill_groups.numpy
+def _(xp: Any, step: Any, first: Array, state: Any, lanes: int) -> Array:
+    # Most groups are full after one block: go on with the others only.
+    _, filled, values = state
+    left = np.flatnonzero(filled < lanes)
+    state = 1, filled[left], values[left]
+    values[left] = loop(xp, _below(lanes), lambda s: step(first[left], s), state)[2]
+    return values
+
+
 def truncated_normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     """Standard normal floats, redrawn until they are less than two from zero.
 
@@ -336,13 +385,7 @@ def truncated_normal(xp: Any, rng: Array, shape: tuple[int, ...], dtype: Any) ->
     first = xp.arange(groups, dtype=np.uint64) * (RESERVED * lanes // 4)
     step = _truncated_step(xp, rng, lanes)
     state = step(first, (0, xp.zeros((groups,), np.int32), xp.zeros((groups, lanes), compute)))
-    if xp is np:  # most groups are full after one block: go on with the others only
-        _, filled, values = state
-        left = np.flatnonzero(filled < lanes)
-        state = 1, filled[left], values[left]
-        values[left] = loop(xp, _below(lanes), lambda s: step(first[left], s), state)[2]
-    else:
-        values = loop(xp, _below(lanes), lambda s: step(first, s), state)[2]
+    values = _fill_groups(xp, step, first, state, lanes)
     return values.reshape(-1)[: math.prod(shape)].reshape(shape).astype(dtype)
 
 
@@ -377,14 +420,23 @@ def _below(lanes: int) -> Callable[[Any], Array]:
     return lambda state: (state[1] < lanes).any()
 
 
+@by_library
+def _round_once(xp: Any, function: Callable[[Array], Array], x: Array) -> Array:
+    return function(x)
+
+
+@_round_once.numpy
+def _(xp: Any, function: Callable[[Array], Array], x: Array) -> Array:
+    # The C library works in double precision inside and rounds once; NumPy's own float32 loops
+    # do not, and would differ in the last bit.
+    return function(x.astype(np.float64)).astype(np.float32)
+
+
 def _box_muller(xp: Any, x0: Array, x1: Array) -> tuple[Array, Array]:
     u = xp.maximum(unit_float(x0), np.float32(1e-7))
     angle = (unit_float(x1).astype(np.float64) * (2 * math.pi)).astype(np.float32)
-    # The C library works in double precision inside and rounds once; NumPy's own float32 loops
-    # do not, and would differ in the last bit.
-    precise = np.float64 if xp is np else np.float32
     log, sin, cos = (
-        function(argument.astype(precise)).astype(np.float32)
+        _round_once(xp, function, argument)
         for function, argument in ((xp.log, u), (xp.sin, angle), (xp.cos, angle))
     )
     radius = xp.sqrt(np.float32(-2) * log)
@@ -411,15 +463,19 @@ def normal_pair(xp: Any, rng: Array, index: Array) -> tuple[Array, Array]:
 # ---- helpers -------------------------------------------------------------------------------------
 
 
+@by_library
 def loop(xp: Any, pending: Callable[[Any], Array], step: Callable[[Any], Any], state: Any) -> Any:
     """Applies `step` while `pending` holds: a Python loop, or XLA's when traced."""
-    if xp is np:
-        while pending(state):
-            state = step(state)
-        return state
     from jax import lax
 
     return lax.while_loop(pending, step, state)
+
+
+@loop.numpy
+def _(xp: Any, pending: Callable[[Any], Array], step: Callable[[Any], Any], state: Any) -> Any:
+    while pending(state):
+        state = step(state)
+    return state
 
 
 def join(low: Array, high: Array) -> Array:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft.core import errors
+from weft.graph.by_library import by_library
 from weft.ops.kit.value_checks import must_be_within
 
 Array = Any
@@ -23,13 +24,18 @@ FEW_ELEMENTS = 1 << 14
 Message = Callable[[int, tuple[int, ...], int], str]
 
 
+@by_library
 def check_range(xp: Any, indices: Array, limit: int, message: Message) -> bool:
     """Raises `message(index, its position, limit)` for the first index outside [0, limit).
 
     Gives whether that is sure to happen, sooner or later: not in a program for an accelerator.
     """
-    if xp is not np:
-        return must_be_within(named_by(indices), limit)
+    return must_be_within(named_by(indices), limit)
+
+
+@check_range.numpy
+def _(xp: Any, indices: Array, limit: int, message: Message) -> bool:
+    indices = np.asarray(indices)
     bad = (indices < 0) | (indices >= limit)
     if bad.any():
         position = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -52,6 +58,7 @@ def take_row(buffer: Array, index: Any) -> Array:
     return lax.dynamic_index_in_dim(buffer, index, 0, keepdims=False)
 
 
+@by_library
 def update_rows(
     xp: Any,
     arrays: Sequence[Array],
@@ -66,8 +73,6 @@ def update_rows(
     handles the k-th mention of every row, so there is one round when none repeats. In a program,
     nothing is updated if `void` is true.
     """
-    if xp is np:
-        return _update_rows_numpy(arrays, indices, inputs, step)
     from jax import lax
 
     count = arrays[0].shape[0]
@@ -94,6 +99,18 @@ def update_rows(
     last = mention.max()
     carry = lax.while_loop(lambda c: c[0] <= last, one_round, (xp.zeros_like(last), *arrays))
     return list(carry[1:])
+
+
+@update_rows.numpy
+def _(
+    xp: Any,
+    arrays: Sequence[Array],
+    indices: Array,
+    inputs: Sequence[Array],
+    step: Callable[..., Sequence[Array]],
+    void: Any = False,
+) -> list[Array]:
+    return _update_rows_numpy(arrays, indices, inputs, step)
 
 
 def _update_rows_numpy(
@@ -205,11 +222,9 @@ def _neighbours(indices: Array) -> tuple[Array, Array]:
     return indices[1:], indices[:-1]
 
 
+@by_library
 def sorted_indices(xp: Any, indices: Array) -> tuple[Array, Array]:
     """The order that sorts `indices`, equal ones as they were, and the sorted indices."""
-    if xp is np:
-        order = np.argsort(indices, stable=True)
-        return order, indices[order]
     from jax import lax
 
     # XLA sorts single numbers several times faster than pairs: index and position go into one.
@@ -220,12 +235,26 @@ def sorted_indices(xp: Any, indices: Array) -> tuple[Array, Array]:
     return packed & ((1 << bits) - 1), (packed >> bits).astype(indices.dtype)
 
 
+@sorted_indices.numpy
+def _(xp: Any, indices: Array) -> tuple[Array, Array]:
+    order = np.argsort(indices, stable=True)
+    return order, indices[order]
+
+
+@by_library
+def add_at(xp: Any, total: Array, index: Any, parts: Array) -> Array:
+    """`total` with `parts` added at `index`; NumPy adds to the array itself."""
+    return total.at[index].add(parts)
+
+
+@add_at.numpy
+def _(xp: Any, total: Array, index: Any, parts: Array) -> Array:
+    np.add.at(total, index, parts)
+    return total
+
+
 def _mention(xp: Any, indices: Array) -> Array:
     """How many earlier entries of `indices` equal each one."""
     order, ordered = sorted_indices(xp, indices)
     rank = xp.arange(indices.shape[0]) - xp.searchsorted(ordered, ordered, side="left")
-    if xp is np:
-        mention = np.empty_like(rank)
-        mention[order] = rank
-        return mention
-    return xp.zeros_like(rank).at[order].set(rank)
+    return add_at(xp, xp.zeros_like(rank), order, rank)

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from weft.graph.by_library import by_library
+
 Array = Any
 
 
@@ -49,6 +51,18 @@ def must_hold(condition: Any) -> bool:
     if notes is not None:
         notes.must_hold(condition)
     return notes is not None
+
+
+@by_library
+def require(xp: Any, condition: Any, complain: Callable[[], Exception]) -> None:
+    """Raises `complain()` unless `condition` (of any shape) is all true; a program notes it."""
+    must_hold(condition)
+
+
+@require.numpy
+def _(xp: Any, condition: Any, complain: Callable[[], Exception]) -> None:
+    if not np.all(condition):
+        raise complain()
 
 
 def must_be_within(indices: Array, limit: int) -> bool:

@@ -13,13 +13,14 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Operation, Tensor, control_dependencies
 from weft.graph.op_def import raw
 from weft.graph.traits import DEPRECATED, HOST
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 from weft.ops.linalg.matrices import (
     MATRICES,
     NOT_INVERTIBLE,
@@ -104,20 +105,28 @@ def lu_(xp: Any, input: Array, *, output_idx_type: DType) -> list[Array]:
     x = wide(input)
     if 0 in x.shape:
         return [xp.zeros(x.shape, input.dtype), xp.zeros(x.shape[:-1], index)]
-    if xp is not np:
-        from jax.lax import linalg
+    packed, order = _lower_upper(xp, x)
+    invertible = xp.diagonal(packed, axis1=-2, axis2=-1) != 0
+    require(xp, invertible, lambda: invalid(NOT_INVERTIBLE))
+    return [packed.astype(input.dtype), order.astype(index)]
 
-        packed, _, order = linalg.lu(x)
-        must_hold(xp.diagonal(packed, axis1=-2, axis2=-1) != 0)
-        return [packed.astype(input.dtype), order.astype(index)]
+
+@by_library
+def _lower_upper(xp: Any, x: Array) -> tuple[Array, Array]:
+    """The two factors in one matrix, and the order of the rows."""
+    from jax.lax import linalg
+
+    packed, _, order = linalg.lu(x)
+    return packed, order
+
+
+@_lower_upper.numpy
+def _(xp: Any, x: Array) -> tuple[Array, Array]:
     from scipy.linalg import lu
 
     order, lower, upper = lu(x, p_indices=True, check_finite=False)
-    if not np.all(np.diagonal(upper, axis1=-2, axis2=-1)):
-        raise invalid(NOT_INVERTIBLE)
-    packed = np.tril(lower, -1) + upper
     # SciPy gives the rows of A in terms of those of L U; the op the other way round.
-    return [packed.astype(input.dtype), np.argsort(order, axis=-1).astype(index)]
+    return np.tril(lower, -1) + upper, np.argsort(order, axis=-1)
 
 
 # ---- eigenvalues and singular values ----------------------------------------------------------
@@ -134,12 +143,26 @@ _NO_EIGENVALUES = (
 )
 
 
+@by_library
 def _eigen(xp: Any, x: Array) -> tuple[Array, Array]:
-    if xp is np:
-        values, vectors = or_fail(_NO_EIGENVALUES, lambda: np.linalg.eigh(x, "L"))
-        return values, vectors
     values, vectors = xp.linalg.eigh(x, "L", symmetrize_input=False)
     return must_be_finite(xp, values), vectors
+
+
+@by_library
+def _eigenvalues(xp: Any, x: Array) -> Array:
+    return _eigen(xp, x)[0]
+
+
+@_eigenvalues.numpy
+def _(xp: Any, x: Array) -> Array:
+    return or_fail(_NO_EIGENVALUES, lambda: np.linalg.eigvalsh(x, "L"))
+
+
+@_eigen.numpy
+def _(xp: Any, x: Array) -> tuple[Array, Array]:
+    values, vectors = or_fail(_NO_EIGENVALUES, lambda: np.linalg.eigh(x, "L"))
+    return values, vectors
 
 
 @matrix_op(
@@ -155,11 +178,8 @@ def self_adjoint_eig_v2_(xp: Any, input: Array, *, compute_v: bool) -> list[Arra
     x = wide(input)
     if compute_v:
         values, vectors = _eigen(xp, x)
-    elif xp is np:
-        values = or_fail(_NO_EIGENVALUES, lambda: np.linalg.eigvalsh(x, "L"))
-        vectors = np.zeros((0,), x.dtype)
     else:
-        values, vectors = _eigen(xp, x)[0], xp.zeros((0,), x.dtype)
+        values, vectors = _eigenvalues(xp, x), xp.zeros((0,), x.dtype)
     return [values.astype(input.dtype), vectors.astype(input.dtype)]
 
 

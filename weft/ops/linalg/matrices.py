@@ -10,6 +10,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op
@@ -118,10 +119,15 @@ def or_fail(message: str, compute: Callable[[], Array]) -> Array:
         raise invalid(message) from None
 
 
+@by_library
 def must_be_finite(xp: Any, x: Array) -> Array:
     """`x`; in a program, what a matrix that LAPACK refuses makes of it is bad."""
-    if xp is not np:
-        must_hold(xp.isfinite(x))
+    must_hold(xp.isfinite(x))
+    return x
+
+
+@must_be_finite.numpy
+def _(xp: Any, x: Array) -> Array:
     return x
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Operation, Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array import array
 from weft.ops.array.array import invalid
 from weft.ops.array.diag import matrix_band_part, matrix_diag_part, matrix_set_diag
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 from weft.ops.linalg.matrices import (
     MATRICES,
     NOT_INVERTIBLE,
@@ -78,12 +79,19 @@ _NOT_POSITIVE = "Cholesky decomposition was not successful. The input might not 
 )
 def cholesky_(xp: Any, input: Array) -> Array:
     check_square(input)
-    x = wide(input)
-    if xp is np:
-        return or_fail(_NOT_POSITIVE, lambda: np.linalg.cholesky(x)).astype(input.dtype)
+    return _factor(xp, wide(input)).astype(input.dtype)
+
+
+@by_library
+def _factor(xp: Any, x: Array) -> Array:
     from jax.lax import linalg
 
-    return must_be_finite(xp, linalg.cholesky(x, symmetrize_input=False)).astype(input.dtype)
+    return must_be_finite(xp, linalg.cholesky(x, symmetrize_input=False))
+
+
+@_factor.numpy
+def _(xp: Any, x: Array) -> Array:
+    return or_fail(_NOT_POSITIVE, lambda: np.linalg.cholesky(x))
 
 
 @cholesky_.gradient
@@ -248,22 +256,30 @@ def triangular(
 ) -> Array:
     if 0 in rhs.shape:
         return xp.zeros(rhs.shape, rhs.dtype)
-    if xp is np:
-        from scipy.linalg import get_blas_funcs
+    return _solve_triangular(xp, matrix, rhs, lower, adjoint)
 
-        # Not `solve_triangular`: it has threads wake up for the smallest of matrices.
-        (trsm,) = get_blas_funcs(("trsm",), (matrix, rhs))
-        trans = 2 if adjoint else 0
 
-        def solve(a: Array, b: Array) -> Array:
-            return trsm(1.0, a, b, lower=lower, trans_a=trans)
-
-        return each_matrix(solve, matrix, rhs)
+@by_library
+def _solve_triangular(xp: Any, matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     from jax.lax import linalg
 
     return linalg.triangular_solve(
         matrix, rhs, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint
     )
+
+
+@_solve_triangular.numpy
+def _(xp: Any, matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
+    from scipy.linalg import get_blas_funcs
+
+    # Not `solve_triangular`: it has threads wake up for the smallest of matrices.
+    (trsm,) = get_blas_funcs(("trsm",), (matrix, rhs))
+    trans = 2 if adjoint else 0
+
+    def solve(a: Array, b: Array) -> Array:
+        return trsm(1.0, a, b, lower=lower, trans_a=trans)
+
+    return each_matrix(solve, matrix, rhs)
 
 
 @matrix_op(
@@ -279,10 +295,8 @@ def matrix_triangular_solve_(
 ) -> Array:
     check_system(matrix, rhs, True)
     diagonal = xp.diagonal(matrix, axis1=-2, axis2=-1)
-    if xp is not np:
-        must_hold(diagonal != 0)
-    elif rhs.size and not np.all(diagonal):
-        raise invalid(_SINGULAR)
+    if rhs.size:
+        require(xp, diagonal != 0, lambda: invalid(_SINGULAR))
     return triangular(xp, wide(matrix), wide(rhs), lower, adjoint).astype(rhs.dtype)
 
 
@@ -309,10 +323,7 @@ def matrix_solve_ls_(
     check_system(matrix, rhs, False)
     if np.ndim(l2_regularizer) != 0:
         raise invalid(f"l2_regularizer must be scalar, got shape {s.show(l2_regularizer.shape)}")
-    if xp is not np:
-        must_hold(l2_regularizer >= 0)
-    elif l2_regularizer < 0:
-        raise invalid("l2_regularizer must be >= 0.")
+    require(xp, l2_regularizer >= 0, lambda: invalid("l2_regularizer must be >= 0."))
     shape = (*matrix.shape[:-2], matrix.shape[-1], rhs.shape[-1])
     if 0 in matrix.shape or 0 in shape:
         return xp.zeros(shape, matrix.dtype)

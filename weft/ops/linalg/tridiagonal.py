@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Operation, Tensor
 from weft.graph.op_def import op, raw
 from weft.ops.array import array
@@ -129,10 +130,18 @@ def tridiagonal_solve_(xp: Any, diagonals: Array, rhs: Array, *, partial_pivotin
         )
     if 0 in rhs.shape:
         return rhs
-    if xp is np:
-        solve = _pivoted if partial_pivoting else _eliminated
-        return each_matrix(solve, diagonals, rhs).astype(rhs.dtype)
+    return _solve(xp, diagonals, rhs, partial_pivoting)
+
+
+@by_library
+def _solve(xp: Any, diagonals: Array, rhs: Array, partial_pivoting: bool) -> Array:
     return must_be_finite(xp, _compiled(xp, diagonals, rhs))
+
+
+@_solve.numpy
+def _(xp: Any, diagonals: Array, rhs: Array, partial_pivoting: bool) -> Array:
+    solve = _pivoted if partial_pivoting else _eliminated
+    return each_matrix(solve, diagonals, rhs).astype(rhs.dtype)
 
 
 def _pivoted(diagonals: Array, rhs: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, control_dependencies, name_scope
 from weft.graph.op_def import OpDef, op, raw
@@ -114,8 +115,17 @@ def bitcast_op(xp: Any, input: Array, *, type: DType) -> Array:
     if old < new and (not input.ndim or input.shape[-1] * old != new):
         message = f"Cannot bitcast from {input.dtype} to {type.name}: shape {s.show(input.shape)}"
         raise invalid(message)
-    if xp is not np:
-        return _traced_bitcast(input, target)
+    return _view(xp, input, target)
+
+
+@by_library
+def _view(xp: Any, input: Array, target: np.dtype) -> Array:
+    return _traced_bitcast(input, target)
+
+
+@_view.numpy
+def _(xp: Any, input: Array, target: np.dtype) -> Array:
+    old, new = input.dtype.itemsize, target.itemsize
     packed = np.ascontiguousarray(input).reshape(input.shape)
     if old == new:
         return packed.view(target)
@@ -160,12 +170,16 @@ _COMPLEX = "T: {complex64, complex128} = complex64, Tout: {float, double} = floa
     shape=s.broadcast,
 )
 def complex_(xp: Any, real: Array, imag: Array, *, Tout: DType) -> Array:
-    check_broadcast(real, imag)
-    real, imag = xp.broadcast_arrays(real, imag)
-    if xp is not np:
-        from jax import lax
+    from jax import lax
 
-        return lax.complex(real, imag)
+    check_broadcast(real, imag)
+    return lax.complex(*xp.broadcast_arrays(real, imag))
+
+
+@complex_.numpy
+def _(xp: Any, real: Array, imag: Array, *, Tout: DType) -> Array:
+    check_broadcast(real, imag)
+    real, imag = np.broadcast_arrays(real, imag)
     out = np.empty(real.shape, Tout.np_storage)
     out.real, out.imag = real, imag
     return out

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op, raw
@@ -51,12 +52,16 @@ def _running(name: str, accumulate: Callable[..., Array], start: float, types: s
     return scan
 
 
+@by_library
 def _accumulate_logsumexp(xp: Any, x: Array, axis: int) -> Array:
-    if xp is np:
-        return np.logaddexp.accumulate(x, axis=axis)
     from jax import lax
 
     return lax.cumlogsumexp(x, axis=axis % x.ndim)
+
+
+@_accumulate_logsumexp.numpy
+def _(xp: Any, x: Array, axis: int) -> Array:
+    return np.logaddexp.accumulate(x, axis=axis)
 
 
 cumsum_op = _running(

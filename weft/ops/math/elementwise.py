@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, op, raw
@@ -29,7 +30,7 @@ from weft.ops.kit.declare import (
     public,
 )
 from weft.ops.kit.shared import invalid
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 
 Array = Any
 FLOATS = "{bfloat16, half, float, double}"
@@ -181,10 +182,7 @@ def _(op: Any, grad: Any) -> Any:
 def _check_divisor(xp: Any, x: Array, y: Array) -> None:
     if not is_integer(y) or not x.size:
         return
-    if xp is not np:
-        must_hold(y != 0)
-    elif not (np.all(y) if y.ndim else y):
-        raise invalid("Integer division by zero")
+    require(xp, y != 0, lambda: invalid("Integer division by zero"))
 
 
 def truncated_quotient(xp: Any, x: Array, y: Array) -> Array:
@@ -213,11 +211,19 @@ def _floor_divide(xp: Any, x: Array, y: Array) -> Array:
 def _floor_remainder(xp: Any, x: Array, y: Array) -> Array:
     """The remainder that has the sign of the divisor."""
     _check_divisor(xp, x, y)
-    if xp is np and is_integer(x):
-        return x % y
+    return _adjust_remainder(xp, x, y)
+
+
+@by_library
+def _adjust_remainder(xp: Any, x: Array, y: Array) -> Array:
     remainder = xp.fmod(x, y)
     other_sign = (remainder != 0) & ((remainder < 0) != (y < 0))
     return xp.where(other_sign, remainder + y, remainder)
+
+
+@_adjust_remainder.numpy
+def _(xp: Any, x: Array, y: Array) -> Array:
+    return x % y if is_integer(x) else _adjust_remainder.general(xp, x, y)
 
 
 def _truncated_remainder(xp: Any, x: Array, y: Array) -> Array:
@@ -262,10 +268,9 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def _power(xp: Any, x: Array, y: Array) -> Array:
-    if xp is not np and is_integer(y):
-        must_hold(y >= 0)
-    elif is_integer(y) and np.any(y < 0):
-        raise invalid("Integers to negative integer powers are not allowed")
+    if is_integer(y):
+        message = "Integers to negative integer powers are not allowed"
+        require(xp, y >= 0, lambda: invalid(message))
     return xp.power(x, y)
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
 from weft.ops.array import array
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 from weft.ops.math.casts import cast
 from weft.ops.math.reduce import reduce_max, reduce_prod
 
@@ -82,17 +83,22 @@ def histogram_fixed_width_op(
     if count <= 0:
         raise invalid(f"nbins should be a positive number, but got '{nbins}'")
     low, high = value_range[0], value_range[1]
-    if xp is not np:
-        must_hold(low < high)
-    elif not low < high:
-        message = "value_range should satisfy value_range[0] < value_range[1], but got"
-        raise invalid(f"{message} '[{low}, {high}]'")
+    message = "value_range should satisfy value_range[0] < value_range[1], but got"
+    require(xp, low < high, lambda: invalid(f"{message} '[{low}, {high}]'"))
     width = (high - low).astype(np.float64) / count
     offset = (xp.maximum(values.reshape(-1), low) - low).astype(np.float64)
     bins = xp.minimum(offset / width, count - 1).astype(np.int32)
-    if xp is np:
-        return np.bincount(bins, minlength=count).astype(dtype.np_storage)
-    return xp.zeros(count, dtype.np_storage).at[bins].add(1)
+    return _count(xp, bins, count, dtype.np_storage)
+
+
+@by_library
+def _count(xp: Any, bins: Array, count: int, dtype: np.dtype) -> Array:
+    return xp.zeros(count, dtype).at[bins].add(1)
+
+
+@_count.numpy
+def _(xp: Any, bins: Array, count: int, dtype: np.dtype) -> Array:
+    return np.bincount(bins, minlength=count).astype(dtype)
 
 
 def _packed_shape(c: s.ShapeContext) -> s.Dims:
@@ -146,15 +152,20 @@ def bincount_op(xp: Any, arr: Array, size: np.ndarray, weights: Array) -> Array:
     if weights.size and weights.size != values.size:
         message = "weights must be the same shape as arr or otherwise a length-0"
         raise invalid(f"{message} `Tensor`, in which case it acts as all weights equal to 1.")
-    if xp is not np:
-        must_hold(values >= 0)
-    elif np.any(values < 0):
-        raise invalid("Input arr must be non-negative!")
+    require(xp, values >= 0, lambda: invalid("Input arr must be non-negative!"))
     amounts = weights.reshape(-1) if weights.size else xp.ones(values.shape, weights.dtype)
-    if xp is not np:
-        # Values past the end are not counted.
-        return xp.zeros(count, weights.dtype).at[values].add(amounts, mode="drop")
-    bins, kept = np.zeros(count, weights.dtype), values < count
+    return _add_up(xp, values, amounts, count)
+
+
+@by_library
+def _add_up(xp: Any, values: Array, amounts: Array, count: int) -> Array:
+    """The amounts at each value below `count`."""
+    return xp.zeros(count, amounts.dtype).at[values].add(amounts, mode="drop")
+
+
+@_add_up.numpy
+def _(xp: Any, values: Array, amounts: Array, count: int) -> Array:
+    bins, kept = np.zeros(count, amounts.dtype), values < count
     np.add.at(bins, values[kept], amounts[kept])
     return bins
 

@@ -10,6 +10,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
@@ -25,10 +26,16 @@ Array = Any
 FACTORS = "{bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
 
+@by_library
 def _product(xp: Any, a: Array, b: Array) -> Array:
-    if xp is np and a.dtype.itemsize == 2:
-        return np.matmul(wide(a), wide(b)).astype(a.dtype)
     return xp.matmul(a, b)
+
+
+@_product.numpy
+def _(xp: Any, a: Array, b: Array) -> Array:
+    if a.dtype.itemsize == 2:
+        return np.matmul(wide(a), wide(b)).astype(a.dtype)
+    return np.matmul(a, b)
 
 
 # ---- two matrices -----------------------------------------------------------------------------

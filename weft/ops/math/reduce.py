@@ -13,6 +13,7 @@ import numpy as np
 from weft.core import dtypes, errors
 from weft.core.shapes import TensorShape
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, name_scope
@@ -93,10 +94,16 @@ def _reduction(name: str, kernel: Callable[..., Array], types: str = "numbertype
 # ---- kernels ----------------------------------------------------------------------------------
 
 
+@by_library
 def _sum(xp: Any, x: Array, **along: Any) -> Array:
-    add = np.add.reduce if xp is np else xp.sum
     wider = wide(x)
-    total = add(wider, **along, dtype=wider.dtype)
+    return xp.sum(wider, **along, dtype=wider.dtype).astype(x.dtype)
+
+
+@_sum.numpy
+def _(xp: Any, x: Array, **along: Any) -> Array:
+    wider = wide(x)
+    total = np.add.reduce(wider, **along, dtype=wider.dtype)
     return total if wider is x else total.astype(x.dtype)
 
 

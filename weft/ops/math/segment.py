@@ -14,6 +14,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import op, raw
@@ -30,7 +31,7 @@ from weft.ops.array.array import (
 )
 from weft.ops.kit.declare import cast_to, is_integer, public
 from weft.ops.kit.shared import counts_up, invalid
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 from weft.ops.math.reduce import wide
 
 Array = Any
@@ -42,18 +43,21 @@ _MOST = 2**48
 _UFUNCS = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
+@by_library
 def combine_rows(xp: Any, how: str, data: Array, ids: Array, count: int, start: Any) -> Array:
     """`count` rows that start as `start` and take in row i of `data` at `ids[i]`.
 
     Rows with a number outside [0, count) are dropped.
     """
-    shape = (count, *data.shape[1:])
-    if xp is not np:
-        if isinstance(ids, np.ndarray) and counts_up(ids, count):
-            return data
-        rows = xp.where(ids < 0, count, ids)
-        return getattr(xp.full(shape, start, data.dtype).at[rows], how)(data, mode="drop")
-    result = np.full(shape, start, data.dtype)
+    if isinstance(ids, np.ndarray) and counts_up(ids, count):
+        return data
+    rows, shape = xp.where(ids < 0, count, ids), (count, *data.shape[1:])
+    return getattr(xp.full(shape, start, data.dtype).at[rows], how)(data, mode="drop")
+
+
+@combine_rows.numpy
+def _(xp: Any, how: str, data: Array, ids: Array, count: int, start: Any) -> Array:
+    result = np.full((count, *data.shape[1:]), start, data.dtype)
     kept = (ids >= 0) & (ids < count)
     if not kept.all():
         data, ids = data[kept], ids[kept]
@@ -254,6 +258,12 @@ def _unsorted_shape(c: s.ShapeContext) -> s.Dims:
     return (count, *data[len(ids) :])
 
 
+def _out_of_range(segment_ids: np.ndarray, count: int) -> Exception:
+    at = tuple(np.argwhere(segment_ids >= count)[0].tolist())
+    index = f"[{','.join(map(str, at))}]" if at else ""
+    return invalid(f"segment_ids{index} = {segment_ids[at]} is out of range [0, {count})")
+
+
 def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
     @op(
         name,
@@ -273,13 +283,7 @@ def _unsorted(name: str, kernel: Callable[..., Array], types: str) -> Any:
                 f"data.shape = {s.show(data.shape)} does not start with segment_ids.shape = "
                 f"{s.show(segment_ids.shape)}"
             )
-        if xp is not np:
-            must_hold(segment_ids < count)
-        elif np.any(segment_ids >= count):
-            at = tuple(np.argwhere(segment_ids >= count)[0].tolist())
-            index = f"[{','.join(map(str, at))}]" if at else ""
-            wrong = f"segment_ids{index} = {segment_ids[at]}"
-            raise invalid(f"{wrong} is out of range [0, {count})")
+        require(xp, segment_ids < count, lambda: _out_of_range(segment_ids, count))
         rows = data.reshape((segment_ids.size, *data.shape[depth:]))
         return kernel(xp, rows, segment_ids.reshape(-1), count)
 

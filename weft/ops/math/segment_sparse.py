@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
 from weft.graph.traits import HOST, known
@@ -62,11 +63,50 @@ def _first_outside(values: np.ndarray, limit: int) -> int | None:
     return int(outside.argmax()) if outside.any() else None
 
 
+@by_library
+def _check_indices(xp: Any, indices: Array, count: int) -> None:
+    must_be_within(indices, count)
+
+
+@_check_indices.numpy
+def _(xp: Any, indices: Array, count: int) -> None:
+    if (at := _first_outside(indices, count)) is not None:
+        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {count})")
+
+
+@by_library
+def _check_counted(xp: Any, segment_ids: Array, count: int) -> None:
+    """Checks that segments are sorted and below `count`."""
+    must_be_within(segment_ids, count)
+    must_hold(segment_ids[1:] >= segment_ids[:-1])
+
+
+@_check_counted.numpy
+def _(xp: Any, segment_ids: Array, count: int) -> None:
+    if len(segment_ids) and segment_ids[-1] >= count:
+        raise invalid("segment ids must be < num_segments")
+    check_sorted(segment_ids)
+
+
+@by_library
+def _check_spread(xp: Any, indices: Array, count: int, segment_ids: Array, segments: int) -> None:
+    """Checks what a gradient is spread by."""
+    must_be_within(segment_ids, segments)
+    must_be_within(indices, count)
+
+
+@_check_spread.numpy
+def _(xp: Any, indices: Array, count: int, segment_ids: Array, segments: int) -> None:
+    if len(segment_ids) and segment_ids[-1] >= segments:
+        raise invalid("Invalid number of segments")
+    if (at := _first_outside(segment_ids, segments)) is not None:
+        raise invalid(f"Segment id {segment_ids[at]} out of range [0, {segments}).")
+    if (at := _first_outside(indices, count)) is not None:
+        raise invalid(f"Index {indices[at]} out of range [0, {count}).")
+
+
 def _gathered(xp: Any, data: Array, indices: Array) -> Array:
-    if xp is not np:
-        must_be_within(indices, data.shape[0])
-    elif (at := _first_outside(indices, data.shape[0])) is not None:
-        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {data.shape[0]})")
+    _check_indices(xp, indices, data.shape[0])
     if isinstance(indices, np.ndarray) and counts_up(indices, data.shape[0]):
         return data
     return data[indices]
@@ -97,13 +137,7 @@ def _sparse_segment(name: str, kernel: Callable[..., Array], types: str) -> tupl
     ) -> Array:
         _check_vectors(indices, segment_ids)
         count = int(num_segments)
-        if xp is np:
-            if len(segment_ids) and segment_ids[-1] >= count:
-                raise invalid("segment ids must be < num_segments")
-            check_sorted(segment_ids)
-        else:
-            must_be_within(segment_ids, count)
-            must_hold(segment_ids[1:] >= segment_ids[:-1])
+        _check_counted(xp, segment_ids, count)
         return kernel(xp, _gathered(xp, data, indices), segment_ids, count)
 
     return open_ended, counted
@@ -126,17 +160,8 @@ def _sparse_segment_grad(name: str, scale: Callable[[Any, Array], Array]) -> Non
     ) -> Array:
         count = int(output_dim0)
         _check_vectors(indices, segment_ids)
-        if xp is np and count:
-            segments = grad.shape[0]
-            if len(segment_ids) and segment_ids[-1] >= segments:
-                raise invalid("Invalid number of segments")
-            if (at := _first_outside(segment_ids, segments)) is not None:
-                raise invalid(f"Segment id {segment_ids[at]} out of range [0, {segments}).")
-            if (at := _first_outside(indices, count)) is not None:
-                raise invalid(f"Index {indices[at]} out of range [0, {count}).")
-        if xp is not np and count:
-            must_be_within(segment_ids, grad.shape[0])
-            must_be_within(indices, count)
+        if count:
+            _check_spread(xp, indices, count, segment_ids, grad.shape[0])
         counts = xp.maximum(row_counts(xp, segment_ids, grad.shape[0], grad.dtype), 1)
         rows = (grad / per_row(scale(xp, counts), grad))[segment_ids]
         return combine_rows(xp, "add", rows, indices, count, 0)

@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
@@ -28,16 +29,26 @@ Array = Any
 SINGLE_DOUBLE = "{float, double}"
 
 
+@by_library
+def _special_functions(xp: Any) -> Any:
+    from jax.scipy import special
+
+    return special
+
+
+@_special_functions.numpy
+def _(xp: Any) -> Any:
+    from scipy import special
+
+    return special
+
+
 def call(xp: Any, name: str, *args: Array) -> Array:
     """`scipy.special.<name>` or `jax.scipy.special.<name>`, in the dtype of the arguments."""
-    if xp is np:
-        from scipy import special
-    else:
-        from jax.scipy import special
     dtype = args[-1].dtype
     if dtype.itemsize == 2:
         args = tuple(a.astype(np.float32) for a in args)
-    return getattr(special, name)(*args).astype(dtype)
+    return getattr(_special_functions(xp), name)(*args).astype(dtype)
 
 
 def _nan_where(xp: Any, condition: Array, value: Array) -> Array:
@@ -78,10 +89,18 @@ def _log_gamma(xp: Any, x: Array) -> Array:
     return xp.where(xp.isinf(x), literal(x, np.inf), call(xp, "gammaln", x))
 
 
+@by_library
+def _order(xp: Any, a: Array) -> Array:
+    return a.astype(np.int32)  # JAX wants an integer, SciPy any type
+
+
+@_order.numpy
+def _(xp: Any, a: Array) -> Array:
+    return a
+
+
 def _polygamma(xp: Any, a: Array, x: Array) -> Array:
-    # SciPy wants the order as the first argument in any type, JAX as an integer.
-    order = a if xp is np else a.astype(np.int32)
-    value = call(xp, "polygamma", order, x)
+    value = call(xp, "polygamma", _order(xp, a), x)
     at_pole = xp.where(xp.fmod(a, 2) == 1, literal(value, np.inf), literal(value, np.nan))
     value = xp.where(_is_pole(xp, x), at_pole, value)
     return _nan_where(xp, (a < 0) | (a != xp.floor(a)), value)

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
@@ -44,11 +45,19 @@ def _top_k(xp: Any, x: Array, k: int) -> list[Array]:
         raise invalid(f"Need k >= 0, got {k}")
     if x.shape[-1] < k:
         raise invalid(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
-    if xp is not np:
-        from jax import lax
+    return _largest(xp, x, k)
 
-        values, indices = lax.top_k(x, k)
-        return [values, indices.astype(np.int32)]
+
+@by_library
+def _largest(xp: Any, x: Array, k: int) -> list[Array]:
+    from jax import lax
+
+    values, indices = lax.top_k(x, k)
+    return [values, indices.astype(np.int32)]
+
+
+@_largest.numpy
+def _(xp: Any, x: Array, k: int) -> list[Array]:
     # Among equals the lower index comes first, so a stable ascending sort runs from the far end.
     ascending = np.argsort(x[..., ::-1], axis=-1, kind="stable")
     indices = (x.shape[-1] - 1 - ascending[..., ::-1][..., :k]).astype(np.int32)
@@ -184,8 +193,18 @@ def nth_element_(xp: Any, input: Array, n: np.ndarray, *, reverse: bool) -> Arra
         raise invalid("Input must have at least n+1 columns")
     if reverse:
         at = input.shape[-1] - 1 - at
-    ordered = np.partition(input, at, axis=-1) if xp is np else xp.sort(input, axis=-1)
-    return ordered[..., at]
+    return _order(xp, input, at)[..., at]
+
+
+@by_library
+def _order(xp: Any, x: Array, at: int) -> Array:
+    """`x` with the element at `at` of each row where it belongs."""
+    return xp.sort(x, axis=-1)
+
+
+@_order.numpy
+def _(xp: Any, x: Array, at: int) -> Array:
+    return np.partition(x, at, axis=-1)
 
 
 @nth_element_.gradient

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph.by_library import by_library
 from weft.graph.convert import constant
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, raw
@@ -69,12 +70,18 @@ unary(
 )
 
 
+@by_library
 def _rsqrt(xp: Any, x: Array) -> Array:
-    if xp is np or x.dtype.kind == "c":
-        return literal(x, 1) / xp.sqrt(x)
+    if x.dtype.kind == "c":
+        return _rsqrt.on_numpy(xp, x)
     from jax import lax
 
     return lax.rsqrt(x)
+
+
+@_rsqrt.numpy
+def _(xp: Any, x: Array) -> Array:
+    return literal(x, 1) / xp.sqrt(x)
 
 
 unary(
@@ -104,12 +111,18 @@ for _name in ("Reciprocal", "Inv"):
     )
 
 
+@by_library
 def _sigmoid(xp: Any, x: Array) -> Array:
-    if xp is np or x.dtype.kind == "c":
-        return literal(x, 1) / (literal(x, 1) + xp.exp(-x))
+    if x.dtype.kind == "c":
+        return _sigmoid.on_numpy(xp, x)
     from jax import lax
 
     return lax.logistic(x)
+
+
+@_sigmoid.numpy
+def _(xp: Any, x: Array) -> Array:
+    return literal(x, 1) / (literal(x, 1) + xp.exp(-x))
 
 
 unary("Sigmoid", FLOATS_COMPLEX, _sigmoid, from_y=lambda grad, y: raw.SigmoidGrad(y, grad))
@@ -162,13 +175,19 @@ _TANH_BELOW = (
 )  # fmt: skip
 
 
+@by_library
 def _tanh(xp: Any, x: Array) -> Array:
-    if xp is np or x.dtype != np.float32:
+    if x.dtype != np.float32:
         return xp.tanh(x)
     x = xp.clip(x, -_TANH_BOUND, _TANH_BOUND)
     square = x * x
     above, below = (_polynomial(square, c) for c in (_TANH_ABOVE, _TANH_BELOW))
     return x * above / below
+
+
+@_tanh.numpy
+def _(xp: Any, x: Array) -> Array:
+    return np.tanh(x)
 
 
 def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:

@@ -34,6 +34,19 @@ def _select_shape(c: s.ShapeContext) -> s.Dims:
     shape=_select_shape,
 )
 def select(xp: Any, condition: Array, t: Array, e: Array) -> Array:
+    return xp.where(_fit(condition, t, e), t, e)
+
+
+@select.numpy
+def _(xp: Any, condition: Array, t: Array, e: Array) -> Array:
+    condition = _fit(condition, t, e)
+    if condition.ndim:
+        return np.where(condition, t, e)
+    return t if condition else e
+
+
+def _fit(condition: Array, t: Array, e: Array) -> Array:
+    """`condition` in a shape that fits the two choices."""
     if t.shape != e.shape:
         raise invalid(
             "'then' and 'else' must have the same size.  but received: "
@@ -46,9 +59,7 @@ def select(xp: Any, condition: Array, t: Array, e: Array) -> Array:
             "'cond' must be a scalar, a vector or of the shape of 'then'  but received: "
             f"{s.show(condition.shape)} vs. {s.show(t.shape)}",
         )
-    if xp is np and not condition.ndim:
-        return t if condition else e
-    return xp.where(condition, t, e)
+    return condition
 
 
 @select.gradient

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import OpDef, op
 from weft.graph.traits import costs
 from weft.ops.kit.declare import literal
@@ -116,7 +117,9 @@ def _bias(mask: Sequence[Array], q: Array, k: Array, causal: bool) -> Array | No
     return jnp.broadcast_to(term, (*term.shape[:2], q.shape[-2], k.shape[-2]))
 
 
+@by_library
 def _fused(
+    xp: Any,
     q: Array,
     k: Array,
     v: Array,
@@ -144,6 +147,20 @@ def _fused(
         return jnp.swapaxes(out, 1, 2).reshape(q.shape)
 
     return attend
+
+
+@_fused.numpy
+def _(
+    xp: Any,
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Sequence[Array],
+    scale: float,
+    adj_key: bool,
+    causal: bool,
+) -> Callable[..., Array] | None:
+    return None
 
 
 def _either(by_flash: Callable[..., Any], by_parts: Callable[..., Any], *arrays: Array) -> Any:
@@ -193,7 +210,7 @@ def fused_attention(
     def by_parts(q: Array, k: Array, v: Array) -> Array:
         return _product(xp, _probabilities(xp, q, k, mask, scale, adj_key), v)
 
-    attend = None if xp is np else _fused(query, key, value, mask, scale, adj_key, causal)
+    attend = _fused(xp, query, key, value, mask, scale, adj_key, causal)
     if attend is None:
         return by_parts(query, key, value)
 
@@ -230,7 +247,7 @@ def fused_attention_grad(
     def by_parts(q: Array, k: Array, v: Array, g: Array) -> list[Array]:
         return _gradients(xp, q, k, v, g, mask, scale, adj_key)
 
-    attend = None if xp is np else _fused(query, key, value, mask, scale, adj_key, causal)
+    attend = _fused(xp, query, key, value, mask, scale, adj_key, causal)
     if attend is None:
         return by_parts(query, key, value, gradient)
 

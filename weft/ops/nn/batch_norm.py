@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Tensor
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.operation import Operation
@@ -62,21 +63,25 @@ def _check(x: Array, data_format: str, **vectors: Array) -> int:
 # ---- kernels ----------------------------------------------------------------------------------
 
 
+@by_library
 def _moments(xp: Any, x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
     """Mean and variance over `axes`.
 
     Compiled, both are found in one walk over `x`: from sums of the distance to one of its values,
     in which little cancels.
     """
-    if xp is np:
-        # NumPy adds along leading axes one by one, which loses digits in single precision.
-        mean = np.mean(x, axis=axes, keepdims=True, dtype=np.float64).astype(x.dtype)
-        return mean.squeeze(axes), np.mean(np.square(x - mean), axis=axes)
     some = x[tuple(slice(1) if i in axes else slice(None) for i in range(x.ndim))]
     distance = x - some
     mean = xp.mean(distance, axis=axes)
     variance = xp.mean(distance * distance, axis=axes) - mean * mean
     return mean + some.reshape(mean.shape), xp.maximum(variance, literal(variance, 0))
+
+
+@_moments.numpy
+def _(xp: Any, x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
+    # NumPy adds along leading axes one by one, which loses digits in single precision.
+    mean = np.mean(x, axis=axes, keepdims=True, dtype=np.float64).astype(x.dtype)
+    return mean.squeeze(axes), np.mean(np.square(x - mean), axis=axes)
 
 
 def _normalize(

@@ -12,6 +12,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import XLA, costs
+from weft.ops.kit.row_updates import add_at
 from weft.ops.nn.pool_nodes import gradient_of, pool_flops, pooled
 from weft.ops.nn.pool_windows import first_largest, lowest, spatial_windows
 from weft.ops.nn.windows import taps
@@ -96,11 +97,7 @@ def max_pool_grad_with_argmax_(
     xp: Any, input: Array, grad: Array, argmax: Array, *, include_batch_in_index: bool
 ) -> Array:
     at = _flat_positions(xp, argmax, input, include_batch_in_index)
-    if xp is np:
-        flat = np.zeros(input.size, grad.dtype)
-        np.add.at(flat, at, grad.reshape(-1))
-        return flat.reshape(input.shape)
-    return xp.zeros(input.size, grad.dtype).at[at].add(grad.reshape(-1)).reshape(input.shape)
+    return add_at(xp, xp.zeros(input.size, grad.dtype), at, grad.reshape(-1)).reshape(input.shape)
 
 
 def _gathered_by_argmax(c: ShapeContext) -> Dims:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 
@@ -148,12 +149,16 @@ def _inputs_back(gates: Any, w: Any, x: Any, h: Any) -> tuple[Any, Any]:
 Step = Callable[[Any, Any], tuple[Any, Any]]
 
 
+@by_library
 def _scan(xp: Any, step: Step, carry: Any, inputs: Any, reverse: bool = False) -> tuple[Any, Any]:
     """`step(carry, slice) -> carry, outputs` along the first axis: the last carry, all outputs."""
-    if xp is not np:
-        from jax import lax
+    from jax import lax
 
-        return lax.scan(step, carry, inputs, reverse=reverse)
+    return lax.scan(step, carry, inputs, reverse=reverse)
+
+
+@_scan.numpy
+def _(xp: Any, step: Step, carry: Any, inputs: Any, reverse: bool = False) -> tuple[Any, Any]:
     count = len(inputs[0])
     found: list[Any] = [None] * count
     for t in reversed(range(count)) if reverse else range(count):

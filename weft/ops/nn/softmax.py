@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.constant_value import constant_value
 from weft.graph.graph import Tensor
 from weft.graph.op_def import op, raw
@@ -189,13 +190,21 @@ def _check_sparse_labels(xp: Any, features: Array, labels: Array) -> bool:
         raise invalid(
             f"Must have at least one class, but got logits shape {s.show(features.shape)}"
         )
-    if xp is not np:
-        return must_be_within(labels, features.shape[1])
-    wrong = labels[(labels < 0) | (labels >= features.shape[1])]
+    return _check_labels(xp, labels, features.shape[1])
+
+
+@by_library
+def _check_labels(xp: Any, labels: Array, classes: int) -> bool:
+    return must_be_within(labels, classes)
+
+
+@_check_labels.numpy
+def _(xp: Any, labels: Array, classes: int) -> bool:
+    wrong = labels[(labels < 0) | (labels >= classes)]
     if wrong.size:
         raise invalid(
             f"Received a label value of {wrong[0]} which is outside the valid range of "
-            f"[0, {features.shape[1]}).  Label values: {' '.join(map(str, labels))}"
+            f"[0, {classes}).  Label values: {' '.join(map(str, labels))}"
         )
     return True
 

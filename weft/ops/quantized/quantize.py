@@ -16,7 +16,7 @@ from weft.graph.tensor import Tensor
 from weft.graph.traits import DEPRECATED
 from weft.ops.array.array import invalid
 from weft.ops.kit.shared import taking_attrs
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 
 f32 = np.float32
 
@@ -54,10 +54,8 @@ def _through_bits(
         raise invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
     if range_given:
         low, high = xp.asarray(input_min, kind), xp.asarray(input_max, kind)
-        if xp is not np:
-            must_hold(low <= high)
-        elif low > high:
-            raise invalid(f"Invalid range: input_min {low} > input_max {high}")
+        wrong = "Invalid range: input_min {} > input_max {}".format
+        require(xp, low <= high, lambda: invalid(wrong(low, high)))
     elif 0 in x.shape:
         return x
     else:
@@ -162,10 +160,8 @@ def quantize_v2_(
         raise invalid(
             f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'."
         )
-    if xp is not np:
-        must_hold(max_range >= min_range)
-    elif max_range < min_range:
-        raise invalid("input_max_range must be larger than input_min_range.")
+    message = "input_max_range must be larger than input_min_range."
+    require(xp, xp.logical_not(max_range < min_range), lambda: invalid(message))
     least, most = _range_of(T)
     low, high = _widened(xp, min_range, max_range)
     if mode == "SCALED":

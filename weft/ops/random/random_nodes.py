@@ -20,6 +20,7 @@ from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.core.errors import FailedPreconditionError
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import op, raw
 from weft.graph.traits import DEPRECATED, HOST, HOST_STATE, NO_GRADIENT, XLA, draws
@@ -27,7 +28,7 @@ from weft.ops.array import array
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
-from weft.ops.kit.value_checks import must_hold
+from weft.ops.kit.value_checks import require
 from weft.ops.math import math
 from weft.ops.random import rejection
 
@@ -65,10 +66,8 @@ def check_bounds(xp: Any, minval: Array, maxval: Array, dims: Shape) -> None:
     _check_scalar("maxval", maxval, "must be 0-D")
     if 0 in dims:
         return
-    if xp is not np:
-        must_hold(minval < maxval)
-    elif not minval < maxval:
-        raise invalid(f"Need minval < maxval, got {minval} >= {maxval}")
+    wrong = "Need minval < maxval, got {} >= {}".format
+    require(xp, minval < maxval, lambda: invalid(wrong(minval, maxval)))
 
 
 def _per_output(dims: Shape, attrs: dict[str, Any]) -> int:
@@ -280,20 +279,30 @@ def categories(
     if np.ndim(logits) != 2:
         raise invalid(f"logits should be a matrix, got shape {s.show(np.shape(logits))}")
     _check_scalar("num_samples", num_samples, "should be a scalar")
-    (batch, classes), samples = np.shape(logits), int(num_samples)
+    classes, samples = np.shape(logits)[1], int(num_samples)
     if samples < 0:
         raise invalid(f"num_samples should be nonnegative, got {samples}")
     if classes <= 0:
         raise invalid(f"num_classes should be positive, got {classes}")
     logits = logits.astype(np.float64)
-    if xp is np and batch == samples == 1:
-        return np.array([[_category(rng, logits[0])]], output_dtype.as_numpy_dtype)
+    return _draw_categories(xp, rng, logits, samples).astype(output_dtype.as_numpy_dtype)
+
+
+@by_library
+def _draw_categories(xp: Any, rng: Array, logits: Array, samples: int) -> Array:
     finite = xp.isfinite(logits)
     top = xp.max(xp.where(finite, logits, np.finfo(np.float64).min), axis=1, keepdims=True)
     weights = xp.where(finite, xp.exp(logits - top), 0.0)
     cumulative = xp.cumsum(weights, axis=1)
-    drawn = philox.uniform(xp, rng, (batch, samples), np.float64) * cumulative[:, -1:]
-    return _insertion_points(xp, cumulative, drawn).astype(output_dtype.as_numpy_dtype)
+    drawn = philox.uniform(xp, rng, (len(logits), samples), np.float64) * cumulative[:, -1:]
+    return _insertion_points(xp, cumulative, drawn)
+
+
+@_draw_categories.numpy
+def _(xp: Any, rng: Array, logits: Array, samples: int) -> Array:
+    if len(logits) == samples == 1:
+        return np.array([[_category(rng, logits[0])]])
+    return _draw_categories.general(xp, rng, logits, samples)
 
 
 def _category(rng: np.ndarray, logits: np.ndarray) -> int:
@@ -318,15 +327,19 @@ def _weights(logits: np.ndarray) -> np.ndarray:
     return np.where(finite, np.exp(logits - top), 0.0)
 
 
+@by_library
 def _insertion_points(xp: Any, rows: Array, values: Array) -> Array:
-    if xp is np:
-        found = np.empty(values.shape, np.int64)
-        for row, value, out in zip(rows, values, found, strict=True):
-            out[:] = np.searchsorted(row, value, side="right")
-        return found
     import jax
 
     return jax.vmap(lambda row, value: xp.searchsorted(row, value, side="right"))(rows, values)
+
+
+@_insertion_points.numpy
+def _(xp: Any, rows: Array, values: Array) -> Array:
+    found = np.empty(values.shape, np.int64)
+    for row, value, out in zip(rows, values, found, strict=True):
+        out[:] = np.searchsorted(row, value, side="right")
+    return found
 
 
 multinomial_ = op(

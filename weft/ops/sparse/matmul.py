@@ -8,6 +8,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
@@ -62,22 +63,31 @@ def sparse_tensor_dense_mat_mul(
             f" {inner} vs. {b.shape[0]}.  Did you forget a transpose?  Dimensions of A:"
             f" [{height}, {inner}).  Dimensions of B: {s.show(b.shape)}"
         )
-    if xp is not np:
-        products = a_values[:, None] * b[columns]
-        return xp.zeros((height, b.shape[1]), b.dtype).at[rows].add(products)
-    _check_range(rows, height, columns, inner, adjoint_a)
-    return _summed(rows, a_values[:, None] * b[columns], (height, b.shape[1]))
+    _check_range(xp, rows, height, columns, inner, adjoint_a)
+    return _summed(xp, rows, a_values[:, None] * b[columns], (height, b.shape[1]))
 
 
-def _check_range(rows: Any, height: int, columns: Any, inner: int, adjoint: bool) -> None:
+@by_library
+def _check_range(xp: Any, rows: Any, height: int, columns: Any, inner: int, adjoint: bool) -> None:
+    """Checks the places of a sparse matrix; a program leaves out those that do not exist."""
+
+
+@_check_range.numpy
+def _(xp: Any, rows: Any, height: int, columns: Any, inner: int, adjoint: bool) -> None:
     for name, index, limit in (("k", columns, inner), ("m", rows, height)):
         for i in np.flatnonzero((index < 0) | (index >= limit))[:1]:
             axis = int((name == "k") != adjoint)
             raise invalid(f"{name} ({index[i]}) from index[{i},{axis}] out of bounds (>={limit})")
 
 
-def _summed(rows: Any, products: Any, shape: tuple[int, int]) -> Any:
+@by_library
+def _summed(xp: Any, rows: Any, products: Any, shape: tuple[int, int]) -> Any:
     """Products added into their rows; those of one row are brought together first."""
+    return xp.zeros(shape, products.dtype).at[rows].add(products)
+
+
+@_summed.numpy
+def _(xp: Any, rows: Any, products: Any, shape: tuple[int, int]) -> Any:
     out = np.zeros(shape, products.dtype)
     if len(rows):
         order = np.argsort(rows, kind="stable")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op, raw
 from weft.graph.tensor import Tensor
 from weft.ops.kit.shared import invalid
@@ -83,16 +84,29 @@ def sparse_to_dense_(
     shape = tuple(int(d) for d in np.asarray(output_shape))
     _check_values(sparse_indices, sparse_values, default_value, len(shape))
     indices = xp.reshape(sparse_indices, (-1, max(1, len(shape))))
-    if xp is np:
-        check_coordinates(indices, shape, validate_indices)
-        dense = np.full(shape, default_value, dtype=np.asarray(sparse_values).dtype)
-        dense[tuple(indices.T)] = sparse_values
-        return dense
+    return _fill(xp, shape, indices, sparse_values, default_value, validate_indices)
+
+
+@by_library
+def _fill(
+    xp: Any, shape: tuple[int, ...], indices: Any, values: Any, default: Any, ordered: bool
+) -> Any:
+    """An array of `default` with `values` at `indices`, which ascend if they are `ordered`."""
     must_hold(are_within(indices, shape))
-    if validate_indices:
+    if ordered:
         _must_ascend(xp, indices, shape)
-    dense = xp.full(shape, default_value, dtype=sparse_values.dtype)
-    return dense.at[tuple(indices.T)].set(sparse_values)
+    dense = xp.full(shape, default, dtype=values.dtype)
+    return dense.at[tuple(indices.T)].set(values)
+
+
+@_fill.numpy
+def _(
+    xp: Any, shape: tuple[int, ...], indices: Any, values: Any, default: Any, ordered: bool
+) -> Any:
+    check_coordinates(indices, shape, ordered)
+    dense = np.full(shape, default, dtype=np.asarray(values).dtype)
+    dense[tuple(indices.T)] = values
+    return dense
 
 
 @sparse_to_dense_.gradient

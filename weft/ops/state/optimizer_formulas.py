@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from weft.graph.by_library import by_library
+
 Array = Any
 State = tuple[Array, ...]
 
@@ -271,8 +273,12 @@ def _ftrl(
     return (clipped - linear) / (new_scale / lr + 2 * l2), new_accum, linear
 
 
+@by_library
 def _rate_power(xp: Any, accum: Array, lr_power: Array) -> Array:
     # The usual power is -1/2; a square root is both quicker and what TensorFlow takes.
-    if xp is np:
-        return np.sqrt(accum) if lr_power == -0.5 else np.power(accum, -lr_power)
     return xp.where(lr_power == -0.5, xp.sqrt(accum), xp.power(accum, -lr_power))
+
+
+@_rate_power.numpy
+def _(xp: Any, accum: Array, lr_power: Array) -> Array:
+    return np.sqrt(accum) if lr_power == -0.5 else np.power(accum, -lr_power)

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.core import errors
 from weft.graph import shape_fn as s
+from weft.graph.by_library import by_library
 from weft.graph.op_def import op
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.traits import NO_GRADIENT, STATEFUL, UPDATES_ROWS
@@ -62,20 +63,23 @@ def scatter_nd(xp: Any, how: str, value: Array, indices: Array, updates: Array) 
             f"{max(indices.ndim - 1, 0)}",
         )
     flat = indices.reshape(-1, depth)
-    if xp is np:
-        _check_nd(flat, indices.shape, value.shape)
-    else:
-        must_hold(are_within(flat, value.shape[:depth]))
+    _check_nd(xp, flat, indices.shape, value.shape)
     updates = updates.reshape((flat.shape[0], *value.shape[depth:]))
     index = tuple(flat[:, k] for k in range(depth))
     return lambda void: [_combine(xp, how, value, index, updates, void)]
 
 
-def _check_nd(flat: np.ndarray, indices_shape: tuple[int, ...], shape: tuple[int, ...]) -> None:
+@by_library
+def _check_nd(xp: Any, flat: Array, within: Sizes, shape: Sizes) -> None:
+    must_hold(are_within(flat, shape[: flat.shape[1]]))
+
+
+@_check_nd.numpy
+def _(xp: Any, flat: Array, within: Sizes, shape: Sizes) -> None:
     bad = ((flat < 0) | (flat >= np.array(shape[: flat.shape[1]], flat.dtype))).any(axis=1)
     if bad.any():
         first = int(np.argmax(bad))
-        position = ",".join(map(str, np.unravel_index(first, indices_shape[:-1] or (1,))))
+        position = ",".join(map(str, np.unravel_index(first, within[:-1] or (1,))))
         index = ", ".join(map(str, flat[first]))
         raise invalid(
             f"indices[{position}] = [{index}] does not index into shape "
@@ -102,25 +106,37 @@ def _combine(
             return [_divide(xp, rows[0], divisors)]
 
         return update_rows(xp, [value], index[0], (updates,), step, void)[0]
-    if xp is np:
-        result = np.array(value)
-        if how == "Update":
-            result[index] = updates if index else updates[-1:].reshape(result.shape)
-        elif index:
-            _NUMPY_AT[how].at(result, index, updates)
-        else:
-            for update in updates:
-                result = _NUMPY_AT[how](result, update)
-        return result
+    return _join(xp, how, value, index, updates, void)
+
+
+@by_library
+def _join(
+    xp: Any, how: str, value: Array, index: tuple[Array, ...], updates: Array, void: Any
+) -> Array:
     # JAX counts negative indices from the end; here they are out of range, hence dropped.
     sizes = zip(index, value.shape, strict=False)
     index = tuple(xp.where((i < 0) | void, size, i) for i, size in sizes)
     if not index:
         index, value = (xp.zeros(updates.shape[0], int),), value[None]
-        return _combine(xp, how, value, index, updates, void)[0]
+        return _join(xp, how, value, index, updates, void)[0]
     if how == "Sub":
         return value.at[index].add(-updates, mode="drop")
     return getattr(value.at[index], _JAX_AT[how])(updates, mode="drop")
+
+
+@_join.numpy
+def _(
+    xp: Any, how: str, value: Array, index: tuple[Array, ...], updates: Array, void: Any
+) -> Array:
+    result = np.array(value)
+    if how == "Update":
+        result[index] = updates if index else updates[-1:].reshape(result.shape)
+    elif index:
+        _NUMPY_AT[how].at(result, index, updates)
+    else:
+        for update in updates:
+            result = _NUMPY_AT[how](result, update)
+    return result
 
 
 def _divide(xp: Any, a: Array, b: Array) -> Array:
@@ -160,6 +176,7 @@ def _scatter_nd_dims(c: ShapeContext) -> Dims:
     return dims
 
 
+Sizes = tuple[int, ...]
 _Combine = Callable[[Any, str, Array, Array, Array], Update]
 
 
@@ -252,10 +269,18 @@ def _with_slice(
         stop = start + count * step  # type: ignore[operator]
         index.append(slice(start, None if stop < 0 else stop, step))
     value = value.reshape(plan.sizes)
-    if xp is not np:
-        return old.at[tuple(index)].set(value)
+    return _put(xp, old, tuple(index), value)
+
+
+@by_library
+def _put(xp: Any, old: Array, index: tuple[Any, ...], value: Array) -> Array:
+    return old.at[index].set(value)
+
+
+@_put.numpy
+def _(xp: Any, old: Array, index: tuple[Any, ...], value: Array) -> Array:
     result = np.array(old)
-    result[tuple(index)] = value
+    result[index] = value
     return result
 
 

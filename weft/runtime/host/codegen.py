@@ -13,6 +13,7 @@ import numpy as np
 
 from weft.core import dtypes
 from weft.core.deferred import Deferred
+from weft.graph.by_library import form_for_numpy
 from weft.graph.kernel_call import list_length
 from weft.passes.client_graph import Node
 from weft.passes.regions.static_values import NodeContext
@@ -154,7 +155,7 @@ class NodeEmitter(Emitter):
             f"{key}={self.bind(attrs[key if key in attrs else key.rstrip('_')])}"
             for key in definition.kernel_attrs
         ]
-        return f"{self.bind(definition.kernel)}({', '.join(['np', *args, *named])})"
+        return f"{self.bind(form_for_numpy(definition.kernel))}({', '.join(['np', *args, *named])})"
 
 
 def _cannot_fail(node: Node) -> bool:
