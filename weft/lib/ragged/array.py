@@ -14,6 +14,7 @@ from weft.lib.ragged.joining import concat, stack
 from weft.lib.ragged.mapping import map_flat_values
 from weft.lib.ragged.math import reduce_sum
 from weft.lib.ragged.rows import (
+    check_rank,
     check_same_splits,
     int_tensor,
     known_rank,
@@ -53,8 +54,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """What of `data` is selected by `mask`; unlike tf.boolean_mask, rows stay rows."""
     with name_scope(name, "RaggedMask", [data, mask]):
         dtype, (data, mask) = convert_alike({"mask": dtypes.bool}, data=data, mask=mask)
-        if unfit := _UNFIT_RANKS.get(mask.shape.ndims):
-            raise ValueError(unfit)
+        check_rank(mask, _UNFIT_RANKS)
         return _masked(data, mask, dtype)
 
 
@@ -125,14 +125,12 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
 
 def _listed(axis: Any) -> Any:
     """One axis or several as a list of them."""
-    match axis:
-        case None:
-            raise ValueError("Ragged.squeeze must have an axis argument.")
-        case int():
-            return [axis]
-        case list() | tuple() if all(isinstance(each, int) for each in axis):
-            return axis
-    raise TypeError("Axis must be a list or tuple of integers.")
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    axes = axis if isinstance(axis, (list, tuple)) else [axis]
+    if any(not isinstance(each, int) for each in axes):
+        raise TypeError("Axis must be a list or tuple of integers.")
+    return axes
 
 
 def _squeezed(input: RaggedTensor, axes: set[int]) -> Any:

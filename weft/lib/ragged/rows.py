@@ -42,6 +42,12 @@ def positive_axis(axis: Any, ndims: int | None) -> int:
     return axis % ndims if ndims else axis
 
 
+def check_rank(tensor: Any, unfit: dict[int | None, str]) -> None:
+    """ValueError with the message for the rank of `tensor`, if there is one."""
+    if message := unfit.get(tensor.shape.ndims):
+        raise ValueError(message)
+
+
 def known_rank(tensor: Any) -> int:
     """The number of dimensions, where it was checked to be known."""
     rank = tensor.shape.ndims
