@@ -193,13 +193,18 @@ def branch_in_a_loop(tf: Any) -> Forward:
     return Forward([y], [{x: ROW, w: 0.7}, {x: -ROW, w: 1.5}])
 
 
+def repeated(tf: Any, times: int, turn: Any, start: Any) -> Any:
+    """`start` after so many turns of a loop."""
+    return tf.while_loop(lambda i, _: i < times, lambda i, a: (i + 1, turn(a)), [0, start])[1]
+
+
 @derived(2)  # of the third order TensorFlow adds lists of flags, and fails
 def loop_in_a_branch(tf: Any) -> Forward:
     x, w = inputs(tf)
     take = tf.placeholder(tf.bool, [])
 
     def wave() -> Any:
-        return tf.while_loop(lambda i, _: i < 2, lambda i, a: (i + 1, tf.sin(a) * a * w), [0, x])[1]
+        return repeated(tf, 2, lambda a: tf.sin(a) * a * w, x)
 
     y = tf.cond(take, wave, lambda: tf.cond(w > 0.6, lambda: x**3, lambda: tf.exp(x * w)))
     choices = [(0.7, True), (0.7, False), (0.5, False)]
@@ -211,7 +216,7 @@ def loop_branch_loop(tf: Any) -> Forward:
     x, w = inputs(tf)
 
     def wave(a: Any) -> Any:
-        return tf.while_loop(lambda j, _: j < 2, lambda j, b: (j + 1, tf.sin(b) * w + b), [0, a])[1]
+        return repeated(tf, 2, lambda b: tf.sin(b) * w + b, a)
 
     def turn(i: Any, a: Any) -> Any:
         return i + 1, tf.cond(tf.reduce_sum(a) > 0.5, lambda: wave(a), lambda: a * a * w + 0.4)

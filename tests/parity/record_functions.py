@@ -235,8 +235,11 @@ def loop_of_branches() -> Forward:
     """A loop in a branch in a loop."""
     x, w = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.float32, [])
 
+    def swing(j, b):
+        return j + 1, tf.sin(b) * w + b
+
     def wave(a):
-        return tf.while_loop(lambda j, _: j < 2, lambda j, b: (j + 1, tf.sin(b) * w + b), [0, a])[1]
+        return tf.while_loop(lambda j, _: j < 2, swing, [0, a])[1]
 
     def turn(i, a):
         return i + 1, tf.cond(tf.reduce_sum(a) > 0.5, lambda: wave(a), lambda: a * a * w + 0.4)

@@ -223,9 +223,11 @@ class TestEachWay:
     def test_nested_loops_with_gradients(self, sess):
         x = tf.placeholder(tf.float32, [])
 
+        def inner(j, w):
+            return j + 1, w * x
+
         def outer(i, v):
-            inner = tf.while_loop(lambda j, w: j < 2, lambda j, w: (j + 1, w * x), [0, v])
-            return i + 1, inner[1]
+            return i + 1, tf.while_loop(lambda j, w: j < 2, inner, [0, v])[1]
 
         y = tf.while_loop(lambda i, v: i < 3, outer, [0, x])[1]
         g = tf.gradients(y, x)[0]

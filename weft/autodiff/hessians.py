@@ -33,10 +33,13 @@ def hessians(
 
 def _hessian(gradient: Tensor, x: Any) -> Tensor:
     count = array.size(x)
-    _, rows = while_loop(
-        lambda i, rows: i < count,
-        lambda i, rows: (i + 1, rows.write(i, gradients(gradient[i], x)[0])),
-        [constant(0), TensorArray(x.dtype.base_dtype, count)],
-    )
-    shape = array.shape(x)
-    return array.reshape(rows.stack(), array.concat([shape, shape], 0))
+
+    def derive(row: Tensor, rows: TensorArray) -> tuple[Tensor, TensorArray]:
+        after = row + 1
+        (second,) = gradients(gradient[row], x)
+        return after, rows.write(row, second)
+
+    start = constant(0), TensorArray(x.dtype.base_dtype, count)
+    _, rows = while_loop(lambda row, _: row < count, derive, start)
+    sides = [array.shape(x)] * 2
+    return array.reshape(rows.stack(), array.concat(sides, 0))

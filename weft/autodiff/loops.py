@@ -248,16 +248,13 @@ class LoopGradients:
         """
         found: list[Tensor] = []
         for state in self._map.values():
-            for tensor in state.forward_exits:
-                if pending.get(tensor.op, 0) == 0:
-                    state.pending_exits -= 1
-                    if tensor.op not in done:
-                        state.unused_exits.append(tensor)
-                    if state.pending_exits == 0:
-                        found.extend(state.unused_exits)
-            for tensor in state.forward_context.loop_enters:
-                if pending.get(tensor.op, 0) == 0:
-                    pending[tensor.op] = 1
+            idle = [leaving for leaving in state.forward_exits if not pending.get(leaving.op)]
+            state.unused_exits += [leaving for leaving in idle if leaving.op not in done]
+            state.pending_exits -= len(idle)
+            if idle and not state.pending_exits:
+                found += state.unused_exits
+            for entering in state.forward_context.loop_enters:
+                pending[entering.op] = pending.get(entering.op) or 1
         return found
 
     def exit_ready(self, tensor: Tensor, has_gradient: Any) -> tuple[list[Tensor], list[Tensor]]:

@@ -21,19 +21,23 @@ def _current() -> Any:
 
 
 def _switch_grad(op: Operation, *grads: Any) -> tuple[Any, None]:
-    context = op._get_control_flow_context()
-    if isinstance(context, WhileContext):
-        return _loop_switch_grad(op, *grads), None
-    if isinstance(context, CondContext):
-        taken, other = grads[context.branch], grads[1 - context.branch]
-        if other is not None:
-            return routing.merge(grads, name="cond_grad")[0], None
-        if op.inputs[0].dtype == dtypes.resource:
-            return routing.merge([taken, taken], name="cond_resource_grad")[0], None
-        return None, None
-    no = routing.switch(grads[0], op.inputs[1])[0]
-    yes = routing.switch(grads[1], op.inputs[1])[1]
-    return routing.merge([no, yes])[0], None
+    match op._get_control_flow_context():
+        case WhileContext():
+            return _loop_switch_grad(op, *grads), None
+        case CondContext() as context:
+            return _branch_switch_grad(op, context.branch, grads), None
+    _, which = op.inputs
+    sides = [routing.switch(grad, which)[side] for side, grad in enumerate(grads)]
+    return routing.merge(sides)[0], None
+
+
+def _branch_switch_grad(op: Operation, branch: int, grads: Any) -> Tensor | None:
+    """What came back from both branches of a cond, or None if one has nothing to say."""
+    if grads[1 - branch] is not None:
+        return routing.merge(grads, name="cond_grad")[0]
+    if op.inputs[0].dtype != dtypes.resource:
+        return None
+    return routing.merge([grads[branch]] * 2, name="cond_resource_grad")[0]
 
 
 def _loop_switch_grad(op: Operation, from_exit: Any, from_body: Any) -> Any:
@@ -53,16 +57,16 @@ def _loop_switch_grad(op: Operation, from_exit: Any, from_body: Any) -> Any:
 
 
 def _merge_grad(op: Operation, grad: Any, _: Any) -> Any:
-    context, current = output_context(op.inputs[0].op), _current()
-    if isinstance(context, WhileContext):
-        return routing.switch_beside(grad, current.pivot)
-    if isinstance(context, CondContext):
-        pred = context.pred
-        if current is not None and current.grad_state is not None:
-            pred = current.grad_state.pred_of(context)
-        return routing.switch_beside(grad, pred, name="cond_grad")
-    which = [elementwise.equal(op.outputs[1], i) for i in range(len(op.inputs))]
-    return [routing.switch_beside(grad, this)[1] for this in which]
+    current = _current()
+    match output_context(op.inputs[0].op):
+        case WhileContext():
+            return routing.switch_beside(grad, current.pivot)
+        case CondContext() as context:
+            state = getattr(current, "grad_state", None)
+            pred = context.pred if state is None else state.pred_of(context)
+            return routing.switch_beside(grad, pred, name="cond_grad")
+    came = [elementwise.equal(op.outputs[1], i) for i, _ in enumerate(op.inputs)]
+    return [routing.switch_beside(grad, from_here)[1] for from_here in came]
 
 
 def _exit_grad(op: Operation, grad: Any) -> Any:

@@ -19,12 +19,12 @@ def zeros_outside_loop(op: Operation, index: int) -> Tensor:
         return zeros_like_value(value)
     # Made only when the branch is not taken, from what the Switch got.
     other = routing.switch(op.inputs[0], context.pred)[1 - context.branch]
-    pivot = raw.Identity(other)
-    if value.dtype == dtypes.resource:
-        with control_dependencies([pivot]):
+    untaken, is_handle = [raw.Identity(other)], value.dtype == dtypes.resource
+    # The shape of a variable is read there too; that of a tensor can be known before.
+    shape = None if is_handle else array.shape_internal(other, optimize=False)
+    with control_dependencies(untaken):
+        if shape is None:
             return array.zeros(variable_shape(other), _zeros_dtype(value))
-    shape = array.shape_internal(other, optimize=False)
-    with control_dependencies([pivot]):
         return array.zeros(shape, value.dtype)
 
 

@@ -293,11 +293,11 @@ class Graph(ScopedGraph):
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
         """A copy of the collection; with `scope`, only items whose name matches it as a regex."""
         with self._lock:
-            items = list(self._collections.get(name, ()))
-        if scope is None:
-            return items
-        pattern = re.compile(scope)
-        return [i for i in items if hasattr(i, "name") and pattern.match(i.name)]
+            found = [*self._collections.get(name, ())]
+        if scope is not None:
+            matches = re.compile(scope).match
+            found = [item for item in found if hasattr(item, "name") and matches(item.name)]
+        return found
 
     def clear_collection(self, name: str) -> None:
         self._check_not_finalized()

@@ -9,6 +9,7 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, BinaryIO
 
@@ -56,6 +57,7 @@ class TFRecordCompressionType:
     GZIP = 2
 
 
+@dataclass(eq=False, repr=False)
 class TFRecordOptions:
     """How to read or write a record file; the rest are zlib's own settings."""
 
@@ -65,26 +67,18 @@ class TFRecordOptions:
         TFRecordCompressionType.NONE: "",
     }
 
-    def __init__(
-        self,
-        compression_type: Any = None,
-        flush_mode: int | None = None,
-        input_buffer_size: int | None = None,
-        output_buffer_size: int | None = None,
-        window_bits: int | None = None,
-        compression_level: int | None = None,
-        compression_method: int | None = None,
-        mem_level: int | None = None,
-        compression_strategy: int | None = None,
-    ) -> None:
-        self.get_compression_type_string(compression_type)
-        self.compression_type = compression_type
-        self.flush_mode = flush_mode
-        self.input_buffer_size, self.output_buffer_size = input_buffer_size, output_buffer_size
-        self.window_bits, self.mem_level = window_bits, mem_level
-        self.compression_level = compression_level
-        self.compression_method = compression_method
-        self.compression_strategy = compression_strategy
+    compression_type: Any = None
+    flush_mode: int | None = None
+    input_buffer_size: int | None = None
+    output_buffer_size: int | None = None
+    window_bits: int | None = None
+    compression_level: int | None = None
+    compression_method: int | None = None
+    mem_level: int | None = None
+    compression_strategy: int | None = None
+
+    def __post_init__(self) -> None:
+        self.get_compression_type_string(self.compression_type)
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:

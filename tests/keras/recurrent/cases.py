@@ -62,14 +62,16 @@ def _with_constants(tf: Any, keras: Any) -> Any:
         state_size = UNITS
 
         def build(self, input_shape: Any) -> None:
-            self.kernel = self.add_weight(shape=(DEPTH, UNITS), name="kernel")
-            self.constant_kernel = self.add_weight(shape=(1, UNITS), name="constant_kernel")
+            rows = {"kernel": DEPTH, "constant_kernel": 1}
+            self.weight = {
+                name: self.add_weight(shape=(rows[name], UNITS), name=name) for name in rows
+            }
             self.built = True
 
         def call(self, inputs: Any, states: Any, constants: Any) -> Any:
             (constant,) = constants
-            output = tf.matmul(inputs, self.kernel) + 0.5 * states[0]
-            output += tf.matmul(constant, self.constant_kernel)
+            output = tf.matmul(inputs, self.weight["kernel"]) + 0.5 * states[0]
+            output += tf.matmul(constant, self.weight["constant_kernel"])
             return output, [output]
 
     x = tf.placeholder(tf.float32, [BATCH, STEPS, DEPTH])

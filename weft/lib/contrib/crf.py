@@ -53,9 +53,9 @@ def crf_sequence_score(
         kind = tag_indices.dtype
         count = array.shape(inputs, out_type=kind)[0]
         rows = array.reshape(sequence.range(count, dtype=kind), [-1, 1])
-        places = array.concat([rows, tag_indices], axis=1)
-        found = gather.gather_nd(array.squeeze(inputs, [1]), places)
-        return _none_where_empty(found, sequence_lengths)
+        places = array.concat([rows, tag_indices], 1)
+        scores = array.squeeze(inputs, [1])
+        return _none_where_empty(gather.gather_nd(scores, places), sequence_lengths)
 
     def more() -> Tensor:
         unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
@@ -215,8 +215,8 @@ def crf_decode(
 
     def one_step() -> tuple[Tensor, Tensor]:
         scores = array.squeeze(potentials, [1])
-        tags = array.expand_dims(argmax(scores, axis=1), 1)
-        return casts.cast(tags, dtypes.int32), reduce.reduce_max(scores, axis=1)
+        tags = casts.cast(array.expand_dims(argmax(scores, 1), 1), dtypes.int32)
+        return tags, reduce.reduce_max(scores, 1)
 
     def more() -> tuple[Tensor, Tensor]:
         counts = _transition_counts(sequence_length)

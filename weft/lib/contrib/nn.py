@@ -32,12 +32,17 @@ def alpha_dropout(
         keep = _probability(keep_prob, x.dtype)
         if constant_value(keep) == 1:
             return x
-        shape = array.shape(x) if noise_shape is None else noise_shape
-        drawn = random.random_uniform(shape, seed=seed, dtype=x.dtype)
+        drawn = random.random_uniform(
+            array.shape(x) if noise_shape is None else noise_shape, dtype=x.dtype, seed=seed
+        )
         stays = casts.cast(math.greater_equal(drawn, 1 - keep), x.dtype)
-        mixed = x * stays + _DROPPED * (1 - stays)
-        scale = (keep + keep * (1 - keep) * _DROPPED**2) ** -0.5
-        return scale * mixed - scale * _DROPPED * (1 - keep)
+        return _restored(x * stays + _DROPPED * (1 - stays), keep)
+
+
+def _restored(mixed: Tensor, keep: Tensor) -> Tensor:
+    """What dropout has left, moved and scaled back to a mean of 0 and a variance of 1."""
+    scale = (keep + keep * (1 - keep) * _DROPPED**2) ** -0.5
+    return scale * mixed - scale * _DROPPED * (1 - keep)
 
 
 def _probability(given: Any, dtype: Any) -> Tensor:

@@ -17,21 +17,26 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
     """For each row, the nearest point of the probability simplex."""
     with name_scope(name, "sparsemax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
-        shape = array.shape(logits)
-        rows, width = shape[0], shape[1]
+        sizes, kind = array.shape(logits), logits.dtype
+        rows, width = sizes[0], sizes[1]
         ordered, _ = nn_impl.top_k(logits, k=width)
-        sums = cumulative.cumsum(ordered, axis=1)
-        ranks = sequence.range(1, casts.cast(width, logits.dtype) + 1, dtype=logits.dtype)
+        sums = cumulative.cumsum(ordered, 1)
+        ranks = sequence.range(1, casts.cast(width, kind) + 1, dtype=kind)
         # The largest so many stay above zero.
         stays = casts.cast(1 + ranks * ordered > sums, dtypes.int32)
-        support = reduce.reduce_sum(stays, axis=1)
-        last = math.maximum(support, 1) - 1
-        total = gather.gather_nd(sums, array.stack([sequence.range(0, rows), last], axis=1))
-        threshold = (total - 1) / casts.cast(support, logits.dtype)
-        found = math.maximum(casts.cast(0, logits.dtype), logits - array.expand_dims(threshold, 1))
+        support = reduce.reduce_sum(stays, 1)
+        threshold = (_sum_of_first(sums, support, rows) - 1) / casts.cast(support, kind)
+        found = math.maximum(casts.cast(0, kind), logits - array.expand_dims(threshold, 1))
         undefined = math.logical_or(math.equal(support, 0), unary.is_nan(sums[:, -1]))
-        nothing = array.fill([rows, width], casts.cast(float("nan"), logits.dtype))
+        nothing = array.fill([rows, width], casts.cast(float("nan"), kind))
         return select.where(undefined, nothing, found)
+
+
+def _sum_of_first(sums: Tensor, count: Tensor, rows: Tensor) -> Tensor:
+    """The sum of the first `count` numbers of each row, by running sums; of one at least."""
+    last = math.maximum(count, 1) - 1
+    places = array.stack([sequence.range(0, rows), last], axis=1)
+    return gather.gather_nd(sums, places)
 
 
 def sparsemax_loss(logits: Any, sparsemax: Any, labels: Any, name: str | None = None) -> Tensor:

@@ -323,10 +323,10 @@ def _with_shape(tensor: Tensor, shape: TensorShape) -> Tensor:
 
 
 def _sparse(spec: SparseTensorSpec, tensor: Tensor) -> SparseTensor:
-    indices, values, shape = raw.DeserializeSparse(tensor, spec.dtype)
-    rank = spec.shape.ndims
-    indices.set_shape([None, rank])
-    shape.set_shape([rank])
+    parts, rank = raw.DeserializeSparse(tensor, spec.dtype), spec.shape.ndims
+    indices, values, shape = parts
+    for part, dims in ((indices, [None, rank]), (shape, [rank])):
+        part.set_shape(dims)
     return SparseTensor(indices, values, shape)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from contextlib import ExitStack
 from typing import Any
 
 from weft.graph.graph import get_default_graph
@@ -50,15 +51,13 @@ def get_cross_replica_context() -> Any:
 def experimental_set_strategy(strategy: Any) -> None:
     """Opens the strategy's scope for all that follows; None closes it."""
     graph = get_default_graph()
-    before = _open.pop(graph, None)
-    if before is not None:
-        before.__exit__(None, None, None)
+    _open.pop(graph, ExitStack()).close()
     if has_strategy():
         raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
     if strategy is not None:
-        scope = strategy.scope()
-        scope.__enter__()
-        _open[graph] = scope
+        scopes = ExitStack()
+        scopes.enter_context(strategy.scope())
+        _open[graph] = scopes
 
 
 def get_loss_reduction() -> ReduceOp:

@@ -63,10 +63,9 @@ def reduce_non_distributed_value(
             "You are passing a `DistributedValue` to `reduce_non_distributed_value`, which is not"
             " allowed."
         )
-    if not is_tensor(value) and value == 0:
-        return 0
-    if reduce_op is ReduceOp.MEAN:
-        return value
+    is_zero = not is_tensor(value) and value == 0
+    if is_zero or reduce_op is ReduceOp.MEAN:
+        return 0 if is_zero else value
     validate_destinations(destinations)
     if replicas == 1:
         return broadcast(value, destinations)
@@ -116,9 +115,9 @@ class CrossDeviceOps:
         """The sum or mean of what replicas have, on the devices of `destinations`."""
         value = _as_distributed(per_replica_value)
         validate_destinations(destinations)
-        if self._is_there(value, destinations):
-            return Mirrored(value.devices, value.values)
-        return self.reduce_implementation(reduce_op, value, destinations)
+        if not self._is_there(value, destinations):
+            return self.reduce_implementation(reduce_op, value, destinations)
+        return Mirrored(value.devices, value.values)
 
     def batch_reduce(self, reduce_op: Any, value_destination_pairs: Any) -> list[Any]:
         """`reduce` for several values at once."""

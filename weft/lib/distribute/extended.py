@@ -142,10 +142,9 @@ class StrategyExtended:
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         """The sum or mean of what replicas have, on the devices of `destinations`."""
         require_cross_replica(self)
-        reduce_op = as_reduce_op(reduce_op)
-        assert not isinstance(destinations, (list, tuple))
-        assert isinstance(reduce_op, ReduceOp)
-        return self._reduce_to(reduce_op, value, destinations)
+        how = as_reduce_op(reduce_op)
+        assert isinstance(how, ReduceOp) and not isinstance(destinations, (list, tuple))
+        return self._reduce_to(how, value, destinations)
 
     _reduce_to = _provided("_reduce_to")
 

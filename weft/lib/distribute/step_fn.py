@@ -87,9 +87,9 @@ class Monitor:
     def __init__(self, step_callable: Any, session: Any = None) -> None:
         if session is None:
             raise ValueError("Should provide a `session` in Graph mode.")
-        begin = step_callable.initialize()
+        first = [step_callable.initialize()]
         self._run_step = session.make_callable(step_callable())
-        session.run([begin, global_variables_initializer()])
+        session.run([*first, global_variables_initializer()])
 
     def run_steps(self, num_steps: int | None = None) -> None:
         """So many steps, or as many as there is input for."""

@@ -244,11 +244,11 @@ class SyncOnReadVariable(DistributedVariable):
             return in_replica() or update_device() is not None
 
     def _get_cross_replica(self) -> Any:
-        if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+        how, strategy = self._aggregation, self._distribute_strategy
+        if how is VariableAggregation.ONLY_FIRST_REPLICA:
             return self.primary
-        reduce_op = ReduceOp.from_variable_aggregation(self._aggregation)
-        with in_strategy(self._distribute_strategy):
-            return self._distribute_strategy.reduce(reduce_op, self, axis=None)
+        with in_strategy(strategy):
+            return strategy.reduce(ReduceOp.from_variable_aggregation(how), self, axis=None)
 
     def value(self) -> Tensor:
         with in_strategy(self._distribute_strategy):

@@ -148,9 +148,10 @@ def softplus_inverse(x: Any, name: str | None = None) -> Tensor:
     with _given(name, "softplus_inverse", x=x) as (x,):
         limit = np.log(np.finfo(x.dtype.as_numpy_dtype).eps) + 2.0
         near, far = math.less(x, np.exp(limit)), math.greater(x, -limit)
-        between = where_v2(math.logical_or(near, far), array.ones_like(x), x)
-        exact = _log_expm1(between)
-        return where_v2(near, math.log(x), where_v2(far, x, exact))
+        is_end = math.logical_or(near, far)
+        exact = _log_expm1(where_v2(is_end, array.ones_like(x), x))
+        logarithm = math.log(x)
+        return where_v2(near, logarithm, where_v2(far, x, exact))
 
 
 def _log_expm1(x: Tensor) -> Tensor:
@@ -170,13 +171,17 @@ def reduce_weighted_logsumexp(
 ) -> Any:  # fmt: skip
     """log |sum w exp(logx)|, and the sign of the sum if asked for."""
     with name_scope(name, "reduce_weighted_logsumexp", [logx, w]):
-        logx = convert_to_tensor(logx, name="logx")
+        terms = convert_to_tensor(logx, name="logx")
+        sign = None
         if w is None:
-            total = math.reduce_logsumexp(logx, axis=axis, keepdims=keep_dims)
-            return (total, array.ones_like(total)) if return_sign else total
-        w = convert_to_tensor(w, dtype=logx.dtype, name="w")
-        total, sign = _signed_logsumexp(logx + math.log(math.abs(w)), w, axis, keep_dims)
-        return (total, sign) if return_sign else total
+            total = math.reduce_logsumexp(terms, axis, keep_dims)
+        else:
+            weights = convert_to_tensor(w, terms.dtype, name="w")
+            terms = terms + math.log(math.abs(weights))
+            total, sign = _signed_logsumexp(terms, weights, axis, keep_dims)
+        if not return_sign:
+            return total
+        return total, array.ones_like(total) if sign is None else sign
 
 
 def _signed_logsumexp(logs: Tensor, w: Tensor, axis: Any, keep_dims: bool) -> tuple[Tensor, Tensor]:

@@ -179,9 +179,10 @@ class NewCheckpointListener(CheckpointSaverListener):
 
     def _evaluate(self, step: int) -> None:
         self._timer.update_last_triggered_step(step)
-        result, self.export_results = self._evaluator.evaluate_and_export()
-        self.eval_result = result
-        if result.status != EvalStatus.EVALUATED:
+        found = self._evaluator.evaluate_and_export()
+        self.eval_result, self.export_results = found
+        status = self.eval_result.status
+        if status != EvalStatus.EVALUATED:
             raise RuntimeError(
-                f"There was no new checkpoint after the training. Eval status: {result.status}"
+                f"There was no new checkpoint after the training. Eval status: {status}"
             )

@@ -147,13 +147,14 @@ class Estimator(ModelCalls):
         """Trains for `steps` more steps, up to step `max_steps`, or to the end of the input."""
         _check_trains(self.config)
         check_how_long(steps, max_steps)
-        if max_steps is not None and max_steps <= step_of_checkpoint(self._model_dir):
+        if max_steps is not None and step_of_checkpoint(self._model_dir) >= max_steps:
             logging.info("Skipping training since max_steps has already saved.")
-            return self
-        hooks = checked_hooks(hooks)
-        hooks.extend(self._convert_train_steps_to_hooks(steps, max_steps))
-        loss = self._train_model(input_fn, hooks, checked_listeners(saving_listeners))
-        logging.info("Loss for final step: %s.", loss)
+        else:
+            stops = self._convert_train_steps_to_hooks(steps, max_steps)
+            together = [*checked_hooks(hooks), *stops]
+            listeners = checked_listeners(saving_listeners)
+            loss = self._train_model(input_fn, together, listeners)
+            logging.info("Loss for final step: %s.", loss)
         return self
 
     def _convert_train_steps_to_hooks(self, steps: Any, max_steps: Any) -> list[SessionRunHook]:

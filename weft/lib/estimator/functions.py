@@ -33,14 +33,13 @@ def accepted(fn: Callable[..., Any], **offered: Any) -> dict[str, Any]:
 
 def verify_model_fn_args(model_fn: Callable[..., Any], params: Any) -> None:
     """ValueError unless `model_fn` can be called by an Estimator that has `params`."""
-    names = set(fn_args(model_fn))
+    names, subject = set(fn_args(model_fn)), f"model_fn ({model_fn})"
     if "features" not in names:
-        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
-    if (params is not None) != ("params" in names):
+        raise ValueError(f"{subject} must include features argument.")
+    if (params is None) == ("params" in names):
         _complain_of_params(model_fn, params)
-    unknown = list(names - _MODEL_FN_ARGS)
-    if unknown:
-        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}")
+    if unknown := [*names.difference(_MODEL_FN_ARGS)]:
+        raise ValueError(f"{subject} has following not expected args: {unknown}")
 
 
 def _complain_of_params(model_fn: Callable[..., Any], params: Any) -> None:

@@ -74,9 +74,10 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._evaluate(session)
 
     def _evaluate(self, train_session: Any) -> None:
-        scaffold = self._filled(train_session.run(self._train_variables))
+        values = train_session.run(self._train_variables)
+        parts = self._filled(values), *self._parts
         with self._graph.as_default():
-            self._estimator._evaluate_run(None, scaffold, *self._parts, output_dir=self._eval_dir)
+            self._estimator._evaluate_run(None, *parts, output_dir=self._eval_dir)
         self._timer.update_last_triggered_step(self._iter_count)
 
     def _filled(self, values: dict[str, Any]) -> Scaffold:

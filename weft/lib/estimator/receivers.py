@@ -75,10 +75,12 @@ class ServingInputReceiver(_ServingInputReceiver):
     def __new__(
         cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Any = None
     ) -> ServingInputReceiver:
-        features = wrap_and_check_input_tensors(features, "feature", allow_int_keys=True)
-        receivers = wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor")
-        alternatives = _checked_alternatives(receiver_tensors_alternatives)
-        return super().__new__(cls, features, receivers, alternatives)
+        return super().__new__(
+            cls,
+            wrap_and_check_input_tensors(features, "feature", allow_int_keys=True),
+            wrap_and_check_input_tensors(receiver_tensors, "receiver_tensor"),
+            _checked_alternatives(receiver_tensors_alternatives),
+        )
 
 
 def _checked_alternatives(alternatives: Any) -> Any:

@@ -108,10 +108,12 @@ def _check_partitions(given: _TPUConfig) -> None:
 
 
 def _job_in_environment() -> str | None:
-    service = json.loads(os.environ.get("TF_CONFIG", "{}")).get("service", {})
-    job = service.get("tpu_worker_job_name")
-    if job:
-        logging.info("Load TPU job name from TF_CONFIG: %s", job)
+    job = json.loads(os.environ.get("TF_CONFIG", "{}"))
+    for key in ("service", "tpu_worker_job_name"):
+        job = job.get(key) or {}
+    if not job:
+        return None
+    logging.info("Load TPU job name from TF_CONFIG: %s", job)
     return job
 
 
@@ -145,15 +147,14 @@ class RunConfig(run_config.RunConfig):
     _evaluation_master: Any
 
     def _use_cluster(self, cluster: Any) -> None:
-        self._cluster_spec = cluster.cluster_spec()
-        options = self._session_config
-        if options is None:
-            options = ConfigProto(allow_soft_placement=True, isolate_session_state=True)
-            self._session_config = options
-        elif options.HasField("cluster_def"):
+        spec, given = cluster.cluster_spec(), self._session_config
+        self._cluster_spec = spec
+        if given is not None and given.HasField("cluster_def"):
             raise ValueError("You cannot provide a ClusterResolver and session_config.cluster_def.")
-        if self._cluster_spec:
-            options.cluster_def.CopyFrom(self._cluster_spec.as_cluster_def())
+        placed = ConfigProto(allow_soft_placement=True, isolate_session_state=True)
+        self._session_config = options = placed if given is None else given
+        if spec:
+            options.cluster_def.CopyFrom(spec.as_cluster_def())
 
     def _default_session_config(self) -> None:
         """What the session is like, TPUEstimator decides."""

@@ -257,9 +257,9 @@ def _has_server_already() -> bool:
 
 def _let_the_chief_begin(config: Any) -> None:
     """Workers begin one after the other, so that the first steps do not undo one another."""
-    longest = config.experimental_max_worker_delay_secs
-    longest = MAX_DELAY_SECS if longest is None else int(longest)
-    delay = min(longest, (config.task_id + 1) * DELAY_SECS_PER_WORKER)
-    if delay > 0:
-        logging.info("Waiting %d secs before starting training.", delay)
-        time.sleep(delay)
+    asked = config.experimental_max_worker_delay_secs
+    longest = MAX_DELAY_SECS if asked is None else int(asked)
+    seconds = min((config.task_id + 1) * DELAY_SECS_PER_WORKER, longest)
+    if seconds > 0:
+        logging.info("Waiting %d secs before starting training.", seconds)
+        time.sleep(seconds)

@@ -47,13 +47,14 @@ def refuse(*rules: tuple[Any, str]) -> None:
 def check_shape(shape: Any, key: Any) -> tuple[int, ...]:
     """`shape` as a tuple of positive integers."""
     assert shape is not None
-    shape = tuple(shape) if nest.is_nested(shape) else (shape,)
-    for dimension in shape:
-        if not isinstance(dimension, int):
-            raise TypeError(f"shape dimensions must be integer. shape: {shape}, key: {key}")
-        if dimension < 1:
-            raise ValueError(f"shape dimensions must be greater than 0. shape: {shape}, key: {key}")
-    return shape
+    sizes = tuple(shape) if nest.is_nested(shape) else (shape,)
+    for size in sizes:
+        is_number = isinstance(size, int)
+        if is_number and size > 0:
+            continue
+        error, rule = (ValueError, "greater than 0") if is_number else (TypeError, "integer")
+        raise error(f"shape dimensions must be {rule}. shape: {sizes}, key: {key}")
+    return sizes
 
 
 def _suit(values: list[Any], dtype: Any) -> bool:

@@ -15,12 +15,11 @@ def sequence_length_from_sparse_tensor(sp_tensor: Any, num_elements: int = 1) ->
     """The last step of every example that is there; `num_elements` columns are one step."""
     with name_scope(None, "sequence_length") as scope:
         rows, columns = (sp_tensor.indices[:, axis] for axis in (0, 1))
-        ends = segment.segment_max(columns + array.ones_like(columns), segment_ids=rows)
-        lengths = casts.cast(unary.ceil(ends / num_elements), dtypes.int64)
+        ends = segment.segment_max(columns + array.ones_like(columns), rows)
+        steps = casts.cast(unary.ceil(ends / num_elements), dtypes.int64)
         # Empty examples at the end of the batch have no entry to name their segment.
-        missing = array.shape(sp_tensor)[:1] - array.shape(lengths)[:1]
-        empty = array.zeros(missing, dtype=lengths.dtype)
-        return array.concat([lengths, empty], axis=0, name=scope)
+        examples, seen = (array.shape(each)[:1] for each in (sp_tensor, steps))
+        return array.concat([steps, array.zeros(examples - seen, steps.dtype)], 0, scope)
 
 
 def as_steps(column: Any, tensor: Tensor) -> Tensor:

@@ -72,12 +72,11 @@ def to_sparse_input(input_tensor: Any, ignore_value: Any = None) -> SparseTensor
     if isinstance(cells, SparseTensor):
         return cells
     with name_scope(None, "to_sparse_input", (cells, ignore_value)):
-        missing = _missing(cells.dtype) if ignore_value is None else ignore_value
-        missing = casts.cast(missing, cells.dtype, name="ignore_value")
-        indices = select.where_v2(math.not_equal(cells, missing), name="indices")
-        values = gather.gather_nd(cells, indices, name="values")
-        shape = array.shape(cells, out_type=dtypes.int64, name="dense_shape")
-        return SparseTensor(indices, values, shape)
+        blank = _missing(cells.dtype) if ignore_value is None else ignore_value
+        is_there = math.not_equal(cells, casts.cast(blank, cells.dtype, name="ignore_value"))
+        places = select.where_v2(is_there, name="indices")
+        found = gather.gather_nd(cells, places, name="values")
+        return SparseTensor(places, found, array.shape(cells, "dense_shape", dtypes.int64))
 
 
 def _missing(dtype: dtypes.DType) -> Any:

@@ -31,17 +31,15 @@ class LookupColumn(KeyedColumn):
         raise NotImplementedError
 
     def _ids(self, feature: SparseTensor, state_manager: Any) -> SparseTensor:
-        checks.check_input_kind(self, feature.dtype)
-        checks.check_input_dtype(self, feature.dtype)
-        key_dtype = self.dtype
-        if feature.dtype.is_integer:
-            key_dtype = dtypes.int64
-            feature = casts.cast(feature, dtypes.int64)
+        for check in (checks.check_input_kind, checks.check_input_dtype):
+            check(self, feature.dtype)
+        kind = dtypes.int64 if feature.dtype.is_integer else self.dtype
+        keys = casts.cast(feature, kind) if feature.dtype.is_integer else feature
         name = f"{self.key}_lookup"
-        table = self._table(key_dtype, name)
+        table = self._table(kind, name)
         if state_manager is not None:
             state_manager.add_resource(self, name, table)
-        return table.lookup(feature)
+        return table.lookup(keys)
 
 
 class VocabularyFileCategoricalColumn(
@@ -95,14 +93,9 @@ def categorical_column_with_vocabulary_file(
 def _line_count(key: Any, path: str) -> int:
     checks.refuse((not file_io.Exists(path), f"vocabulary_file in {key} does not exist."))
     with file_io.GFile(path) as file:
-        count = sum(1 for _ in file)
-    logging.info(
-        "vocabulary_size = %d in %s is inferred from the number of elements "
-        "in the vocabulary_file %s.",
-        count,
-        key,
-        path,
-    )
+        count = len([*file])
+    told = "vocabulary_size = %d in %s is inferred from the number of elements in the"
+    logging.info(f"{told} vocabulary_file %s.", count, key, path)
     return count
 
 

@@ -39,13 +39,13 @@ class LinearOperator(OperatorDescription):
         self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str | None = "matmul"
     ) -> Any:
         """This operator, or its adjoint, times matrices; or times another operator."""
-        if isinstance(x, LinearOperator):
-            pair = self._pair_with(x, adjoint, adjoint_arg, "x")
-            with self._name_scope(name):
-                return algebra.matmul(*pair)
+        is_operator = isinstance(x, LinearOperator)
+        pair = self._pair_with(x, adjoint, adjoint_arg, "x") if is_operator else ()
         with self._name_scope(name):
-            x = self._argument(x, "x", -2 if adjoint else -1, -1 if adjoint_arg else -2)
-            return self._matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
+            if pair:
+                return algebra.matmul(*pair)
+            matrix = self._argument(x, "x", -2 if adjoint else -1, -1 if adjoint_arg else -2)
+            return self._matmul(matrix, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def _matvec(self, x: Tensor, adjoint: bool = False) -> Tensor:
         return array.squeeze(self.matmul(array.expand_dims(x, -1), adjoint=adjoint), axis=[-1])
@@ -84,10 +84,10 @@ class LinearOperator(OperatorDescription):
         if self.is_square is False:
             raise NotImplementedError("Solve is not yet implemented for non-square operators.")
         _slow("solve")
-        rhs = adjoint_if(adjoint_arg, rhs)
+        rhs, dense = adjoint_if(adjoint_arg, rhs), self.to_dense()
         if self._can_use_cholesky():
-            return cholesky_solve(cholesky(self.to_dense()), rhs)
-        return matrix_solve(self.to_dense(), rhs, adjoint=adjoint)
+            return cholesky_solve(cholesky(dense), rhs)
+        return matrix_solve(dense, rhs, adjoint=adjoint)
 
     def solve(
         self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str | None = "solve"

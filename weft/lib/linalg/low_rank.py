@@ -84,13 +84,15 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return LinearOperatorIdentity(rank, dtype=self.dtype)
 
     def _check_shapes(self) -> None:
-        thin = array.broadcast_static_shape(self.u.shape, self.v.shape)
-        batch = array.broadcast_static_shape(self.base_operator.batch_shape, thin[:-2])
-        self.base_operator.domain_dimension.assert_is_compatible_with(dimension_at_index(thin, -2))
+        base, joined = self.base_operator, array.broadcast_static_shape
+        thin = joined(self.u.shape, self.v.shape)
+        batch = joined(base.batch_shape, thin[:-2])
+        rows, rank = (dimension_at_index(thin, axis) for axis in (-2, -1))
+        base.domain_dimension.assert_is_compatible_with(rows)
         if self._diag_update is not None:
             shape = self._diag_update.shape
-            dimension_at_index(thin, -1).assert_is_compatible_with(dimension_at_index(shape, -1))
-            array.broadcast_static_shape(batch, shape[:-1])
+            rank.assert_is_compatible_with(dimension_at_index(shape, -1))
+            joined(batch, shape[:-1])
 
     u = stored("u", "The thin matrix U.")
     v = stored("v", "The thin matrix V.")
@@ -110,7 +112,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         base = self.base_operator
         batches = base.batch_shape_tensor(), array.shape(self.u)[:-2]
         batch = array.broadcast_dynamic_shape(*batches)
-        return array.concat([batch, base.shape_tensor()[-2:]], axis=0)
+        sides = base.shape_tensor()[-2:]
+        return array.concat([batch, sides], 0)
 
     def _thin(self, adjoint: bool) -> tuple[Any, Any]:
         """(U, V), which change places in the adjoint."""
@@ -148,8 +151,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _determinant(self) -> Tensor:
         if self.is_positive_definite:
             return math.exp(self.log_abs_determinant())
-        small = matrix_determinant(self._capacitance())
-        return small * self.diag_operator.determinant() * self.base_operator.determinant()
+        product = matrix_determinant(self._capacitance())
+        for part in (self.diag_operator, self.base_operator):
+            product = product * part.determinant()
+        return product
 
     def _log_abs_determinant(self) -> Tensor:
         if self._use_cholesky:

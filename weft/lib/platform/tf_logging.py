@@ -58,14 +58,16 @@ def get_logger() -> logging.Logger:
 def _make_logger() -> logging.Logger:
     logger = logging.getLogger("tensorflow")
     logger.__class__ = _Logger
-    if not logging.getLogger().handlers:
-        # A person at a prompt sees more, and on the same stream as their own output.
-        interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive)
-        if interactive:
-            logger.setLevel(INFO)
-        handler = logging.StreamHandler(sys.stdout if interactive else sys.stderr)
-        handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
-        logger.addHandler(handler)
+    if logging.getLogger().handlers:
+        return logger
+    stream = sys.stderr
+    # A person at a prompt sees more, and on the same stream as their own output.
+    if hasattr(sys, "ps1") or sys.flags.interactive:
+        stream = sys.stdout
+        logger.setLevel(INFO)
+    shown = logging.StreamHandler(stream)
+    shown.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+    logger.addHandler(shown)
     return logger
 
 

@@ -14,6 +14,7 @@ from weft.lib.ragged.joining import concat, stack
 from weft.lib.ragged.mapping import map_flat_values
 from weft.lib.ragged.math import reduce_sum
 from weft.lib.ragged.rows import (
+    check_rank,
     check_same_splits,
     int_tensor,
     known_rank,
@@ -53,8 +54,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """What of `data` is selected by `mask`; unlike tf.boolean_mask, rows stay rows."""
     with name_scope(name, "RaggedMask", [data, mask]):
         dtype, (data, mask) = convert_alike({"mask": dtypes.bool}, data=data, mask=mask)
-        if mask.shape.ndims in _UNFIT_RANKS:
-            raise ValueError(_UNFIT_RANKS[mask.shape.ndims])
+        check_rank(mask, _UNFIT_RANKS)
         return _masked(data, mask, dtype)
 
 
@@ -120,12 +120,17 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
     axis = deprecated_alias("axis", axis, "squeeze_dims", squeeze_dims)
     with name_scope(name, "RaggedSqueeze", [input]):
         input = convert_to_tensor_or_ragged_tensor(input)
-        if axis is None:
-            raise ValueError("Ragged.squeeze must have an axis argument.")
-        axes = [axis] if isinstance(axis, int) else axis
-        if not isinstance(axes, (list, tuple)) or not all(isinstance(a, int) for a in axes):
-            raise TypeError("Axis must be a list or tuple of integers.")
-        return _squeezed(input, {positive_axis(a, input.shape.ndims) for a in axes})
+        return _squeezed(input, {positive_axis(a, input.shape.ndims) for a in _listed(axis)})
+
+
+def _listed(axis: Any) -> Any:
+    """One axis or several as a list of them."""
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    axes = axis if isinstance(axis, (list, tuple)) else [axis]
+    if any(not isinstance(each, int) for each in axes):
+        raise TypeError("Axis must be a list or tuple of integers.")
+    return axes
 
 
 def _squeezed(input: RaggedTensor, axes: set[int]) -> Any:
@@ -163,11 +168,16 @@ def one_hot(
     """Each index as a vector, in a dimension that is not ragged."""
     with name_scope(name, "RaggedOneHot", [indices]):
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
-        place = None if axis is None else positive_axis(axis, indices.shape.ndims)
-        if place is not None and place < indices.ragged_rank:
-            raise ValueError("axis may not be less than indices.ragged_rank.")
-        flat = dense_one_hot(indices.flat_values, depth, on_value, off_value, place, dtype, name)
-        return indices.with_flat_values(flat)
+        place = None if axis is None else _inner_axis(indices, axis)
+        choices = depth, on_value, off_value, place, dtype, name
+        return indices.with_flat_values(dense_one_hot(indices.flat_values, *choices))
+
+
+def _inner_axis(tensor: RaggedTensor, axis: int) -> int:
+    place = positive_axis(axis, tensor.shape.ndims)
+    if place < tensor.ragged_rank:
+        raise ValueError("axis may not be less than indices.ragged_rank.")
+    return place
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> RaggedTensor:
@@ -247,17 +257,20 @@ def stack_dynamic_partitions(
     """A ragged tensor whose row i holds what of `data` has partition i."""
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         data = convert_to_tensor_or_ragged_tensor(data, name="data")
-        kind = data.row_splits.dtype if isinstance(data, RaggedTensor) else None
-        partitions = convert_to_tensor_or_ragged_tensor(partitions, None, kind, "partitions")
-        number = convert_to_tensor(
-            num_partitions, name="num_partitions", preferred_dtype=partitions.dtype
-        )
-        if kind is not None:
-            partitions = map_flat_values(math.cast, partitions, kind)
-        number = math.cast(number, partitions.dtype)
-        number.shape.assert_has_rank(0)
-        partitions.shape.assert_is_compatible_with(data.shape[: partitions.shape.ndims])
-        return _stacked(data, partitions, number)
+        ids, number = _numbered(partitions, num_partitions, getattr(data, "row_splits", None))
+        ids.shape.assert_is_compatible_with(data.shape[: ids.shape.ndims])
+        return _stacked(data, ids, number)
+
+
+def _numbered(partitions: Any, count: Any, splits: Tensor | None) -> tuple[Any, Tensor]:
+    """The partition of each value and how many there are, both of the type of `splits`, if any."""
+    kind = None if splits is None else splits.dtype
+    ids = convert_to_tensor_or_ragged_tensor(partitions, None, kind, "partitions")
+    number = convert_to_tensor(count, preferred_dtype=ids.dtype, name="num_partitions")
+    ids = ids if kind is None else map_flat_values(math.cast, ids, kind)
+    number = math.cast(number, ids.dtype)
+    number.shape.assert_has_rank(0)
+    return ids, number
 
 
 def _stack_one(data: Any, partition: Tensor, number: Tensor) -> RaggedTensor:
@@ -300,7 +313,8 @@ def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Any]:
     """The rows of `stack_dynamic_partitions`, one by one."""
-    if not isinstance(num_partitions, int) or num_partitions < 0:
+    is_count = isinstance(num_partitions, int) and num_partitions >= 0
+    if not is_count:
         raise TypeError("num_partitions must be a non-negative integer")
     rows = stack_dynamic_partitions(data, partitions, num_partitions, name)
-    return [rows[i] for i in range(num_partitions)]
+    return list(map(rows.__getitem__, range(num_partitions)))

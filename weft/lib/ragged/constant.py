@@ -178,9 +178,11 @@ def placeholder(
     if ragged_rank == 0:
         return dense_placeholder(dtype, value_shape, name)
     with name_scope(name, "RaggedPlaceholder", []):
-        shape = TensorShape([None]).concatenate(value_shape)
-        result: Any = dense_placeholder(dtype, shape, "flat_values")
-        for level in reversed(range(ragged_rank)):
-            splits = dense_placeholder(dtypes.int64, [None], f"row_splits_{level}")
-            result = RaggedTensor.from_row_splits(result, splits, validate=False)
-        return result
+        whole: Any = dense_placeholder(
+            dtype, TensorShape([None]).concatenate(value_shape), "flat_values"
+        )
+        while ragged_rank > 0:
+            ragged_rank -= 1
+            splits = dense_placeholder(dtypes.int64, [None], f"row_splits_{ragged_rank}")
+            whole = RaggedTensor.from_row_splits(whole, splits, validate=False)
+        return whole

@@ -55,11 +55,13 @@ def _is_nested(lengths: Any) -> bool:
 
 
 def _cut_at_all_levels(cls: Any, tensor: Tensor, lengths: Any) -> Any:
+    def rows_of(values: Tensor) -> Any:
+        return cls.from_nested_row_lengths(values, lengths, validate=False)
+
     tensor.shape.with_rank_at_least(len(lengths) + 1)
-    ones = array.ones([math.reduce_sum(lengths[-1])], "bool")
-    mask = cls.from_nested_row_lengths(ones, lengths, validate=False)
-    kept = boolean_mask(tensor, mask.to_tensor(default_value=False))
-    return cls.from_nested_row_lengths(kept, lengths, validate=False)
+    total = math.reduce_sum(lengths[-1])
+    within = rows_of(array.ones([total], "bool")).to_tensor(default_value=False)
+    return rows_of(boolean_mask(tensor, within))
 
 
 def _lengths_without(tensor: Tensor, padding: Any, columns: Tensor, dtype: DType) -> Tensor:
@@ -71,11 +73,16 @@ def _lengths_without(tensor: Tensor, padding: Any, columns: Tensor, dtype: DType
 
 def _is_padding(tensor: Tensor, padding: Any) -> Tensor:
     """Which elements of each row are padding, in all their inner dimensions."""
-    padding = convert_to_tensor(padding, name="padding", dtype=tensor.dtype)
-    padding.shape.assert_is_compatible_with(tensor.shape[2:])
+    padding = convert_to_tensor(padding, tensor.dtype, name="padding")
+    row_shape, inner_shape = tensor.shape[:2], tensor.shape[2:]
+    padding.shape.assert_is_compatible_with(inner_shape)
     same, rank = math.equal(padding, tensor), array.rank(tensor)
-    whole = cond(rank > 2, lambda: math.reduce_all(same, axis=math.range(2, rank)), lambda: same)
-    for known in ([None, None], tensor.shape[:2]):
+
+    def in_all_dimensions() -> Tensor:
+        return math.reduce_all(same, math.range(2, rank))
+
+    whole = cond(math.greater(rank, 2), in_all_dimensions, lambda: same)
+    for known in ([None, None], row_shape):
         whole.set_shape(known)
     return whole
 
@@ -116,24 +123,30 @@ def from_sparse(cls: Any, value: Any, name: str | None, dtype: DType) -> Any:
         raise TypeError(f"Expected SparseTensor, got {type(value).__name__}")
     with name_scope(name, "RaggedFromSparse", [value]):
         sparse = convert_to_tensor_or_sparse_tensor(value, name="st_input")
-        shapes = sparse.dense_shape.shape, sparse.indices.shape
-        if 2 not in [None if s.ndims is None else s.as_list()[-1] for s in shapes]:
+        indices, sizes = sparse.indices, sparse.dense_shape
+        ranks = [t.shape.as_list()[-1] for t in (sizes, indices) if t.shape.ndims is not None]
+        if 2 not in ranks:
             raise ValueError("rank(st_input) must be 2")
-        with control_dependencies([_assert_no_gaps(sparse.indices)]):
-            rows = math.cast(sparse.indices[:, 0], dtype)
-            count = math.cast(sparse.dense_shape[0], dtype)
-            return cls.from_value_rowids(sparse.values, rows, count, validate=False)
+        with control_dependencies([_assert_no_gaps(indices)]):
+            rowids, count = (math.cast(part, dtype) for part in (indices[:, 0], sizes[0]))
+            return cls.from_value_rowids(sparse.values, rowids, count, validate=False)
 
 
 def _assert_no_gaps(indices: Tensor) -> Any:
-    rows, columns = indices[:, :-1], indices[:, -1]
-    is_new = math.reduce_any(math.not_equal(rows[1:], rows[:-1]), axis=1)
-    at_start = math.equal(columns[1:], 0)
-    next_one = math.equal(columns[1:], columns[:-1] + 1)
-    follows = where(is_new, at_start, next_one)
-    starts = math.reduce_all(math.equal(columns[:1], 0))
-    holds = math.logical_and(starts, math.reduce_all(follows))
-    return Assert(holds, ["SparseTensor is not right-ragged", "SparseTensor.indices =", indices])
+    """Asserts that each index begins a row or is the next one in the row of the index before it."""
+    rows, place = indices[:, :-1], indices[:, -1]
+    is_new = math.reduce_any(math.not_equal(*_neighbours(rows)), 1)
+    begins = math.equal(place[1:], 0)
+    after, before = _neighbours(place)
+    in_order = where(is_new, begins, math.equal(after, before + 1))
+    facts = [math.reduce_all(fact) for fact in (math.equal(place[:1], 0), in_order)]
+    told = ["SparseTensor is not right-ragged", "SparseTensor.indices =", indices]
+    return Assert(math.logical_and(*facts), told)
+
+
+def _neighbours(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """(all but the first, all but the last)"""
+    return tensor[1:], tensor[:-1]
 
 
 def to_sparse(ragged: Any) -> SparseTensor:

@@ -40,8 +40,9 @@ class Factories:
     ) -> Self:
         """Rows given by where they begin, and where the last one ends."""
         _check_bool(validate)
-        if isinstance(row_splits, (list, tuple)) and not row_splits:
-            raise ValueError("row_splits tensor may not be empty.")
+        match row_splits:
+            case list() | tuple() if not row_splits:
+                raise ValueError("row_splits tensor may not be empty.")
         with name_scope(name, "RaggedFromRowSplits", [values, row_splits]):
             return cls._made(partition.from_row_splits(values, row_splits, validate))
 

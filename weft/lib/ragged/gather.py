@@ -7,7 +7,7 @@ from typing import Any
 from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
-from weft.lib.ragged.rows import int_tensor, known_rank
+from weft.lib.ragged.rows import check_rank, int_tensor, known_rank
 from weft.lib.ragged.shape import expand_dims
 from weft.lib.ragged.tensor import RaggedTensor, convert_alike
 from weft.ops.array import array
@@ -57,10 +57,7 @@ def _gathered(params: RaggedTensor, indices: Tensor, levels: int) -> tuple[list[
 # ---- gather_nd ----------------------------------------------------------------------------------
 
 
-_UNFIT_RANKS = {
-    None: "indices.rank be statically known.",
-    0: "indices.rank must be at least 1.",
-}
+_NO_SCALAR = "indices.rank must be at least 1."
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Any:
@@ -68,9 +65,8 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: An
     _only_zero("batch_dims", batch_dims)
     with name_scope(name, "RaggedGatherNd", [params, indices]):
         params, indices = convert_alike({}, params=params, indices=indices)[1]
+        check_rank(indices, {None: "indices.rank be statically known.", 0: _NO_SCALAR})
         rank = indices.shape.ndims
-        if rank in _UNFIT_RANKS:
-            raise ValueError(_UNFIT_RANKS[rank])
         if isinstance(indices, RaggedTensor) and rank == indices.ragged_rank + 1:
             raise ValueError("The innermost dimension of indices may not be ragged")
         if indices.shape.as_list()[-1] is None:
@@ -136,11 +132,9 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
     """From each row of `params` what the same row of `indices` names."""
     with name_scope(name, "RaggedBatchGather", [params, indices]):
         params, indices = convert_alike({}, params=params, indices=indices)[1]
+        no_rank = "batch_gather does not allow indices with unknown shape."
+        check_rank(indices, {None: no_rank, 0: _NO_SCALAR})
         rank = indices.shape.ndims
-        if rank is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
-        if rank == 0:
-            raise ValueError("indices.rank must be at least 1.")
         if isinstance(indices, RaggedTensor):
             return _batch_rows(params, indices)
         if not isinstance(params, RaggedTensor):

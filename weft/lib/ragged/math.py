@@ -82,11 +82,11 @@ def aggregate(over: Segments, data: Any, ids: Any, number: Any) -> Any:
 
 
 def _aggregate_below(over: Segments, data: Any, ids: RaggedTensor, number: Any) -> Any:
-    message = "segment_ids.shape must be a prefix of data.shape"
+    rule = "segment_ids.shape must be a prefix of data.shape"
     if not isinstance(data, RaggedTensor):
-        raise ValueError(f"{message}, but segment_ids is ragged and data is not.")
-    same = check.assert_equal(ids.row_splits, data.row_splits, message=message)
-    with control_dependencies([same]):
+        raise ValueError(f"{rule}, but segment_ids is ragged and data is not.")
+    same_rows = check.assert_equal(*(t.row_splits for t in (ids, data)), message=rule)
+    with control_dependencies([same_rows]):
         return aggregate(over, data.values, ids.values, number)
 
 

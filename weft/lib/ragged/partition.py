@@ -92,9 +92,14 @@ class _Checks:
         return with_dependencies([c for c in self.found if c is not None], self.partition)
 
 
+def _vector(values: Any, given: Any, name: str) -> tuple[Any, Tensor]:
+    values, tensor = converted(values, given, name)
+    tensor.shape.assert_has_rank(1)
+    return values, tensor
+
+
 def from_row_splits(values: Any, row_splits: Any, validate: bool) -> Partition:
-    values, splits = converted(values, row_splits, "row_splits")
-    splits.shape.assert_has_rank(1)
+    values, splits = _vector(values, row_splits, "row_splits")
     if validate:
         checks = _Checks("from_row_splits", values, splits)
         checks.zero(splits[0])
@@ -105,8 +110,7 @@ def from_row_splits(values: Any, row_splits: Any, validate: bool) -> Partition:
 
 
 def from_row_lengths(values: Any, row_lengths: Any, validate: bool) -> Partition:
-    values, lengths = converted(values, row_lengths, "row_lengths")
-    lengths.shape.assert_has_rank(1)
+    values, lengths = _vector(values, row_lengths, "row_lengths")
     if validate:
         checks = _Checks("from_row_lengths", values, lengths)
         checks.non_negative(lengths)
@@ -116,8 +120,7 @@ def from_row_lengths(values: Any, row_lengths: Any, validate: bool) -> Partition
 
 
 def from_row_starts(values: Any, row_starts: Any, validate: bool) -> Partition:
-    values, starts = converted(values, row_starts, "row_starts")
-    starts.shape.assert_has_rank(1)
+    values, starts = _vector(values, row_starts, "row_starts")
     count = _row_count(values, starts.dtype)
     if validate:
         checks = _Checks("from_row_starts", values, starts)
@@ -129,8 +132,7 @@ def from_row_starts(values: Any, row_starts: Any, validate: bool) -> Partition:
 
 
 def from_row_limits(values: Any, row_limits: Any, validate: bool) -> Partition:
-    values, limits = converted(values, row_limits, "row_limits")
-    limits.shape.assert_has_rank(1)
+    values, limits = _vector(values, row_limits, "row_limits")
     if validate:
         checks = _Checks("from_row_limits", values, limits)
         checks.non_negative(limits[:1])
@@ -141,8 +143,7 @@ def from_row_limits(values: Any, row_limits: Any, validate: bool) -> Partition:
 
 
 def from_value_rowids(values: Any, value_rowids: Any, nrows: Any, validate: bool) -> Partition:
-    values, ids = converted(values, value_rowids, "value_rowids")
-    ids.shape.assert_has_rank(1)
+    values, ids = _vector(values, value_rowids, "value_rowids")
     nrows, count = _number_of_rows(ids, nrows, validate)
     nrows.shape.assert_has_rank(0)
     values.shape[:1].assert_is_compatible_with(ids.shape)

@@ -42,6 +42,12 @@ def positive_axis(axis: Any, ndims: int | None) -> int:
     return axis % ndims if ndims else axis
 
 
+def check_rank(tensor: Any, unfit: dict[int | None, str]) -> None:
+    """ValueError with the message for the rank of `tensor`, if there is one."""
+    if message := unfit.get(tensor.shape.ndims):
+        raise ValueError(message)
+
+
 def known_rank(tensor: Any) -> int:
     """The number of dimensions, where it was checked to be known."""
     rank = tensor.shape.ndims
@@ -96,15 +102,17 @@ def check_same_splits(lists: Sequence[Sequence[Tensor]]) -> list[Any]:
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """The row of each value."""
     with name_scope(name, "RaggedSplitsToSegmentIds", [splits]):
-        splits = convert_to_tensor(splits, name="splits", preferred_dtype=dtypes.int64)
-        if splits.dtype not in INDEX_TYPES:
-            raise ValueError("splits must have dtype int32 or int64")
-        splits.shape.assert_has_rank(1)
-        if splits.shape.as_list()[0] == 0:
-            raise ValueError("Invalid row_splits: []")
-        last = array.shape(splits, out_type=index_type(splits, out_type))[-1]
-        rows = math.range(last - 1)
-        return array.repeat(rows, splits_to_lengths(splits), axis=0)
+        made = convert_to_tensor(splits, preferred_dtype=dtypes.int64, name="splits")
+        _check_splits(made)
+        ends = array.shape(made, out_type=index_type(made, out_type))[-1]
+        return array.repeat(math.range(ends - 1), splits_to_lengths(made), 0)
+
+
+def _check_splits(splits: Tensor) -> None:
+    if splits.dtype not in INDEX_TYPES:
+        raise ValueError("splits must have dtype int32 or int64")
+    if splits.shape.with_rank(1).as_list() == [0]:
+        raise ValueError("Invalid row_splits: []")
 
 
 def segment_ids_to_row_splits(

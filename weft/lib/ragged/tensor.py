@@ -51,15 +51,16 @@ class RaggedTensor(Factories):
                 "RaggedTensor constructor is private; please use one of the factory methods "
                 "instead (e.g., RaggedTensor.from_row_lengths())"
             )
-        if not isinstance(row_splits, Tensor):
-            raise TypeError(f"Row-partitioning argument must be a Tensor, got {row_splits!r}")
-        if not isinstance(values, (RaggedTensor, Tensor)):
-            raise TypeError(f"values must be a Tensor or RaggedTensor, got {values!r}")
+        for part, kinds, rule in (
+            (row_splits, (Tensor,), "Row-partitioning argument must be a Tensor"),
+            (values, (RaggedTensor, Tensor), "values must be a Tensor or RaggedTensor"),
+        ):
+            if not isinstance(part, kinds):
+                raise TypeError(f"{rule}, got {part!r}")
         if row_splits.dtype not in INDEX_TYPES:
             raise ValueError("Row-partitioning argument must be int32 or int64")
-        row_splits.shape.assert_has_rank(1)
+        row_splits.set_shape(row_splits.shape.with_rank(1))
         values.shape.with_rank_at_least(1)
-        row_splits.set_shape([None])
         self._values: Any = values
         self._row_splits = row_splits
         for cached in (cached_row_lengths, cached_value_rowids, cached_nrows):
@@ -136,11 +137,14 @@ class RaggedTensor(Factories):
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
         """The number of rows."""
-        dtype = index_type(self._row_splits, out_type)
-        if self._nrows is not None:
-            return math.cast(self._nrows, dtype)
+        kind = index_type(self._row_splits, out_type)
+        if (known := self._nrows) is not None:
+            return math.cast(known, kind)
         with name_scope(name, "RaggedNRows", [self]):
-            return array.shape(self._row_splits, out_type=dtype)[0] - 1
+            return self._count_rows(kind)
+
+    def _count_rows(self, dtype: DType) -> Tensor:
+        return array.shape(self._row_splits, out_type=dtype)[0] - 1
 
     def row_starts(self, name: str | None = None) -> Tensor:
         """Where each row begins in `values`."""
@@ -155,20 +159,21 @@ class RaggedTensor(Factories):
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """The length of each row in dimension `axis`."""
         with name_scope(name, "RaggedRowLengths", [self]):
-            axis = positive_axis(axis, self.shape.ndims)
-            if axis == 0:
-                return self.nrows()
-            if axis == 1:
-                known = self._row_lengths
-                return splits_to_lengths(self._row_splits) if known is None else known
-            return self.with_values(self._lengths_of_values(axis - 1))
+            depth = positive_axis(axis, self.shape.ndims)
+            if depth > 1:
+                return self.with_values(self._lengths_of_values(depth - 1))
+            return self._own_lengths() if depth else self.nrows()
+
+    def _own_lengths(self) -> Tensor:
+        known = self._row_lengths
+        return splits_to_lengths(self._row_splits) if known is None else known
 
     def _lengths_of_values(self, axis: int) -> Any:
-        if isinstance(self._values, RaggedTensor):
-            return self._values.row_lengths(axis)
-        dtype = self._row_splits.dtype
-        shape = array.shape(self._values, out_type=dtype)
-        return array.ones(shape[:axis], dtype) * shape[axis]
+        values, kind = self._values, self._row_splits.dtype
+        if isinstance(values, RaggedTensor):
+            return values.row_lengths(axis)
+        sizes = array.shape(values, out_type=kind)
+        return array.ones(sizes[:axis], kind) * sizes[axis]
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
         """The lengths of rows in all ragged dimensions, outermost first."""
@@ -185,7 +190,7 @@ class RaggedTensor(Factories):
                 math.cast(math.maximum(math.reduce_max(splits_to_lengths(splits)), 0), dtype)
                 for splits in self.nested_row_splits
             ]
-            rows = array.shape(self._row_splits, out_type=dtype)[0] - 1
+            rows = self._count_rows(dtype)
             if isinstance(axis, int) and axis in (0, 1):
                 return longest[0] if axis else rows
             inner = array.shape(self.flat_values, out_type=dtype)[1:]

@@ -30,10 +30,9 @@ from weft.ops.state.initializers import constant_initializer, ones_initializer, 
 def hardmax(logits: Any, name: str | None = None) -> Tensor:
     """A one at the largest of each row of logits, zeros elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
-        logits = convert_to_tensor(logits, name="logits")
-        width = size_of(logits, -1)
-        largest = arg_extremes.argmax(logits, -1)
-        return select.one_hot(largest, width, dtype=logits.dtype)
+        rows = convert_to_tensor(logits, name="logits")
+        width, largest = size_of(rows, -1), arg_extremes.argmax(rows, -1)
+        return select.one_hot(largest, width, dtype=rows.dtype)
 
 
 def _prepare_memory(memory: Any, lengths: Any, check_inner_dims_defined: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,12 @@ from weft.ops.state import variable_scope as vs
 def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
     """The cumulative product of values in [0, 1], as a sum of logarithms."""
     with name_scope(None, "SafeCumprod", [x]):
-        x = convert_to_tensor(x, name="x")
-        positive = clip.clip_by_value(x, np.finfo(x.dtype.as_numpy_dtype).smallest_normal, 1)
-        return unary.exp(cumulative.cumsum(unary.log(positive), *args, **kwargs))
+        found = convert_to_tensor(x, name="x")
+        least = np.finfo(found.dtype.as_numpy_dtype).smallest_normal
+        total = partial(cumulative.cumsum, *args, **kwargs)
+        for step in (lambda x: clip.clip_by_value(x, least, 1), unary.log, total, unary.exp):
+            found = step(found)
+        return found
 
 
 def _attend_recursively(p: Tensor, previous: Tensor) -> Tensor:
@@ -47,8 +51,8 @@ def _attend_recursively(p: Tensor, previous: Tensor) -> Tensor:
 
 def _attend_in_parallel(p: Tensor, previous: Tensor) -> Tensor:
     passed = safe_cumprod(1 - p, axis=1, exclusive=True)
-    floor = clip.clip_by_value(passed, 1e-10, 1.0)
-    return p * passed * cumulative.cumsum(previous / floor, axis=1)
+    share = previous / clip.clip_by_value(passed, 1e-10, 1.0)
+    return p * passed * cumulative.cumsum(share, 1)
 
 
 def _attend_hard(p: Tensor, previous: Tensor) -> Tensor:
@@ -76,10 +80,15 @@ def _monotonic_probability_fn(
     score: Tensor, previous: Any, sigmoid_noise: float, mode: str, seed: int | None = None
 ) -> Tensor:
     if sigmoid_noise > 0:
-        sizes = array_shape.shape(score)
-        score += sigmoid_noise * random.random_normal(sizes, dtype=score.dtype, seed=seed)
-    p = casts.cast(score > 0, score.dtype) if mode == "hard" else sigmoid(score)
-    return monotonic_attention(p, previous, mode)
+        noise = random.random_normal(array_shape.shape(score), 0.0, 1.0, score.dtype, seed)
+        score += sigmoid_noise * noise
+    choose = _step if mode == "hard" else sigmoid
+    return monotonic_attention(choose(score), previous, mode)
+
+
+def _step(score: Tensor) -> Tensor:
+    """1 for scores above 0, else 0."""
+    return casts.cast(score > 0, score.dtype)
 
 
 class _BaseMonotonicAttentionMechanism(BaseAttentionMechanism):

@@ -59,11 +59,12 @@ def _compute_attention(
     mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
 ) -> tuple[Tensor, Tensor, Any]:
     """(attention, alignments, next attention state) for the output of a cell."""
-    alignments, next_state = mechanism(cell_output, state=attention_state)
-    attention = _weighted_sum(mechanism.values, alignments)
-    if attention_layer is not None:
-        attention = attention_layer(array_join.concat([cell_output, attention], 1))
-    return attention, alignments, next_state
+    alignments, state = mechanism(cell_output, state=attention_state)
+    seen = _weighted_sum(mechanism.values, alignments)
+    if attention_layer is None:
+        return seen, alignments, state
+    both = array_join.concat([cell_output, seen], 1)
+    return attention_layer(both), alignments, state
 
 
 _TILE = (

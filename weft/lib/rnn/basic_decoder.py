@@ -57,11 +57,10 @@ class BasicDecoder(Decoder):
 
     @property
     def output_dtype(self) -> BasicDecoderOutput:
-        dtype = nest.flatten(self._initial_state)[0].dtype
+        first, *_ = nest.flatten(self._initial_state)
         sizes = layered_output_size(self._cell, self._output_layer)
-        return BasicDecoderOutput(
-            nest.map_structure(lambda _: dtype, sizes), self._helper.sample_ids_dtype
-        )
+        kinds = nest.map_structure(lambda _: first.dtype, sizes)
+        return BasicDecoderOutput(rnn_output=kinds, sample_id=self._helper.sample_ids_dtype)
 
     def initialize(self, name: str | None = None) -> Any:
         return (*self._helper.initialize(), self._initial_state)

@@ -149,7 +149,9 @@ def _unless(finished: Tensor, new: Any, old: Any) -> Any:
 
 
 def _element_shape(batch_size: Any, size: Any) -> TensorShape | None:
-    if not isinstance(size, TensorShape) or size.ndims == 0:
+    has_dimensions = isinstance(size, TensorShape) and size.ndims != 0
+    if not has_dimensions:
         return None
     known = constant_value(convert_to_tensor(batch_size, name="batch_size"))
-    return TensorShape([None if known is None else int(known)]).concatenate(size)
+    rows = known if known is None else int(known)
+    return TensorShape([rows]).concatenate(size)

@@ -202,6 +202,14 @@ class CustomHelper(_Sampler):
             )
 
 
+def _as_inputs(value: Any) -> Tensor:
+    return convert_to_tensor(value, name="inputs")
+
+
+def _nothing_like_first(steps: Tensor) -> Tensor:
+    return array_fill.zeros_like(steps[0, :])
+
+
 class TrainingHelper(_Sampler):
     """Feeds given inputs, whatever the outputs are."""
 
@@ -209,17 +217,13 @@ class TrainingHelper(_Sampler):
         self, inputs: Any, sequence_length: Any, time_major: bool = False, name: str | None = None
     ) -> None:
         with name_scope(name, "TrainingHelper", [inputs, sequence_length]):
-            self._inputs = steps = nest.map_structure(
-                lambda value: convert_to_tensor(value, name="inputs"), inputs
-            )
+            self._inputs = steps = nest.map_structure(_as_inputs, inputs)
             if not time_major:
                 steps = nest.map_structure(transpose_batch_time, steps)
             self._input_tas = nest.map_structure(unstacked, steps)
-            message = "Expected sequence_length to be a vector, but received shape: {shape}"
-            self._sequence_length = tensor_of_rank(
-                sequence_length, (1,), message, "sequence_length"
-            )
-            self._zero_inputs = nest.map_structure(lambda x: array_fill.zeros_like(x[0, :]), steps)
+            rule = "Expected sequence_length to be a vector, but received shape: {shape}"
+            self._sequence_length = tensor_of_rank(sequence_length, (1,), rule, "sequence_length")
+            self._zero_inputs = nest.map_structure(_nothing_like_first, steps)
             self._batch_size = array_shape.size(sequence_length)
 
     @property
@@ -258,10 +262,10 @@ class GreedyEmbeddingHelper(_Sampler):
     """Takes the likeliest class of each output and feeds its embedding to the next step."""
 
     def __init__(self, embedding: Any, start_tokens: Any, end_token: Any) -> None:
-        self._embedding_fn = embedding_function(embedding)
-        self._start_tokens, self._end_token = start_and_end(start_tokens, end_token)
+        look_up = self._embedding_fn = embedding_function(embedding)
+        first, self._end_token = start_and_end(start_tokens, end_token)
         self._batch_size = array_shape.size(start_tokens)
-        self._start_inputs = self._embedding_fn(self._start_tokens)
+        self._start_tokens, self._start_inputs = first, look_up(first)
 
     def initialize(self, name: str | None = None) -> Any:
         return array_repeat.tile([False], [self._batch_size]), self._start_inputs

@@ -160,24 +160,20 @@ def embedding_attention_seq2seq(
         attention_states = array_join.concat(
             [array_shape.reshape(e, [-1, 1, cell.output_size]) for e in encoded], 1
         )
-        output_size = None
-        if output_projection is None:
+        projects = output_projection is None
+        if projects:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
-            output_size = num_decoder_symbols
+        parts = decoder_inputs, encoder_state, attention_states, cell
+        sizes = num_decoder_symbols, embedding_size, num_heads
+        output_size = num_decoder_symbols if projects else None
 
-        def decode(fed: bool, update: bool) -> tuple[list[Any], Any]:
+        def decode(*feeding: bool) -> tuple[list[Any], Any]:
             return embedding_attention_decoder(
-                decoder_inputs,
-                encoder_state,
-                attention_states,
-                cell,
-                num_decoder_symbols,
-                embedding_size,
-                num_heads=num_heads,
-                output_size=output_size,
-                output_projection=output_projection,
-                feed_previous=fed,
-                update_embedding_for_previous=update,
+                *parts,
+                *sizes,
+                output_size,
+                output_projection,
+                *feeding,
                 initial_state_attention=initial_state_attention,
             )
 

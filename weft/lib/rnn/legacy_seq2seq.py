@@ -64,13 +64,16 @@ def in_turn(
 
     From the second step on its variables are used again.
     """
-    for i, now in enumerate(inputs):
-        if i > 0:
-            vs.get_variable_scope().reuse_variables()
-        if i > 0 and loop_function is not None:
-            with vs.variable_scope("loop_function", reuse=True):
-                now = loop_function(outputs[-1], i)
-        yield now
+    given = list(inputs)
+    yield from given[:1]
+    for step, now in enumerate(given[1:], 1):
+        vs.get_variable_scope().reuse_variables()
+        yield now if loop_function is None else _fed_back(loop_function, outputs[-1], step)
+
+
+def _fed_back(loop_function: Callable[..., Any], output: Any, step: int) -> Any:
+    with vs.variable_scope("loop_function", reuse=True):
+        return loop_function(output, step)
 
 
 def encode(

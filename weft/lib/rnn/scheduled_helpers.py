@@ -78,8 +78,9 @@ class ScheduledEmbeddingTrainingHelper(_Scheduled):
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
             chosen = self._toss(dtypes.bool, self._scheduling_seed)
-            drawn = categorical_sample(logits=outputs, seed=self._seed)
-            return select.where(chosen, drawn, array_fill.fill([self.batch_size], -1))
+            drawn = categorical_sample(outputs, seed=self._seed)
+            keep_given = array_fill.fill([self.batch_size], -1)
+            return select.where(chosen, drawn, keep_given)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None

@@ -36,17 +36,13 @@ def save_assets(assets: Iterable[Any] | None, export_dir: Any) -> None:
 def _noted(assets: Iterable[Any] | None) -> dict[str, str]:
     """Name in the SavedModel -> the file it is copied from."""
     sources: dict[str, str] = {}
-    if assets is None:
-        logging.info("No assets to save.")
-        return sources
-    for tensor in assets:
-        source = _path_of(tensor)
-        if not source:
+    for tensor in () if assets is None else assets:
+        if not (source := _path_of(tensor)):
             raise ValueError(f"Invalid asset filepath tensor {tensor}")
         name = _new_name(source, sources)
         _note(name, tensor)
         sources[name] = source
-    logging.info("Assets added to graph.")
+    logging.info("No assets to save." if assets is None else "Assets added to graph.")
     return sources
 
 

@@ -139,19 +139,21 @@ def check_signatures(signatures: Mapping[str, Any]) -> None:
 
 
 def _check_info(info: Any) -> None:
-    start = "All TensorInfo protos used in the SignatureDefs must have"
+    if missing := _missing_field(info):
+        start = "All TensorInfo protos used in the SignatureDefs must have"
+        raise AssertionError(f"{start} {missing}")
+
+
+def _missing_field(info: Any) -> str | None:
+    """What is not set though it has to be, in the words of the error."""
     if info is None:
-        raise AssertionError(f"{start} the name and dtype fields set.")
-    encoding = info.WhichOneof("encoding")
-    if encoding is None:
-        raise AssertionError(
-            f"{start} one of the 'encoding' fields (e.g., name or coo_sparse) set: {info}"
-        )
-    if encoding == "composite_tensor":
-        for component in info.composite_tensor.components:
-            _check_info(component)
-    elif info.dtype == types_pb2.DT_INVALID:
-        raise AssertionError(f"{start} the dtype field set: {info}")
+        return "the name and dtype fields set."
+    match info.WhichOneof("encoding"):
+        case None:
+            return f"one of the 'encoding' fields (e.g., name or coo_sparse) set: {info}"
+        case "composite_tensor":
+            return next(filter(None, map(_missing_field, info.composite_tensor.components)), None)
+    return f"the dtype field set: {info}" if info.dtype == types_pb2.DT_INVALID else None
 
 
 Builder = SavedModelBuilder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from weft.core import dtypes
@@ -161,19 +161,19 @@ class _SupervisedOutput(ExportOutput):
         return key if key.startswith(output_name) else output_name + self._SEPARATOR_CHAR + key
 
     def _wrap_and_check_metrics(self, metrics: Any) -> dict[str, Tensor]:
-        if not isinstance(metrics, dict):
-            metrics = {self.METRICS_NAME: metrics}
-        outputs = {}
-        for key, value in metrics.items():
-            result, update = _parts_of_metric(value)
-            checked = self._check_output_key(key, self.METRICS_NAME)
-            key = self._prefix_key(checked, self.METRICS_NAME)
-            _checked_value(result, key)
-            if not isinstance(update, (Tensor, Operation)):
-                raise ValueError(f"{key} update_op must be a Tensor or Operation; got {update}.")
-            outputs[f"{key}/{self.METRIC_VALUE_SUFFIX}"] = result
-            outputs[f"{key}/{self.METRIC_UPDATE_SUFFIX}"] = _as_tensor(update)
-        return outputs
+        named = metrics if isinstance(metrics, dict) else {self.METRICS_NAME: metrics}
+        parts = (part for item in named.items() for part in self._parts_by_name(*item))
+        return dict(parts)
+
+    def _parts_by_name(self, key: Any, metric: Any) -> Iterator[tuple[str, Tensor]]:
+        """The value of a metric and its update, each with the name it is exported by."""
+        value, update = _parts_of_metric(metric)
+        name = self._prefix_key(self._check_output_key(key, self.METRICS_NAME), self.METRICS_NAME)
+        _checked_value(value, name)
+        if not isinstance(update, (Tensor, Operation)):
+            raise ValueError(f"{name} update_op must be a Tensor or Operation; got {update}.")
+        yield f"{name}/{self.METRIC_VALUE_SUFFIX}", value
+        yield f"{name}/{self.METRIC_UPDATE_SUFFIX}", _as_tensor(update)
 
     @property
     def loss(self) -> Any:

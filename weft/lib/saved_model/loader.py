@@ -119,12 +119,12 @@ class SavedModelLoader:
         **saver_kwargs: Any,
     ) -> Any:
         """All of it; returns the MetaGraphDef."""
-        tags = list(tags)
-        meta_graph = self.get_meta_graph_def_from_tags(tags)
-        saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
-        self.restore_variables(sess, saver, import_scope)
-        self.run_init_ops(sess, tags, import_scope)
-        return meta_graph
+        wanted = list(tags)
+        found = self.get_meta_graph_def_from_tags(wanted)
+        saver, _ = self.load_graph(sess.graph, wanted, import_scope, **saver_kwargs)
+        for fill, source in ((self.restore_variables, saver), (self.run_init_ops, wanted)):
+            fill(sess, source, import_scope)
+        return found
 
 
 # ---- operations that a MetaGraph names ----------------------------------------------------------

@@ -114,13 +114,18 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         step = scalar(frame_step, "frame_step")
         if not step.dtype.is_integer:
             raise ValueError(f"frame_step must be an integer. Got {step.dtype}")
-        shape = array.shape(signal)
-        batch, frames, length = shape[:-2], shape[-2], shape[-1]
+        sizes = array.shape(signal)
+        batch, (frames, length) = sizes[:-2], (sizes[-2], sizes[-1])
         total = length + step * (frames - 1)
-        known = constant_value(step)
-        if known is not None and signal.dims is not None and known == signal.dims[-1]:
+        if _touch(signal, step):
             return array.reshape(signal, array.concat([batch, [total]], 0), name="fast_path")
         return _added(signal, batch, frames, length, step)[..., :total]
+
+
+def _touch(signal: Tensor, step: Tensor) -> bool:
+    """Whether each frame is known to begin where the one before it ends."""
+    length = signal.dims[-1] if signal.dims else None
+    return length is not None and bool(constant_value(step) == length)
 
 
 def _added(signal: Tensor, batch: Any, frames: Any, length: Any, step: Any) -> Tensor:

@@ -48,9 +48,11 @@ def stft(
         length, step = scalar(frame_length, "frame_length"), scalar(frame_step, "frame_step")
         size = _transform_length(fft_length, length)
         frames = frame(signals, length, step, pad_end=pad_end)
-        if window_fn is not None:
-            frames *= window_fn(length, dtype=frames.dtype)
-        return rfft(frames, [size])
+        return rfft(_windowed(frames, window_fn, length, frames.dtype), [size])
+
+
+def _windowed(frames: Tensor, window_fn: Window | None, length: Tensor, dtype: DType) -> Tensor:
+    return frames if window_fn is None else frames * window_fn(length, dtype=dtype)
 
 
 def inverse_stft_window_fn(
@@ -65,11 +67,11 @@ def inverse_stft_window_fn(
         with name_scope(name, "inverse_stft_window_fn", [forward_window_fn]):
             length = scalar(frame_length, "frame_length")
             window = forward_window_fn(length, dtype=dtype)
-            overlaps = -(-length // step)
-            squares = array.pad(math.square(window), [(0, overlaps * step - length)])
-            rows = array.reshape(squares, [overlaps, step])
-            sums = array.tile(math.reduce_sum(rows, 0, keepdims=True), [overlaps, 1])
-            return window / array.reshape(sums, [overlaps * step])[:length]
+            times = -(-length // step)
+            padded = array.pad(math.square(window), [(0, times * step - length)])
+            energy = math.reduce_sum(array.reshape(padded, [times, step]), 0, True)
+            repeated = array.tile(energy, [times, 1])
+            return window / array.reshape(repeated, [times * step])[:length]
 
     return inverse
 
@@ -99,10 +101,9 @@ def inverse_stft(
 ) -> Tensor:  # fmt: skip
     """[..., frames, bins] -> [..., samples]: frames from their spectra, windowed, and added."""
     with name_scope(name, "inverse_stft", [stfts]):
-        stfts = convert_to_tensor(stfts, name="stfts")
-        stfts.shape.with_rank_at_least(2)
+        spectra = convert_to_tensor(stfts, name="stfts")
+        spectra.shape.with_rank_at_least(2)
         length, step = scalar(frame_length, "frame_length"), scalar(frame_step, "frame_step")
-        frames = _with_last(irfft(stfts, [_transform_length(fft_length, length)]), length)
-        if window_fn is not None:
-            frames *= window_fn(length, dtype=stfts.dtype.real_dtype)
-        return overlap_and_add(frames, step)
+        size = _transform_length(fft_length, length)
+        frames = _with_last(irfft(spectra, [size]), length)
+        return overlap_and_add(_windowed(frames, window_fn, length, spectra.dtype.real_dtype), step)

@@ -31,17 +31,23 @@ def _raised_cosine(
 
         if known == 1:
             return single()
-        longer = convert_to_tensor(periodic, dtypes.bool, name="periodic")
-        longer = math.cast(longer, dtypes.int32)
-        longer.shape.assert_has_rank(0)
-        even = 1 - math.mod(length, 2)  # odd windows have their peak in the middle either way
-        n = math.cast(length + longer * even - 1, dtype)
+        n = _period(length, periodic, dtype)
         angle = convert_to_tensor(2 * pi, dtype) * math.cast(math.range(length), dtype) / n
 
         def curve() -> Tensor:
             return math.cast(a - b * math.cos(angle), dtype)
 
         return cond(math.equal(length, 1), single, curve) if known is None else curve()
+
+
+def _period(length: Tensor, periodic: Any, dtype: DType) -> Tensor:
+    """How many samples a whole turn has."""
+    flag = convert_to_tensor(periodic, dtypes.bool, name="periodic")
+    flag.shape.assert_has_rank(0)
+    # Odd windows have their peak in the middle either way.
+    longer, even = math.cast(flag, dtypes.int32), 1 - math.mod(length, 2)
+    turn = length + longer * even - 1
+    return math.cast(turn, dtype)
 
 
 def hann_window(

@@ -171,13 +171,14 @@ def initialize(graph: Any = None, session: Any = None) -> None:
     """Begins the files of all writers, and writes `graph` if one is given."""
     if _state.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
-    session = session or get_default_session()
-    if session is None:
+    run = getattr(session or get_default_session(), "run", None)
+    if run is None:
         raise ValueError("session must be passed if no default session exists")
-    session.run(summary_writer_initializer_op())
-    if graph is not None:
-        source = placeholder(dtypes.string)
-        session.run(write_graph(source, 0), feed_dict={source: _serialized(graph)})
+    run(summary_writer_initializer_op())
+    if graph is None:
+        return
+    source = placeholder(dtypes.string)
+    run(write_graph(source, 0), {source: _serialized(graph)})
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:

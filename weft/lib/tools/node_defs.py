@@ -25,9 +25,8 @@ def nodes_by_name(graph_def: Any) -> dict[str, Any]:
     """The nodes of a GraphDef by name, which must be different ones."""
     found: dict[str, Any] = {}
     for node in graph_def.node:
-        if node.name in found:
+        if found.setdefault(node.name, node) is not node:
             raise ValueError("Duplicate node names detected for ", node.name)
-        found[node.name] = node
     return found
 
 

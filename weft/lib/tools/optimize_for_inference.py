@@ -54,10 +54,10 @@ def _valid(graph_def: Any) -> Any:
 def ensure_graph_is_valid(graph_def: Any) -> None:
     """ValueError if a name is there twice, or an input is not there."""
     nodes = nodes_by_name(graph_def)
-    for node in graph_def.node:
-        for name in node.input:
-            if source(name) not in nodes:
-                raise ValueError("Input for ", node.name, " not found: ", name)
+    edges = ((node.name, name) for node in graph_def.node for name in node.input)
+    for user, name in edges:
+        if source(name) not in nodes:
+            raise ValueError("Input for ", user, " not found: ", name)
 
 
 def fuse_resize_and_conv(input_graph_def: Any, output_node_names: list[str]) -> Any:

@@ -229,11 +229,11 @@ def ones_like(
 ) -> Tensor:
     """Ones in the shape of `tensor`."""
     with name_scope(name, "ones_like", [tensor]) as name:
-        tensor = convert_to_tensor(tensor, name="tensor")
-        dims = shape_internal(tensor, optimize=optimize)
-        result = ones(dims, dtype=tensor.dtype if dtype is None else dtype, name=name)
-        result.set_shape(tensor.shape)
-        return result
+        like = convert_to_tensor(tensor, name="tensor")
+        kind = like.dtype if dtype is None else dtype
+        filled = ones(shape_internal(like, optimize=optimize), kind, name)
+        filled.set_shape(like.shape)
+        return filled
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:

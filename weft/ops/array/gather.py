@@ -204,12 +204,14 @@ def _axis_gradient(
     outer, inner = params_shape[:axis], params_shape[axis:][1:]
     # With batch dimensions, all but those of the indices are folded into one.
     values_shape = array.concat([outer, [-1], inner], 0)
-    count, outer_count = array.size(values_shape), array.size(outer)
-    batch_axes = raw.Range(0, batch, 1, name="range")
-    between = raw.Range(batch, outer_count, 1, name="range")
-    inner_axes = raw.Range(outer_count + 1, count, 1, name="range")
+    count, place = array.size(values_shape), array.size(outer)
+
+    def axes(first: Any, limit: Any) -> Tensor:
+        return raw.Range(first, limit, 1, name="range")
+
+    batch_axes, between, inner_axes = axes(0, batch), axes(batch, place), axes(place + 1, count)
     values = array.reshape(grad, values_shape)
-    forward = array.concat([batch_axes, [outer_count], between, inner_axes], 0)
+    forward = array.concat([batch_axes, [place], between, inner_axes], 0)
     values = array.transpose(values, forward)
     summed = _batch_gather_gradient(params_shape, values, indices, batch, params_shape[axis])
     back = array.concat([batch_axes, between + 1, [batch], inner_axes], 0)

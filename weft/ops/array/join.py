@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -165,14 +166,15 @@ def _split_slices_like(
 
 def _split_columns(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[IndexedSlices]:
     """Every value has the same rows as `grad`, and some of its columns."""
-    count = shape(sizes[0])
-    step = concat([fill([at], 0), [1], fill(count - at - 1, 0)], 0)
-    begin, pieces = fill(count, 0), []
-    for dims in sizes:
-        columns = raw.Slice(grad.values, begin, concat([[-1], raw.Slice(dims, [1], [-1])], 0))
-        pieces.append(IndexedSlices(columns, grad.indices, dims))
-        begin = begin + dims * step
-    return pieces
+    rank = shape(sizes[0])
+    along = concat([fill([at], 0), [1], fill(rank - at - 1, 0)], 0)
+
+    def columns(begin: Tensor, dims: Tensor) -> IndexedSlices:
+        extent = concat([[-1], raw.Slice(dims, [1], [-1])], 0)
+        return IndexedSlices(raw.Slice(grad.values, begin, extent), grad.indices, dims)
+
+    begins = accumulate((dims * along for dims in sizes), initial=fill(rank, 0))
+    return [columns(begin, dims) for begin, dims in zip(begins, sizes, strict=False)]
 
 
 def _split_rows(grad: IndexedSlices, sizes: list[Tensor], at: int) -> list[IndexedSlices]:

@@ -223,14 +223,15 @@ def sequence_mask(
 ) -> Tensor:
     """True in the first `lengths[i]` of `maxlen` (by default the longest) places of row i."""
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
-        lengths = convert_to_tensor(lengths)
-        width = _longest(lengths) if maxlen is None else convert_to_tensor(maxlen)
+        ends = convert_to_tensor(lengths)
+        width = _longest(ends) if maxlen is None else convert_to_tensor(maxlen)
         if width.dims:
             raise ValueError("maxlen must be scalar for sequence_mask")
-        places = raw.Range(constant(0, width.dtype), width, constant(1, width.dtype))
-        mask = places < raw.Cast(array.expand_dims(lengths, -1), width.dtype)
-        wanted = dtypes.bool if dtype is None else dtypes.as_dtype(dtype)
-        return mask if wanted.base_dtype == dtypes.bool else raw.Cast(mask, dtype)
+        kind = width.dtype
+        places = raw.Range(constant(0, kind), width, constant(1, kind))
+        mask = places < raw.Cast(array.expand_dims(ends, -1), kind)
+        as_bools = dtype is None or dtypes.as_dtype(dtype).base_dtype == dtypes.bool
+        return mask if as_bools else raw.Cast(mask, dtype)
 
 
 def _longest(lengths: Tensor) -> Tensor:

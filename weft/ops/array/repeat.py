@@ -89,18 +89,23 @@ def _(xp: Any, x: Any, counts: Sequence[int], tiled: tuple[int, ...]) -> Any:
 
 @tile_.gradient
 def _(op: Operation, grad: Any) -> Any:
-    input, multiples = op.inputs
-    dims = shape(input, out_type=multiples.dtype)
+    x, times = op.inputs
+    dims = shape(x, out_type=times.dtype)
     # Fold every tiled dimension into (multiple, size) and sum over the multiples.
-    folded = reshape(transpose(stack([multiples, dims])), [-1])
+    folded = reshape(transpose(stack([times, dims])), [-1])
     axes = raw.Range(0, size(folded), 2, name="range")
     if isinstance(grad, IndexedSlices):
-        rows = raw.Cast(dims[0], grad.indices.dtype)
-        grad = raw.UnsortedSegmentSum(grad.values, raw.FloorMod(grad.indices, rows), rows)
+        grad = _sum_of_copies(grad, dims)
         folded = concat([[1], folded[1:]], axis=0)
-    result = raw.Sum(reshape(grad, folded), axes)
-    result.set_shape(input.shape)
-    return result, None
+    dx = raw.Sum(reshape(grad, folded), axes)
+    dx.set_shape(x.shape)
+    return dx, None
+
+
+def _sum_of_copies(grad: IndexedSlices, dims: Tensor) -> Tensor:
+    """The rows of all copies of each row added up."""
+    rows = raw.Cast(dims[0], grad.indices.dtype)
+    return raw.UnsortedSegmentSum(grad.values, raw.FloorMod(grad.indices, rows), rows)
 
 
 @op(

@@ -100,12 +100,12 @@ class CondContext(ControlFlowContext):
 
     def _outside(self, val: Tensor) -> Tensor:
         """What stands for `val` just outside this branch; from now on it has been seen."""
-        self._values.add(val.name)
-        if (outer := self._outer_context) is not None:
-            val = outer.AddValue(val)
-            self._values.add(val.name)
-            self._external_values[val.name] = val
-        return val
+        outer, seen = self._outer_context, val
+        if outer is not None:
+            seen = outer.AddValue(val)
+            self._external_values[seen.name] = seen
+        self._values |= {val.name, seen.name}
+        return seen
 
     def _switched(self, outside: Tensor) -> Tensor:
         inside: Tensor = switch_beside(outside, self._pred)[self._branch]

@@ -71,11 +71,11 @@ def set_invariants(
     outside: Sequence[Tensor], enters: Sequence[Tensor], shapes: Sequence[Any]
 ) -> None:
     """Gives the Enters the promised shapes, which the values that enter must have."""
-    if not all(isinstance(shape, TensorShape) for shape in shapes):
+    if any(not isinstance(promised, TensorShape) for promised in shapes):
         raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
-    for value, entered, shape in zip(outside, enters, shapes, strict=True):
-        _check_initial(value, shape)
-        entered.set_shape(shape)
+    for i, promised in enumerate(shapes):
+        _check_initial(outside[i], promised)
+        enters[i].set_shape(promised)
 
 
 def _check_initial(value: Tensor, invariant: TensorShape) -> None:

@@ -222,13 +222,12 @@ class DefinedFunction:
 
     @staticmethod
     def _set_shapes(op: Operation, shape_func: Callable[[Operation], Any]) -> None:
-        shapes = shape_func(op)
-        if len(shapes) != len(op.outputs):
-            raise ValueError(
-                f"shape_func produced {len(shapes)} shapes for {len(op.outputs)} outputs"
-            )
-        for tensor, shape in zip(op.outputs, shapes, strict=True):
-            tensor.set_shape(shape)
+        outputs, shapes = op.outputs, shape_func(op)
+        made, wanted = len(shapes), len(outputs)
+        if made != wanted:
+            raise ValueError(f"shape_func produced {made} shapes for {wanted} outputs")
+        for i, shape in enumerate(shapes):
+            outputs[i].set_shape(shape)
 
 
 class OverloadedFunction:

@@ -75,10 +75,11 @@ def _random_flip(image: Any, axis: int, seed: Any, scope_name: str) -> Tensor:
 
 def _flip_some(images: Tensor, axis: int, seed: Any) -> Tensor:
     """A batch in which each image is mirrored or is not."""
-    count = array.shape(images)[0]
+    count, kind = array.shape(images)[0], images.dtype
     drawn = array.reshape(random_uniform([count], 0, 1.0, seed=seed), [count, 1, 1, 1])
-    mirrored = math.cast(math.round(drawn), images.dtype)
-    return mirrored * array.reverse(images, [axis]) + (1 - mirrored) * images
+    mirrored = math.cast(math.round(drawn), kind)
+    flipped = mirrored * array.reverse(images, [axis])
+    return flipped + (1 - mirrored) * images
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:

@@ -69,11 +69,10 @@ def _once_compatible(img1: Tensor, img2: Tensor, result: Tensor) -> tuple[Tensor
 
 def _gaussian(size: Tensor, sigma: Tensor) -> Tensor:
     """A blur [size, size, 1, 1] whose weights add up to 1."""
-    from_centre = math.cast(math.range(size), sigma.dtype) - (
-        math.cast(size - 1, sigma.dtype) / 2.0
-    )
-    line = math.square(from_centre) * (-0.5 / math.square(sigma))
-    row, column = (array.reshape(line, dims) for dims in ([1, -1], [-1, 1]))
+    places = math.cast(math.range(size), sigma.dtype)
+    middle = math.cast(size - 1, sigma.dtype) / 2.0
+    exponents = math.square(places - middle) * (-0.5 / math.square(sigma))
+    row, column = (array.reshape(exponents, dims) for dims in ([1, -1], [-1, 1]))
     weights = softmax(array.reshape(row + column, [1, -1]))
     return array.reshape(weights, [size, size, 1, 1])
 
@@ -96,10 +95,11 @@ def _per_channel(
     """(similarity, what of it is contrast and structure), of each channel"""
     size, sigma = constant(filter_size, dtypes.int32), constant(filter_sigma, img1.dtype)
     shapes = array.shape_n([img1, img2])
-    with control_dependencies([_at_least(size, shape) for shape in shapes]):
-        img1 = array.identity(img1)
+    large_enough = [_at_least(size, shape) for shape in shapes]
+    with control_dependencies(large_enough):
+        checked = array.identity(img1)
     kernel = array.tile(_gaussian(size, sigma), [1, 1, shapes[0][-1], 1])
-    luminance, structure = _parts(img1, img2, kernel, max_val, k1, k2)
+    luminance, structure = _parts(checked, img2, kernel, max_val, k1, k2)
     axes = constant([-3, -2], dtypes.int32)
     return math.reduce_mean(luminance * structure, axes), math.reduce_mean(structure, axes)
 

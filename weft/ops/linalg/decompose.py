@@ -19,7 +19,7 @@ from weft.graph.op_def import raw
 from weft.graph.traits import DEPRECATED, HOST
 from weft.ops.array import array
 from weft.ops.array.array import invalid
-from weft.ops.array.diag import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
+from weft.ops.array.diag import matrix_band_part, matrix_diag, matrix_set_diag
 from weft.ops.kit.value_checks import require
 from weft.ops.linalg.matrices import (
     MATRICES,
@@ -31,9 +31,11 @@ from weft.ops.linalg.matrices import (
     check_square,
     each_matrix,
     eye,
+    halve_diagonal,
     matrix_op,
     must_be_finite,
     or_fail,
+    plus_adjoint,
     sides_of,
     square,
     square_shape,
@@ -67,24 +69,32 @@ def qr_(xp: Any, input: Array, *, full_matrices: bool) -> list[Array]:
 @qr_.gradient
 def _(op: Operation, dq: Any, dr: Any) -> Any:
     q, r = op.outputs
-    if q.dtype.is_complex:
-        raise NotImplementedError(f"QrGrad not implemented for dtype: {q.dtype}")
-    if r.dims is None or None in r.dims[-2:]:
-        raise NotImplementedError("QrGrad not implemented with dynamic shapes.")
-    if r.dims[-2] != r.dims[-1]:
-        raise NotImplementedError(
-            "QrGrad not implemented when ncols > nrows or full_matrices is true and ncols != nrows."
-        )
-    qdq = matmul(q, dq, adjoint_a=True)
-    rdr = matmul(r, dr, adjoint_b=True)
-    skew = (qdq - adjoint(qdq)) + (rdr - adjoint(rdr))
-    lower = matrix_band_part(skew, -1, 0)
+    if reason := _no_qr_gradient(q, r):
+        raise NotImplementedError(f"QrGrad not implemented {reason}")
+    qdq, rdr = matmul(q, dq, adjoint_a=True), matmul(r, dr, adjoint_b=True)
+    lower = matrix_band_part(_minus_adjoint(qdq) + _minus_adjoint(rdr), -1, 0)
 
     def times_inverse(x: Any) -> Tensor:
         """x R^-H"""
         return adjoint(raw.MatrixTriangularSolve(r, adjoint(x), lower=False, adjoint=False))
 
     return matmul(q, dr + times_inverse(lower)) + times_inverse(dq - matmul(q, qdq))
+
+
+def _minus_adjoint(x: Tensor) -> Tensor:
+    return x - adjoint(x)
+
+
+def _no_qr_gradient(q: Tensor, r: Tensor) -> str | None:
+    """Why there is no gradient, or None."""
+    if q.dtype.is_complex:
+        return f"for dtype: {q.dtype}"
+    sides = {None} if r.dims is None else set(r.dims[-2:])
+    if None in sides:
+        return "with dynamic shapes."
+    is_square = len(sides) == 1
+    not_square = "when ncols > nrows or full_matrices is true and ncols != nrows."
+    return None if is_square else not_square
 
 
 def _lu_shape(c: s.ShapeContext) -> list[s.Dims]:
@@ -187,16 +197,15 @@ def self_adjoint_eig_v2_(xp: Any, input: Array, *, compute_v: bool) -> list[Arra
 def _(op: Operation, grad_e: Any, grad_v: Any) -> Any:
     values, vectors = op.outputs
     with control_dependencies([grad_e, grad_v]):
-        if op.get_attr("compute_v"):
-            turned = _gap_inverses(values)
-            inner = matrix_diag(grad_e) + turned * matmul(vectors, grad_v, adjoint_a=True)
-        else:
-            _, vectors = raw.SelfAdjointEigV2(op.inputs[0])
-            inner = matrix_diag(grad_e)
+        turned = _gap_inverses(values) if op.get_attr("compute_v") else None
+        if turned is None:
+            vectors = raw.SelfAdjointEigV2(op.inputs[0])[1]
+        inner = matrix_diag(grad_e)
+        if turned is not None:
+            inner = inner + turned * matmul(vectors, grad_v, adjoint_a=True)
         whole = matmul(vectors, matmul(inner, vectors, adjoint_b=True))
         # Only the lower triangle is read.
-        lower = matrix_band_part(whole + adjoint(whole), -1, 0)
-        return matrix_set_diag(lower, 0.5 * matrix_diag_part(lower))
+        return halve_diagonal(matrix_band_part(plus_adjoint(whole), -1, 0))
 
 
 def _gap_inverses(values: Tensor) -> Tensor:
@@ -333,8 +342,8 @@ def _svd_gradient(op: Operation, u: Tensor, v: Tensor, grads: tuple[Any, Any, An
         f_v = f * matmul(v1, grad_v1, adjoint_a=True)
         core = (
             matrix_diag(grad_s)
-            + matmul(f_u + adjoint(f_u), diagonal)
-            + matmul(diagonal, f_v + adjoint(f_v))
+            + matmul(plus_adjoint(f_u), diagonal)
+            + matmul(diagonal, plus_adjoint(f_v))
         )
         found = matmul(u, matmul(core, v1, adjoint_b=True))
         if m == n:

@@ -344,14 +344,12 @@ def _squared(result: Tensor, times: Tensor) -> Tensor:
 
     most = math.reduce_max(times)
 
-    def more(i: Tensor, _: Tensor) -> Tensor:
-        return math.less(i, most)
+    def step(done: Tensor, power: Tensor) -> tuple[Tensor, Tensor]:
+        return done + 1, where(math.less(done, times), matmul(power, power), power)
 
-    def square(i: Tensor, r: Tensor) -> tuple[Tensor, Tensor]:
-        return i + 1, where(math.less(i, times), matmul(r, r), r)
-
-    start = constant(0.0, times.dtype)
-    return control_flow.while_loop(more, square, [start, result])[1]
+    start = constant(0.0, times.dtype), result
+    _, power = control_flow.while_loop(lambda done, _: math.less(done, most), step, start)
+    return power
 
 
 # ---- rank and pseudo-inverse ------------------------------------------------------------------

@@ -17,7 +17,7 @@ from weft.graph.op_def import OpDef, op
 from weft.graph.traits import DEPRECATED, PLAIN, Traits, costs
 from weft.ops.array import array
 from weft.ops.array.array import invalid
-from weft.ops.array.diag import matrix_diag, matrix_set_diag
+from weft.ops.array.diag import matrix_diag, matrix_diag_part, matrix_set_diag
 from weft.ops.kit.value_checks import must_hold
 from weft.ops.math import math
 
@@ -181,3 +181,13 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "adjoint", [matrix]):
         matrix = convert_to_tensor(matrix, name="matrix")
         return array.matrix_transpose(matrix, conjugate=True)
+
+
+def plus_adjoint(matrix: Tensor) -> Tensor:
+    """A + A^H"""
+    return matrix + adjoint(matrix)
+
+
+def halve_diagonal(matrix: Tensor) -> Tensor:
+    """The same with half of what is on the diagonal."""
+    return matrix_set_diag(matrix, 0.5 * matrix_diag_part(matrix))

@@ -16,22 +16,23 @@ from weft.graph.graph import Operation, Tensor, name_scope
 from weft.graph.op_def import raw
 from weft.ops.array import array
 from weft.ops.array.array import invalid
-from weft.ops.array.diag import matrix_band_part, matrix_diag_part, matrix_set_diag
+from weft.ops.array.diag import matrix_band_part
 from weft.ops.kit.value_checks import require
 from weft.ops.linalg.matrices import (
     MATRICES,
     NOT_INVERTIBLE,
     Array,
-    adjoint,
     adjointed,
     batch_shape,
     check_square,
     check_system,
     each_matrix,
     eye,
+    halve_diagonal,
     matrix_op,
     must_be_finite,
     or_fail,
+    plus_adjoint,
     square,
     square_shape,
 )
@@ -100,11 +101,9 @@ def _(op: Operation, grad: Any) -> Any:
     side, batch = array.shape(factor)[-1], array.shape(factor)[:-2]
     unit = eye(side, batch_shape=batch, dtype=factor.dtype)
     inverse = raw.MatrixTriangularSolve(factor, unit)
-    product = matmul(factor, grad, adjoint_a=True)
-    halved = matrix_set_diag(product, 0.5 * matrix_diag_part(product))
-    lower = matrix_band_part(halved, -1, 0)
-    one_side = matmul(matmul(inverse, lower, adjoint_a=True), inverse)
-    return (one_side + adjoint(one_side)) * 0.5
+    lower = matrix_band_part(halve_diagonal(matmul(factor, grad, adjoint_a=True)), -1, 0)
+    turned = matmul(matmul(inverse, lower, adjoint_a=True), inverse)
+    return plus_adjoint(turned) * 0.5
 
 
 @matrix_op(
@@ -239,10 +238,8 @@ def matrix_solve_(xp: Any, matrix: Array, rhs: Array, *, adjoint: bool) -> Array
 
 def _system_gradient(op: Operation, grad_b: Tensor) -> Tensor:
     """The gradient of the matrix from that of the right-hand side."""
-    x = op.outputs[0]
-    if op.get_attr("adjoint"):
-        return -matmul(x, grad_b, adjoint_b=True)
-    return -matmul(grad_b, x, adjoint_b=True)
+    factors = grad_b, op.outputs[0]
+    return -matmul(*(factors[::-1] if op.get_attr("adjoint") else factors), adjoint_b=True)
 
 
 @matrix_solve_.gradient
@@ -385,9 +382,13 @@ def _overdetermined(op: Operation, grad: Any) -> tuple[Tensor, Tensor]:
     a, b, l2 = op.inputs
     factor = regularized_gramian_cholesky(a, math.cast(l2, a.dtype.base_dtype), True)
     z = cholesky_solve(factor, grad)
-    xz = matmul(op.outputs[0], z, adjoint_b=True)
-    both = xz + array.matrix_transpose(xz)
-    return -matmul(a, both) + matmul(b, z, adjoint_b=True), matmul(a, z)
+
+    def times_z(x: Tensor) -> Tensor:
+        return matmul(x, z, adjoint_b=True)
+
+    xz = times_z(op.outputs[0])
+    grad_a = -matmul(a, xz + array.matrix_transpose(xz)) + times_z(b)
+    return grad_a, matmul(a, z)
 
 
 def _underdetermined(op: Operation, grad: Any) -> tuple[Tensor, Tensor]:

@@ -102,11 +102,11 @@ class ListTensorArray(TensorArray):
         from weft.ops.math import casts
 
         with name_scope(name, "TensorArraySplit", [self._flow, value, lengths]):
-            value = convert_to_tensor(value, dtype=self._dtype, name="value")
-            lengths = casts.cast(lengths, dtypes.int64)
-            self._learn_split(value, constant_value(lengths))
-            shape = _shape_vector(TensorShape([None]).concatenate(value.shape[1:]))
-            return self._after(raw.TensorListSplit(value, shape, lengths))
+            whole = convert_to_tensor(value, self._dtype, name="value")
+            sizes = casts.cast(lengths, dtypes.int64)
+            self._learn_split(whole, constant_value(sizes))
+            piece = TensorShape([None]).concatenate(whole.shape[1:])
+            return self._after(raw.TensorListSplit(whole, _shape_vector(piece), sizes))
 
     # ---- reading ----
 

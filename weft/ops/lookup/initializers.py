@@ -58,11 +58,12 @@ class KeyValueTensorInitializer(TableInitializerBase):
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
         name: str | None = None,
     ) -> None:  # fmt: skip
+        given = {"keys": (keys, key_dtype), "values": (values, value_dtype)}
         with init_scope():
-            self._keys = convert_to_tensor(keys, key_dtype, "keys")
-            self._values = convert_to_tensor(values, value_dtype, "values")
+            made = [convert_to_tensor(*each, part) for part, each in given.items()]
+        self._keys, self._values = made
         self._name = "key_value_init" if name is None else name
-        super().__init__(self._keys.dtype, self._values.dtype)
+        super().__init__(*(tensor.dtype for tensor in made))
 
     def initialize(self, table: Any) -> Any:
         self._check_types(table)

@@ -76,8 +76,9 @@ class InitializableLookupTableBase(LookupInterface):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._initializer = initializer
         with init_scope():
-            value = self._default_value = convert_to_tensor(default_value, self._value_dtype)
-            value.shape.merge_with([])
+            fallback = convert_to_tensor(default_value, self._value_dtype)
+            fallback.shape.merge_with([])
+            self._default_value = fallback
             self._resource_handle = self._create_resource()
             self._init_op = self._initialize()
 
@@ -273,12 +274,12 @@ class IdTableWithHashBuckets(LookupInterface):
     def _ids(self, values: Tensor) -> Tensor:
         texts = values if values.dtype.base_dtype == dtypes.string else as_string(values)
         hashed = _hash_function(self._hasher_spec)
-        buckets = hashed(texts, num_buckets=self._num_oov_buckets, name="hash_bucket")
-        if not self._table:
-            return buckets
-        own = self._table.lookup(values)
-        others = math.add(buckets, self._table.size())
-        return where_v2(math.not_equal(own, self._table.default_value), own, others)
+        bucket = hashed(texts, num_buckets=self._num_oov_buckets, name="hash_bucket")
+        if not (table := self._table):
+            return bucket
+        # The buckets come after the last id of the table.
+        known, bucket = table.lookup(values), math.add(bucket, table.size())
+        return where_v2(math.not_equal(known, table.default_value), known, bucket)
 
 
 class StaticVocabularyTable(IdTableWithHashBuckets):

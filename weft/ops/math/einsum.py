@@ -223,17 +223,16 @@ def _parse_equation(equation: str, tensors: Sequence[Tensor]) -> tuple[list[str]
 
 def _ellipsis_labels(part: str, tensor: Tensor, unused: str) -> str:
     """Labels for the dimensions that "..." stands for, aligned at the right."""
-    named = part.split("...")
-    if len(named) != 2:
+    if part.count("...") > 1:
         raise ValueError("Unable to resolve ellipsis. Excess number found.")
     if tensor.dims is None:
         raise ValueError("Unable to statically infer ellipsis axes.")
-    count = len(tensor.dims) - len("".join(named))
-    if count < 0:
-        raise ValueError("Ellipses lengths do not match.")
-    if len(unused) < count:
-        raise ValueError("Unable to resolve ellipsis, too many distinct labels.")
-    return unused[len(unused) - count :]
+    count = len(tensor.dims) + len("...") - len(part)
+    free = len(unused) - count
+    if count < 0 or free < 0:
+        too_many = "Unable to resolve ellipsis, too many distinct labels."
+        raise ValueError("Ellipses lengths do not match." if count < 0 else too_many)
+    return unused[free:]
 
 
 def _contract(a: Tensor, la: str, b: Tensor, lb: str, summed: set[str]) -> tuple[Tensor, str]:

@@ -55,10 +55,10 @@ def _finished(
 ) -> tuple[Tensor, Tensor]:
     """Both in the type of `x`, and without the axes unless they are kept."""
     if not keep:
-        mean, variance = squeeze(mean, axes), squeeze(variance, axes)
-    if mean.dtype == x.dtype.base_dtype:
-        return mean, variance
-    return cast(mean, dtypes.float16), cast(variance, dtypes.float16)
+        mean, variance = (squeeze(part, axes) for part in (mean, variance))
+    if mean.dtype != x.dtype.base_dtype:
+        mean, variance = (cast(part, dtypes.float16) for part in (mean, variance))
+    return mean, variance
 
 
 def weighted_moments(

@@ -246,9 +246,13 @@ def _(op: Any, grad: Any) -> Any:
         eps = float(ml_dtypes.finfo(x.dtype.as_numpy_dtype).eps)
         nothing = zeros_like(x)
         is_not_tiny = raw.Abs(x) > eps
-        safe_x = raw.Select(is_not_tiny, x, eps + nothing)
-        slope = raw.BesselI0e(safe_x) - y * (raw.Sign(safe_x) + raw.Reciprocal(safe_x))
-        return grad * raw.Select(is_not_tiny, slope, 0.5 + nothing)
+
+        def unless_tiny(value: Any, instead: float) -> Any:
+            return raw.Select(is_not_tiny, value, instead + nothing)
+
+        far = unless_tiny(x, eps)
+        slope = raw.BesselI0e(far) - y * (raw.Sign(far) + raw.Reciprocal(far))
+        return grad * unless_tiny(slope, 0.5)
 
 
 # ---- public functions -------------------------------------------------------------------------

@@ -273,9 +273,10 @@ def _again(definition: OpDef, partial: Callable[[Any, Any, Any], Any], of: str =
     own = getattr(raw, of or definition.name)
 
     def gradient(op: Any, grad: Any) -> Any:
+        a, b = op.inputs
         with control_dependencies([grad]):
-            a = conj(op.inputs[0])
-            return partial(a, op.inputs[1], grad), own(a, grad)
+            a = conj(a)
+            return partial(a, b, grad), own(a, grad)
 
     definition.gradient(gradient)
 

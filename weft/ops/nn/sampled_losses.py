@@ -132,9 +132,11 @@ def _row_products(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
 
 def _penalties(hits: Any, labels: Tensor, logits: Tensor, num_sampled: int) -> Tensor:
     """A hugely negative number wherever a sampled class is a true one, zeros elsewhere."""
-    indices, ids, weights = hits
-    places = [reshape(indices, [-1, 1]), reshape(cast(ids, dtypes.int32), [-1, 1])]
-    at = concat(places, 1, "sparse_indices")
+    rows, ids, weights = hits
+
+    def column(numbers: Tensor) -> Tensor:
+        return reshape(numbers, [-1, 1])
+
+    at = concat([column(rows), column(cast(ids, dtypes.int32))], 1, "sparse_indices")
     dims = concat([shape(labels)[:1], expand_dims(num_sampled, 0)], 0)
-    penalty = cast(weights, logits.dtype)
-    return raw.SparseToDense(at, dims, penalty, 0.0, validate_indices=False)
+    return raw.SparseToDense(at, dims, cast(weights, logits.dtype), 0.0, validate_indices=False)

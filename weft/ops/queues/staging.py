@@ -222,11 +222,11 @@ class BaseStagingArea:
         return [self._component(v, i) for v, i in zip(vals, indices, strict=True)], list(indices)
 
     def _component(self, value: Any, i: int) -> Tensor:
-        dtype, shape = self._dtypes[i], self._shapes[i]
-        if value.dtype != dtype:
-            raise ValueError(f"Datatypes do not match. '{value.dtype}' != '{dtype}'")
-        value.shape.assert_is_compatible_with(shape)
-        return convert_to_tensor(value, dtype, f"component_{i}")
+        wanted = self._dtypes[i]
+        if value.dtype != wanted:
+            raise ValueError(f"Datatypes do not match. '{value.dtype}' != '{wanted}'")
+        value.shape.assert_is_compatible_with(self._shapes[i])
+        return convert_to_tensor(value, wanted, f"component_{i}")
 
     def _here(self, tensors: Any) -> list[Tensor]:
         """Tensors of the area, brought to the device of the caller."""

@@ -142,12 +142,12 @@ def _num_elements(losses: Tensor) -> Tensor:
 def _num_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tensor:
     """How many losses have a weight that is not 0, in all or in each example."""
     with name_scope(None, "num_present", (losses, weights)) as scope:
-        weights = math_ops.cast(weights, dtypes.float32)
-        absent = math_ops.equal(weights, 0.0)
-        ones = where(absent, array.zeros_like(weights), array.ones_like(weights))
-        present = broadcast_weights(ones, losses)
-        within = math_ops.range(1, array.rank(present)) if per_batch else None
-        return math_ops.reduce_sum(present, within, keepdims=per_batch, name=scope)
+        floats = math_ops.cast(weights, dtypes.float32)
+        is_zero = math_ops.equal(floats, 0.0)
+        counted = where(is_zero, *(fill(floats) for fill in (array.zeros_like, array.ones_like)))
+        present = broadcast_weights(counted, losses)
+        axes = math_ops.range(1, array.rank(present)) if per_batch else None
+        return math_ops.reduce_sum(present, axes, per_batch, scope)
 
 
 # ---- losses --------------------------------------------------------------------------------------
@@ -234,25 +234,23 @@ def cosine_distance(
 @_loss("hinge_loss")
 def hinge_loss(labels: Any, logits: Any, weights: Any = 1.0) -> Tensor:
     """The hinge loss of labels that are 0 or 1."""
-    labels, logits = _as_floats(labels, logits)
-    ones = array.ones_like(labels)
-    signs = math_ops.subtract(2 * labels, ones)
-    return nn_impl.relu(math_ops.subtract(ones, math_ops.multiply(signs, logits)))
+    truth, scores = _as_floats(labels, logits)
+    margin = array.ones_like(truth)
+    agreement = math_ops.multiply(math_ops.subtract(2 * truth, margin), scores)
+    return nn_impl.relu(math_ops.subtract(margin, agreement))
 
 
 @_loss("huber_loss")
 def huber_loss(labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0) -> Tensor:
     """Half the square of errors up to `delta`, a straight line beyond."""
-    labels, predictions = _as_floats(labels, predictions)
-    size = math_ops.abs(math_ops.subtract(predictions, labels))
-    quadratic = math_ops.minimum(size, delta)
+    truth, guess = _as_floats(labels, predictions)
+    size = math_ops.abs(math_ops.subtract(guess, truth))
+    near = math_ops.minimum(size, delta)
     # Not maximum(size - delta, 0), whose gradient at delta would count twice.
-    linear = math_ops.subtract(size, quadratic)
-    half = convert_to_tensor(0.5, dtype=quadratic.dtype)
-    return math_ops.add(
-        math_ops.multiply(half, math_ops.multiply(quadratic, quadratic)),
-        math_ops.multiply(delta, linear),
-    )
+    far = math_ops.subtract(size, near)
+    half = convert_to_tensor(0.5, near.dtype)
+    bowl = math_ops.multiply(half, math_ops.multiply(near, near))
+    return math_ops.add(bowl, math_ops.multiply(delta, far))
 
 
 @_loss("log_loss")

@@ -107,8 +107,11 @@ def _streaming_count(what: str, per_row: Tensor) -> Metric:
 def _running_sum(what: str, per_row: Tensor, amount: Callable[[], Tensor]) -> Metric:
     """The sum of all amounts so far, in the scope `what`, and its update."""
     with name_scope(None, what, (per_row,)) as scope:
-        total = metric_variable([], dtypes.float64, name=scope)
-        return total, assign_add(total, amount(), name="update")
+        return _growing(metric_variable([], dtypes.float64, name=scope), amount)
+
+
+def _growing(total: Any, amount: Callable[[], Tensor]) -> Metric:
+    return total, assign_add(total, amount(), name="update")
 
 
 def _at_k_name(name: str, k: int | None, class_id: int | None = None) -> str:

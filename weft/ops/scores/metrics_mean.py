@@ -136,11 +136,11 @@ def mean_relative_error(
     labels: Any, predictions: Any, normalizer: Any, weights: Any = None, name: str | None = None
 ) -> Tensor:
     """The mean absolute difference over `normalizer`; where that is 0, no error."""
-    predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
-    predictions.shape.assert_is_compatible_with(normalizer.shape)
-    undefined, nothing = math_ops.equal(normalizer, 0.0), array.zeros_like(labels)
-    relative = math_ops.div(math_ops.abs(labels - predictions), normalizer)
-    return where(undefined, nothing, relative)
+    guess, unit = remove_squeezable_dimensions(predictions, normalizer)
+    guess.shape.assert_is_compatible_with(unit.shape)
+    no_unit, no_error = math_ops.equal(unit, 0.0), array.zeros_like(labels)
+    distance = math_ops.abs(labels - guess)
+    return where(no_unit, no_error, math_ops.div(distance, unit))
 
 
 @published

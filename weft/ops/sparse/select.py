@@ -49,13 +49,12 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """`sp_input` in another shape of as many elements; one size may be -1."""
-    sp_input = as_sparse(sp_input)
-    shape = casts.cast(shape, dtypes.int64)
-    with name_scope(name, "SparseReshape", [sp_input]) as scope:
-        indices, made = raw.SparseReshape(sp_input.indices, sp_input.dense_shape, shape, name=scope)
-        known = _known_target(sp_input, shape)
-        made = made if known is None else constant(known, dtypes.int64)
-        return SparseTensor(indices, array.identity(sp_input.values), made)
+    whole, target = as_sparse(sp_input), casts.cast(shape, dtypes.int64)
+    with name_scope(name, "SparseReshape", [whole]) as scope:
+        moved, dims = raw.SparseReshape(whole.indices, whole.dense_shape, target, name=scope)
+        if (known := _known_target(whole, target)) is not None:
+            dims = constant(known, dtypes.int64)
+        return SparseTensor(moved, array.identity(whole.values), dims)
 
 
 def _known_target(sp_input: SparseTensor, shape: Tensor) -> list[int] | None:

@@ -109,13 +109,12 @@ def _within(graph: Any, step: Any) -> Iterator[None]:
 
 
 def _increment_global_step(increment: Any, graph: Any = None) -> Any:
-    graph = graph or get_default_graph()
-    step = get_global_step(graph)
-    if step is None:
+    home = graph or get_default_graph()
+    if (step := get_global_step(home)) is None:
         raise ValueError(
             "Global step tensor should be created by tf.train.get_or_create_global_step before "
             "calling increment."
         )
-    read = _get_or_create_global_step_read(graph)
-    with _within(graph, step), control_dependencies([read]):
+    before = [_get_or_create_global_step_read(home)]
+    with _within(home, step), control_dependencies(before):
         return assign_add(step, increment)

@@ -146,9 +146,9 @@ def ada_max(
     epsilon: Array,
     grad: Array,
 ) -> State:
-    m = _averaged(m, grad, beta1)
-    v = xp.maximum(beta2 * v, xp.abs(grad))
-    return var - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
+    mean, largest = _averaged(m, grad, beta1), xp.maximum(beta2 * v, xp.abs(grad))
+    rate = lr / (1 - beta1_power)
+    return var - rate * (mean / (largest + epsilon)), mean, largest
 
 
 def rms_prop(

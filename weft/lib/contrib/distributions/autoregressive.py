@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -84,10 +85,11 @@ class Autoregressive(Distribution):
         """All draws have one seed; without one, Python's generator makes it up."""
         if seed is None:
             seed = new_seed(np.random.randint(2**32 - 1), "autoregressive")
-        drawn = self.distribution0.sample(n, seed)
-        for _ in range(self.num_steps):
-            drawn = self.distribution_fn(drawn).sample((), seed)
-        return drawn
+
+        def next_one(drawn: Tensor, _: int) -> Tensor:
+            return self.distribution_fn(drawn).sample((), seed)
+
+        return reduce(next_one, range(self.num_steps), self.distribution0.sample(n, seed))
 
     def _log_prob(self, value: Any) -> Tensor:
         return self.distribution_fn(value).log_prob(value)

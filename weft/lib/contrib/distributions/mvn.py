@@ -135,11 +135,12 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         if loc is None and scale_tril is None:
             raise ValueError("Must specify one or both of `loc`, `scale_tril`.")
         with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
-            loc = optional_tensor(loc, "loc")
-            if scale_tril is None:
-                scale = identity_scale(size_of(loc, -1), loc.dtype, validate_args)
-            else:
-                scale = lower_scale(convert_to_tensor(scale_tril, name="scale_tril"), False)
+            loc, given = optional_tensor(loc, "loc"), optional_tensor(scale_tril, "scale_tril")
+            scale = (
+                identity_scale(size_of(loc, -1), loc.dtype, validate_args)
+                if given is None
+                else lower_scale(given, False)
+            )
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
 

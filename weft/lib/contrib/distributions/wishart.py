@@ -144,16 +144,18 @@ class _Wishart(Distribution):
     def _log_prob(self, value: Any) -> Tensor:
         factor = value if self._factors else cholesky(value)
         whitened = self._columns(self._scale_operator.solve, factor)
-        trace = math.reduce_sum(math.square(whitened), axis=[-2, -1])
-        log_det = math.reduce_sum(math.log(matrix_diag_part(factor)), axis=[-1])
-        power = self.df - self.dimension - 1.0
-        return power * log_det - 0.5 * trace - self.log_normalization()
+        trace = math.reduce_sum(math.square(whitened), [-2, -1])
+        logarithms = math.log(matrix_diag_part(factor))
+        log_det = math.reduce_sum(logarithms, [-1])
+        shape = (self.df - self.dimension - 1.0) * log_det
+        return shape - 0.5 * trace - self.log_normalization()
 
     def _entropy(self) -> Tensor:
-        p, half_df = 0.5 * self.dimension + 0.5, 0.5 * self.df
-        volume = self.dimension * (half_df + p * log(2.0))
-        volume += 2 * p * self._scale_operator.log_abs_determinant()
-        return volume + self._multi_lgamma(half_df) + (p - half_df) * self._multi_digamma(half_df)
+        half_size, half_df = 0.5 * self.dimension + 0.5, 0.5 * self.df
+        terms = self.dimension * (half_df + half_size * log(2.0))
+        terms += 2 * half_size * self._scale_operator.log_abs_determinant()
+        terms += self._multi_lgamma(half_df)
+        return terms + (half_size - half_df) * self._multi_digamma(half_df)
 
     def _mean(self) -> Tensor:
         if self._factors:

@@ -71,9 +71,10 @@ def dense_to_sparse(
     """The entries other than `eos_token`."""
 
     def entries(dense: Tensor) -> SparseTensor:
-        there = select.where(math.not_equal(dense, constant(eos_token, dense.dtype)))
-        values = gather.gather_nd(dense, there)
-        return SparseTensor(there, values, array.shape(dense, out_type=dtypes.int64))
+        end = constant(eos_token, dense.dtype)
+        there = select.where(math.not_equal(dense, end))
+        parts = there, gather.gather_nd(dense, there)
+        return SparseTensor(*parts, array.shape(dense, out_type=dtypes.int64))
 
     where = scope, "dense_to_sparse", [tensor], outputs_collections
     return utils.collected(entries, *where, opening=vs.variable_scope)
@@ -190,10 +191,11 @@ def images_to_sequence(
     def columns(images: Tensor) -> Tensor:
         if data_format == "NCHW":
             images = array.transpose(images, [0, 2, 3, 1])
-        width, depth = images.shape.as_list()[2:]
+        *_, width, depth = images.shape.as_list()
         now = array.shape(images)
         turned = array.transpose(images, [2, 0, 1, 3])
-        return array.reshape(turned, [width, now[0] * now[1], depth])
+        rows = now[0] * now[1]
+        return array.reshape(turned, [width, rows, depth])
 
     return utils.collected(columns, scope, "ImagesToSequence", [inputs], outputs_collections)
 
@@ -210,9 +212,8 @@ def sequence_to_images(
 
     def images(columns: Tensor) -> Tensor:
         width, rows, depth = columns.shape.as_list()
-        count = -1 if rows is None else rows // height
-        apart = array.reshape(columns, [width, count, height, depth])
-        channels_first = output_data_format == "channels_first"
-        return array.transpose(apart, [1, 3, 2, 0] if channels_first else [1, 2, 0, 3])
+        sizes = width, -1 if rows is None else rows // height, height, depth
+        order = [1, 3, 2, 0] if output_data_format == "channels_first" else [1, 2, 0, 3]
+        return array.transpose(array.reshape(columns, sizes), order)
 
     return utils.collected(images, scope, "SequenceToImages", [inputs], outputs_collections)

@@ -265,11 +265,11 @@ def _usual_norm(
     """The largest norm to expect, and the mean of its logarithm."""
     with vs.variable_scope(name, "AdaptiveMaxNorm", [norm]):
         log_norm = math.log(norm + epsilon)
-        decay = decay if step is None else _at_first(decay, step)
-        mean = _moving("mean", log_norm, decay)
-        variance = _moving("sq_mean", math.square(log_norm), decay) - math.square(mean)
-        above = std_factor * math.sqrt(math.maximum(epsilon, variance))
-        return math.exp(mean + above), mean
+        weight = decay if step is None else _at_first(decay, step)
+        mean = _moving("mean", log_norm, weight)
+        square = _moving("sq_mean", math.square(log_norm), weight)
+        deviation = math.sqrt(math.maximum(epsilon, square - math.square(mean)))
+        return math.exp(mean + std_factor * deviation), mean
 
 
 def _at_first(decay: Any, step: Any) -> Tensor:

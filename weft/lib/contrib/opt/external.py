@@ -35,16 +35,18 @@ class ExternalOptimizerInterface:
         self._equalities, self._inequalities = equalities or [], inequalities or []
         self._vars = trainable_variables() if var_list is None else list(var_list)
         self._packed_bounds = self._pack_bounds(var_to_bounds)
-        self._update_placeholders = [array.placeholder(v.dtype.base_dtype) for v in self._vars]
+        fed = [array.placeholder(variable.dtype.base_dtype) for variable in self._vars]
+        self._update_placeholders = fed
         self._var_updates = [
-            var.assign(array.reshape(fed, _dims(var)))
-            for var, fed in zip(self._vars, self._update_placeholders, strict=True)
+            variable.assign(array.reshape(value, _dims(variable)))
+            for variable, value in zip(self._vars, fed, strict=True)
         ]
         self.optimizer_kwargs = optimizer_kwargs
         self._packed_var = self._pack(self._vars)
-        self._packed_loss_grad = self._packed_gradient(loss)
-        self._packed_equality_grads = [self._packed_gradient(e) for e in self._equalities]
-        self._packed_inequality_grads = [self._packed_gradient(i) for i in self._inequalities]
+        groups = [loss], self._equalities, self._inequalities
+        found = [[*map(self._packed_gradient, group)] for group in groups]
+        (self._packed_loss_grad,), *constraints = found
+        self._packed_equality_grads, self._packed_inequality_grads = constraints
         ends = accumulate((int(np.prod(_dims(v))) for v in self._vars), initial=0)
         self._packing_slices = [slice(start, end) for start, end in pairwise(ends)]
 

@@ -24,20 +24,14 @@ class DatasetDataProvider(DataProvider):
         seed: int | None = None,
         scope: str | None = None,
     ) -> None:
+        queue = {"capacity": common_queue_capacity, "min_after_dequeue": common_queue_min}
+        reading = num_epochs, num_readers, reader_kwargs, shuffle
         key, data = parallel_read(
-            dataset.data_sources,
-            reader_class=dataset.reader,
-            num_epochs=num_epochs,
-            num_readers=num_readers,
-            reader_kwargs=reader_kwargs,
-            shuffle=shuffle,
-            capacity=common_queue_capacity,
-            min_after_dequeue=common_queue_min,
-            seed=seed,
-            scope=scope,
+            dataset.data_sources, dataset.reader, *reading, **queue, seed=seed, scope=scope
         )
-        items = dataset.decoder.list_items()
-        tensors = dict(zip(items, dataset.decoder.decode(data, items), strict=True))
+        decoder = dataset.decoder
+        items = decoder.list_items()
+        tensors = dict(zip(items, decoder.decode(data, items), strict=True))
         if record_key in tensors:
             raise ValueError(
                 "The item name used for `record_key` cannot also be used for a dataset item: "

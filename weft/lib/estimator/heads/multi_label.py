@@ -103,10 +103,10 @@ class MultiLabelHead(StandardHead):
         return reduce_mean(loss, axis=-1, keepdims=True)
 
     def predictions(self, logits: Any, keys: Any = None) -> dict[Any, Tensor]:
-        logits = check_logits(logits, self.logits_dimension)
-        with name_scope(None, "predictions", (logits,)):
-            probabilities = sigmoid(logits, name=PredictionKeys.PROBABILITIES)
-        found = {PredictionKeys.LOGITS: logits, PredictionKeys.PROBABILITIES: probabilities}
+        checked, key = check_logits(logits, self.logits_dimension), PredictionKeys.PROBABILITIES
+        found = {PredictionKeys.LOGITS: checked}
+        with name_scope(None, "predictions", (checked,)):
+            found[key] = sigmoid(checked, name=key)
         return selected(found, keys)
 
     def _answers(self, predictions: dict[str, Tensor]) -> dict[str, ExportOutput]:

@@ -76,7 +76,7 @@ def reverse(x: Any, axes: Any) -> Tensor:
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") -> Tensor:
     """Numbers from `start` up to `stop`, as in NumPy."""
     first = 0 if stop is None and start < 0 else start
-    numbers = sequence.range(first, limit=stop, delta=step, name="arange")
+    numbers = sequence.range(first, stop, step, name="arange")
     return numbers if dtype == "int32" else cast(numbers, dtype)
 
 

@@ -29,11 +29,10 @@ class CSVLogger(Callback):
         self.csv_file: Any = None
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        mode = "a" if self.append else "w"
         if self.append and file_io.exists(self.filename):
             with open(self.filename) as before:
                 self.append_header = not before.readline()
-        self.csv_file = open(self.filename, mode, newline="\n")
+        self.csv_file = open(self.filename, "a" if self.append else "w", newline="\n")
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         logs = logs or {}

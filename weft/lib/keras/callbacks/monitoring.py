@@ -73,8 +73,7 @@ class EarlyStopping(Callback):
         self.best = worst if self.baseline is None else self.baseline
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        current = self.get_monitor_value(logs)
-        if current is None:
+        if (current := self.get_monitor_value(logs)) is None:
             return
         self.wait += 1
         if self.monitor_op(current - self.min_delta, self.best):
@@ -104,6 +103,11 @@ class EarlyStopping(Callback):
         return watched(logs, self.monitor, "Early stopping")
 
 
+def _demand(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
 class _RateCallback(Callback):
     """A callback that changes the learning rate."""
 
@@ -127,11 +131,10 @@ class LearningRateScheduler(_RateCallback):
         self.verbose = verbose
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        if not hasattr(self.model.optimizer, "lr"):
-            raise ValueError('Optimizer must have a "lr" attribute.')
+        _demand(hasattr(self.model.optimizer, "lr"), 'Optimizer must have a "lr" attribute.')
         rate = self._scheduled(epoch)
-        if not isinstance(rate, (float, np.float32, np.float64)):
-            raise ValueError('The output of the "schedule" function should be float.')
+        is_float = isinstance(rate, (float, np.float32, np.float64))
+        _demand(is_float, 'The output of the "schedule" function should be float.')
         self._set_rate(rate, epoch, "LearningRateScheduler")
 
     def _scheduled(self, epoch: int) -> Any:

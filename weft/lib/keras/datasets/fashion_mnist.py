@@ -21,6 +21,7 @@ def _part(which: str) -> Arrays:
 
 
 def _content(name: str, header: int) -> np.ndarray:
-    path = stored(name, name, cache_subdir=os.path.join("datasets", "fashion-mnist"))
-    with gzip.open(path, "rb") as file:
-        return np.frombuffer(file.read(), np.uint8, offset=header)
+    folder = os.path.join("datasets", "fashion-mnist")
+    with gzip.open(stored(name, name, cache_subdir=folder)) as file:
+        content = file.read()
+    return np.frombuffer(content, np.uint8, offset=header)

@@ -45,9 +45,8 @@ class Node:
             )
         self.outbound_layer, self.inbound_layers = outbound_layer, inbound_layers
         self.node_indices, self.tensor_indices = node_indices, tensor_indices
-        self.input_tensors, self.output_tensors = input_tensors, output_tensors
-        self.input_shapes = nest.map_structure(int_shape, input_tensors)
-        self.output_shapes = nest.map_structure(int_shape, output_tensors)
+        self.input_tensors, self.output_tensors = ends = input_tensors, output_tensors
+        self.input_shapes, self.output_shapes = (nest.map_structure(int_shape, t) for t in ends)
         self.arguments = arguments
         _give_history(nest.flatten(arguments))
         self._join()

@@ -108,13 +108,14 @@ class Sequential(Model):
 
     @default
     def build(self, input_shape: Any = None) -> None:
-        if self._is_graph_network:
-            self._remake_graph()
-        elif input_shape is None:
+        needs_shape = not self._is_graph_network
+        if needs_shape and input_shape is None:
             raise ValueError("You must provide an `input_shape` argument.")
+        if needs_shape:
+            self._build_input_shape = (*input_shape,)
+            super().build(self._build_input_shape)
         else:
-            self._build_input_shape = shape = tuple(input_shape)
-            super().build(shape)
+            self._remake_graph()
         self.built = True
 
     def _remake_graph(self) -> None:

@@ -67,10 +67,10 @@ class Endpoint:
 
     def _placeholder(self) -> Any:
         return placeholder(
+            name=f"{self.output_name}_target",
             ndim=len(self.shape),
-            name=self.output_name + "_target",
-            sparse=is_sparse(self.output),
             dtype=self.output.dtype.base_dtype.name,
+            sparse=is_sparse(self.output),
         )
 
     @property

@@ -43,10 +43,11 @@ class ConvRNN2D(RNN):
 
     @with_parameters_of(RNN.__init__, without=("time_major",))
     def __init__(self, **arguments: Any) -> None:
-        if arguments["unroll"]:
-            raise TypeError("Unrolling isn't possible with convolutional RNNs.")
-        if isinstance(arguments["cell"], (list, tuple)):
-            raise TypeError("It is not possible at the moment tostack convolutional cells.")
+        match arguments:
+            case {"unroll": unroll} if unroll:
+                raise TypeError("Unrolling isn't possible with convolutional RNNs.")
+            case {"cell": list() | tuple()}:
+                raise TypeError("It is not possible at the moment tostack convolutional cells.")
         super().__init__(**arguments)
         self.input_spec = [InputSpec(ndim=5)]
 
@@ -201,8 +202,9 @@ class ConvLSTM2DCell(DropoutRNNCellMixin, Layer):
 
     def input_conv(self, x: Any, w: Any, b: Any = None, padding: str = "valid") -> Any:
         """What the inputs contribute."""
-        made = K.conv2d(x, w, self.strides, padding, self.data_format, self.dilation_rate)
-        return made if b is None else K.bias_add(made, b, data_format=self.data_format)
+        order = self.data_format
+        made = K.conv2d(x, w, self.strides, padding, order, self.dilation_rate)
+        return made if b is None else K.bias_add(made, b, order)
 
     def recurrent_conv(self, x: Any, w: Any) -> Any:
         """What the last output contributes; it keeps its size."""

@@ -56,15 +56,15 @@ class Dense(Layer):
 
     def _known_depth(self, input_shape: Any) -> int:
         """The size of the last axis; checks that weights of this type can be made for it."""
-        dtype = dtypes.as_dtype(self.dtype or backend.floatx())
-        if not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
-        depth = TensorShape(input_shape).as_list()[-1]
-        if depth is None:
-            raise ValueError(
-                "The last dimension of the inputs to `Dense` should be defined. Found `None`."
-            )
-        return depth
+        kind = dtypes.as_dtype(self.dtype or backend.floatx())
+        if not (kind.is_floating or kind.is_complex):
+            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {kind}")
+        *_, depth = TensorShape(input_shape).as_list()
+        if depth is not None:
+            return depth
+        raise ValueError(
+            "The last dimension of the inputs to `Dense` should be defined. Found `None`."
+        )
 
     def call(self, inputs: Any) -> Any:
         outputs = self._product(inputs)

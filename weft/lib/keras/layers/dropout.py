@@ -35,13 +35,12 @@ class Dropout(Layer):
         )
 
     def call(self, inputs: Any, training: Any = None) -> Tensor:
-        return choose(
-            backend.learning_phase() if training is None else training,
-            lambda: nn_impl.dropout(
-                inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate
-            ),
-            lambda: array.identity(inputs),
-        )
+        def dropped() -> Tensor:
+            shape = self._get_noise_shape(inputs)
+            return nn_impl.dropout(inputs, None, shape, self.seed, rate=self.rate)
+
+        phase = backend.learning_phase() if training is None else training
+        return choose(phase, dropped, lambda: array.identity(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

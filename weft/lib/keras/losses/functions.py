@@ -83,10 +83,10 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Tensor:
 
 def categorical_hinge(y_true: Any, y_pred: Any) -> Tensor:
     """How far the right class is from being ahead of the others by 1."""
-    y_true, y_pred = _alike(y_true, y_pred)
-    right = reduce.reduce_sum(y_true * y_pred, axis=-1)
-    wrong = reduce.reduce_max((1.0 - y_true) * y_pred, axis=-1)
-    return math.maximum(wrong - right + 1.0, 0.0)
+    truth, guess = _alike(y_true, y_pred)
+    right = reduce.reduce_sum(truth * guess, -1)
+    lead = reduce.reduce_max((1.0 - truth) * guess, -1) - right
+    return math.maximum(lead + 1.0, 0.0)
 
 
 # ---- probabilities ----

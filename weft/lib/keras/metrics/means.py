@@ -204,14 +204,15 @@ class MeanTensor(Metric):
                 K.initialize_variables(K.get_session())
 
     def update_state(self, values: Any, sample_weight: Any = None) -> Any:
-        values = casts.cast(values, self._dtype)
-        self._take_shape(values.shape)
-        number = array.ones_like(values)
+        sums = casts.cast(values, self._dtype)
+        self._take_shape(sums.shape)
+        number = array.ones_like(sums)
         if sample_weight is not None:
             weights = casts.cast(sample_weight, self._dtype)
-            values, weights = fitting_weights(values, weights, reduce.reduce_mean)
-            number, values = number * weights, values * weights
-        with control_dependencies([self.total.assign_add(values)]):
+            sums, weights = fitting_weights(sums, weights, reduce.reduce_mean)
+            number, sums = (part * weights for part in (number, sums))
+        added = [self.total.assign_add(sums)]
+        with control_dependencies(added):
             return self.count.assign_add(number)
 
     def result(self) -> Tensor:

@@ -70,10 +70,10 @@ class Iterator(Sequence):
             if self.batch_index == 0:
                 self._set_index_array()
             start = self.batch_index * self.batch_size % self.n if self.n else 0
-            end = start + self.batch_size
-            self.batch_index = 0 if end >= self.n else self.batch_index + 1
+            chosen = slice(start, start + self.batch_size)
+            self.batch_index = self.batch_index + 1 if chosen.stop < self.n else 0
             self.total_batches_seen += 1
-            yield self.index_array[start:end]
+            yield self.index_array[chosen]
 
     def __iter__(self) -> Iterator:
         return self

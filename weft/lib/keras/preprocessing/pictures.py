@@ -62,12 +62,12 @@ def save_img(
 ) -> None:
     """Writes an array as an image file."""
     image = array_to_img(x, data_format=data_format, scale=scale)
-    if image.mode == "RGBA" and file_format in ("jpg", "jpeg"):
-        warnings.warn(
-            "The JPG format does not support RGBA images, converting to RGB.", stacklevel=2
-        )
+    is_opaque_format = file_format in ("jpg", "jpeg")
+    if is_opaque_format and image.mode == "RGBA":
+        told = "The JPG format does not support RGBA images, converting to RGB."
+        warnings.warn(told, stacklevel=2)
         image = image.convert("RGB")
-    image.save(path, format=file_format, **kwargs)
+    image.save(path, file_format, **kwargs)
 
 
 def array_to_img(

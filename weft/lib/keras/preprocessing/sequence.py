@@ -75,8 +75,8 @@ def make_sampling_table(size: int, sampling_factor: float = 1e-5) -> np.ndarray:
     rank = np.arange(size)
     rank[0] = 1
     # The harmonic series, approximated: what is left over is Euler's constant.
-    inverse = rank * (np.log(rank) + 0.577) + 0.5 - 1.0 / (12.0 * rank)
-    share = sampling_factor * inverse
+    harmonic, rest = np.log(rank) + 0.577, 1.0 / (12.0 * rank)
+    share = (rank * harmonic + 0.5 - rest) * sampling_factor
     return np.minimum(1.0, share / np.sqrt(share))
 
 
@@ -161,10 +161,11 @@ class TimeseriesGenerator(Sequence):
         return (self.end_index - self.start_index + steps) // steps
 
     def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._rows(index)
-        samples = np.array([self.data[r - self.length : r : self.sampling_rate] for r in rows])
-        targets = np.array([self.targets[row] for row in rows])
-        return (samples[:, ::-1, ...] if self.reverse else samples), targets
+        ends = self._rows(index)
+        windows = (slice(end - self.length, end, self.sampling_rate) for end in ends)
+        samples = np.array([self.data[window] for window in windows])
+        targets = np.array([self.targets[end] for end in ends])
+        return (np.flip(samples, 1) if self.reverse else samples), targets
 
     def _rows(self, index: int) -> np.ndarray:
         """Where the windows of a batch end; any places if they are shuffled."""

@@ -166,12 +166,11 @@ class SequenceEnqueuer:
 
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
         """Starts `workers` threads or processes."""
-        self.workers = workers
-        self.queue = queue.Queue(max_queue_size)
+        self.workers, self.queue = workers, queue.Queue(max_queue_size)
         self.stop_signal = threading.Event()
         _shared[self.uid] = self.sequence
-        self.run_thread = threading.Thread(target=self._run_to_the_end, daemon=True)
-        self.run_thread.start()
+        self.run_thread = thread = threading.Thread(target=self._run_to_the_end, daemon=True)
+        thread.start()
 
     def stop(self, timeout: float | None = None) -> None:
         """Ends the workers; what is in the queue is dropped."""
@@ -316,8 +315,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     def get(self) -> Iterator[Any]:
         try:
             while self.is_running():
-                inputs = self._take()
-                if inputs is not None:
+                if (inputs := self._take()) is not None:
                     yield inputs
         except StopIteration:
             yield from self._rest()
@@ -328,11 +326,13 @@ class GeneratorEnqueuer(SequenceEnqueuer):
 
     def _rest(self) -> Iterator[Any]:
         """What other workers had begun when one found the end."""
-        promises = []
-        while self.queue.qsize() > 0:
-            promises.append(self.queue.get())
-        come = (p.get() for p in promises if self._has_come(p) and p.successful())
-        yield from (inputs for inputs in come if inputs is not None)
+        begun = []
+        while not self.queue.empty():
+            begun.append(self.queue.get())
+        for promise in filter(self._has_come, begun):
+            inputs = promise.get() if promise.successful() else None
+            if inputs is not None:
+                yield inputs
         self.stop()
 
 

@@ -150,13 +150,14 @@ def _get_object_checkpoint_renames(path: str, variable_names: Any) -> dict[str, 
         keys = object_graph_key_mapping(_get_checkpoint_filename(path) or path)
     except errors.NotFoundError:
         return {}
-    if missing := set(variable_names) - set(keys):
+    renames = {name: keys[name] for name in variable_names if name in keys}
+    if missing := {*variable_names}.difference(renames):
         raise ValueError(
             "Attempting to warm-start from an object-based checkpoint, but found that the "
             "checkpoint did not contain values for all variables. The following variables were "
             f"missing: {missing}"
         )
-    return {name: keys[name] for name in variable_names}
+    return renames
 
 
 def warm_start(

@@ -28,8 +28,8 @@ class GradientDescentOptimizer(KernelOptimizer):
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         rate = math.cast(self._learning_rate_tensor, var.dtype.base_dtype)
-        step = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
-        return var.scatter_sub(step, use_locking=self._use_locking)
+        rows = grad.indices, grad.dense_shape
+        return var.scatter_sub(IndexedSlices(grad.values * rate, *rows), self._use_locking)
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Tensor, handle: Any, indices: Tensor

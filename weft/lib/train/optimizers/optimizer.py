@@ -378,8 +378,8 @@ class KernelOptimizer(Optimizer):
     def _constant_slot(self, var: Any, value: float, slot: str, name: str | None = None) -> None:
         """Makes a slot that begins with the same number everywhere."""
         with colocate_with(var.op):
-            initial = constant(value, dtype=var.dtype.base_dtype, shape=var.get_shape())
-        self._get_or_make_slot(var, initial, slot, name or self._name)
+            filled = constant(value, var.dtype.base_dtype, var.get_shape())
+        self._get_or_make_slot(var, filled, slot, name or self._name)
 
     def _inputs(self) -> dict[str, Any]:
         """The scalars of the training op by name."""

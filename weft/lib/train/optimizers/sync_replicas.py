@@ -150,11 +150,11 @@ class SyncReplicasOptimizer(Optimizer):
         # A runner wants a queue to close; nothing goes through this one.
         unused = _shared_queue("dummy_queue", 1, dtypes.int32)
         with control_dependencies([update]):
-            synced = self._put_tokens(self._tokens_per_step)
-        if self._variable_averages is not None:
-            with control_dependencies([synced]), name_scope(""):
-                synced = self._variable_averages.apply(self._variables_to_average)
-        self._chief_queue_runner = QueueRunner(unused, [synced])
+            last = self._put_tokens(self._tokens_per_step)
+        if (averages := self._variable_averages) is not None:
+            with control_dependencies([last]), name_scope(""):
+                last = averages.apply(self._variables_to_average)
+        self._chief_queue_runner = QueueRunner(unused, [last])
 
     def get_chief_queue_runner(self) -> QueueRunner | None:
         """The queue runner that the chief, and no other, must start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 import time
@@ -184,12 +185,16 @@ class LooperThread(threading.Thread):
     def run(self) -> None:
         with self._coord.stop_on_exception():
             self.start_loop()
-            # The next call is due by the clock, however long the last one took.
-            due = time.monotonic()
-            while not self._coord.wait_for_stop(max(0.0, due - time.monotonic())):
-                due += self._timer_interval_secs or 0.0
+            for seconds in self._waits():
+                if self._coord.wait_for_stop(seconds):
+                    break
                 self.run_loop()
             self.stop_loop()
+
+    def _waits(self) -> Iterator[float]:
+        """Until the next call, which is due by the clock, however long the last one took."""
+        for due in itertools.count(time.monotonic(), self._timer_interval_secs or 0.0):
+            yield max(0.0, due - time.monotonic())
 
     def start_loop(self) -> None:
         """Called when the thread starts."""

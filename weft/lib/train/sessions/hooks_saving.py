@@ -159,15 +159,14 @@ class _RequestingHook(GlobalStepHook):
         return more._replace(fetches={"global_step": self._global_step_tensor, **more.fetches})
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        stale = run_values.results["global_step"]
-        asked = self._request_summary
-        step = run_context.session.run(self._global_step_tensor) if asked else stale + 1
+        before, asked = run_values.results["global_step"], self._request_summary
+        now = run_context.session.run(self._global_step_tensor) if asked else before + 1
         if self._next_step is None:
-            self._start(stale, step)
+            self._start(before, now)
         if asked:
-            self._timer.update_last_triggered_step(step)
-            self._keep(step, run_values)
-        self._next_step = step + 1
+            self._timer.update_last_triggered_step(now)
+            self._keep(now, run_values)
+        self._next_step = now + 1
 
     def _request(self) -> SessionRunArgs:
         """What to run in addition."""

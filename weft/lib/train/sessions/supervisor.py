@@ -208,13 +208,15 @@ class Supervisor:
                 self.request_stop(error)
 
     def _write_graph(self) -> None:
-        writer, graph = self._summary_writer, self._graph
         if self._logdir:
-            write_graph(graph.as_graph_def(add_shapes=True), self._logdir, "graph.pbtxt")
-        if writer and not self._graph_added_to_summary:
-            writer.add_graph(graph)
-            writer.add_meta_graph(self._meta_graph_def)
-            self._graph_added_to_summary = True
+            whole = self._graph.as_graph_def(add_shapes=True)
+            write_graph(whole, self._logdir, "graph.pbtxt")
+        writer = self._summary_writer
+        if self._graph_added_to_summary or not writer:
+            return
+        writer.add_graph(self._graph)
+        writer.add_meta_graph(self._meta_graph_def)
+        self._graph_added_to_summary = True
 
     # ---- threads ----
 

@@ -76,17 +76,20 @@ def bottleneck(
         scope: Any = None,
     ) -> Any:
         """1x1, 3x3 and 1x1 convolutions, added to the inputs."""
-        conv2d, narrow = convolutions.conv2d, depth_bottleneck
+
+        def mix(net: Any, size: int, scope: str, stride: int = 1, **settings: Any) -> Any:
+            return convolutions.conv2d(net, size, [1, 1], stride=stride, scope=scope, **settings)
+
         with vs.variable_scope(scope, name, [inputs]) as opened:
             net = before(inputs)
             if depth == utils.last_dimension(inputs.shape, min_rank=4):
                 shortcut = subsample(inputs, stride, "shortcut")
             else:
-                shortcut = conv2d(net, depth, [1, 1], stride=stride, scope="shortcut", **last)
-            net = conv2d(net, narrow, [1, 1], stride=1, scope="conv1")
-            net = conv2d_same(net, narrow, 3, stride, rate, "conv2")
-            total = shortcut + conv2d(net, depth, [1, 1], stride=1, scope="conv3", **last)
-            return utils.collect_named_outputs(outputs_collections, opened.name, after(total))
+                shortcut = mix(net, depth, "shortcut", stride, **last)
+            net = mix(net, depth_bottleneck, "conv1")
+            net = conv2d_same(net, depth_bottleneck, 3, stride, rate, "conv2")
+            total = after(shortcut + mix(net, depth, "conv3", **last))
+            return utils.collect_named_outputs(outputs_collections, opened.name, total)
 
     return bottleneck
 
