@@ -48,7 +48,26 @@ def dropout(
     training: Any = False,
     name: str | None = None,
 ) -> Tensor:
-    """Dropout applied to `inputs` when `training`; otherwise they pass unchanged."""
+    """Dropout applied to `inputs` when `training`; otherwise they pass unchanged.
+
+    Args:
+        inputs: a tensor of floating-point numbers.
+        rate: the fraction that becomes 0; the rest is scaled up.
+        noise_shape: the shape in which it is decided what to drop.
+        seed: makes the choice repeatable.
+        training: a bool or a boolean scalar tensor.
+        name: of the layer.
+
+    Returns:
+        A tensor of the type and shape of `inputs`.
+
+    Raises:
+        ValueError: `rate` is not between 0 and 1.
+
+    Example:
+        >>> session.run(tf.layers.dropout([1.0, 2.0], rate=0.5, training=False))
+        array([1., 2.], dtype=float32)
+    """
     layer = Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)
     return layer.apply(inputs, training=training)
 
@@ -58,5 +77,21 @@ class Flatten(keras.Flatten, Layer):
 
 
 def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Tensor:
-    """`inputs` with all but the first axis made into one."""
+    """`inputs` with all but the first axis made into one.
+
+    Args:
+        inputs: a tensor [batch, ...].
+        name: of the layer.
+        data_format: "channels_first" moves the channels to the end before.
+
+    Returns:
+        A tensor [batch, features].
+
+    Raises:
+        ValueError: the inputs have no dimension.
+
+    Example:
+        >>> tf.layers.flatten(tf.zeros([2, 3, 4])).shape
+        TensorShape([Dimension(2), Dimension(12)])
+    """
     return Flatten(name=name, data_format=data_format).apply(inputs)

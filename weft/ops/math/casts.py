@@ -242,7 +242,23 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """`x` in another element type; a Tensor, SparseTensor or IndexedSlices."""
+    """`x` in another element type; a Tensor, SparseTensor or IndexedSlices.
+
+    Args:
+        x: a tensor of numbers or booleans, or one of the other kinds.
+        dtype: the type to convert to; fractions are cut off towards 0.
+        name: of the operation.
+
+    Returns:
+        The same kind of object; `x` itself if the type is its own.
+
+    Raises:
+        TypeError: `x` cannot be converted.
+
+    Example:
+        >>> session.run(tf.cast([1.8, -1.8], tf.int32))
+        array([ 1, -1], dtype=int32)
+    """
     base_type = dtypes.as_dtype(dtype).base_dtype
     if (isinstance(x, Tensor) or hasattr(x, "handle")) and x.dtype == base_type:
         return x

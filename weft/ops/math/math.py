@@ -167,7 +167,22 @@ from weft.ops.math.unary import (  # noqa: F401
 
 
 def abs(x: Any, name: str | None = None) -> Any:
-    """|x|; the modulus of complex numbers."""
+    """|x|; the modulus of complex numbers.
+
+    Args:
+        x: a tensor or SparseTensor of numbers.
+        name: of the operation.
+
+    Returns:
+        The same kind of object, of the real type that belongs to that of `x`.
+
+    Raises:
+        TypeError: `x` does not hold numbers.
+
+    Example:
+        >>> session.run(tf.abs([-2, 3]))
+        array([2, 3], dtype=int32)
+    """
     if isinstance(x, SparseTensor):
         return with_values(x, abs(x.values, name))
     with operands(name, "Abs", x=x) as (scope, x):
@@ -183,7 +198,22 @@ def round(x: Any, name: str | None = None) -> Tensor:
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x to the power of y."""
+    """`x` to the power of `y`, element by element.
+
+    Args:
+        x, y: tensors of one numeric type; their shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: integers have no negative powers.
+
+    Example:
+        >>> session.run(tf.pow([2, 3], [3, 2]))
+        array([8, 9], dtype=int32)
+    """
     with name_scope(name, "Pow", [x]) as name:
         return raw.Pow(x, y, name=name)
 
@@ -296,7 +326,22 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """1 / (1 + exp(-x))"""
+    """The logistic function 1 / (1 + exp(-x)): from all numbers to those between 0 and 1.
+
+    Args:
+        x: a tensor of floating-point or complex numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        TypeError: `x` holds integers.
+
+    Example:
+        >>> session.run(tf.sigmoid([-100.0, 0.0, 100.0]))
+        array([0. , 0.5, 1. ], dtype=float32)
+    """
     with operands(name, "Sigmoid", x=x) as (scope, x):
         return raw.Sigmoid(x, name=scope)
 
@@ -338,7 +383,22 @@ _ADD_N_INPUTS = (
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
-    """The sum of a list of tensors of one shape."""
+    """The sum of a list of tensors of one shape.
+
+    Args:
+        inputs: a list of tensors or IndexedSlices of one type.
+        name: of the operation.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the list is empty, or types or shapes differ.
+
+    Example:
+        >>> session.run(tf.add_n([[1, 2], [10, 20], [100, 200]]))
+        array([111, 222], dtype=int32)
+    """
     if not inputs or not isinstance(inputs, list | tuple):
         raise ValueError(_ADD_N_INPUTS)
     terms = [convert_to_tensor_or_indexed_slices(x) for x in inputs]

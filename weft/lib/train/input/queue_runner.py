@@ -232,7 +232,32 @@ def start_queue_runners(
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,
 ) -> list[threading.Thread]:
-    """Starts all the runners of the graph; returns their threads."""
+    """Starts all the runners of the graph; returns their threads.
+
+    Args:
+        sess: the session they run in; None: the default session.
+        coord: stops them together with other threads.
+        daemon: whether the program may end while they run.
+        start: False makes the threads without starting them.
+        collection: of the graph, where the runners are.
+
+    Returns:
+        A list of threads.
+
+    Raises:
+        ValueError: there is no default session.
+        TypeError: `sess` is no session.
+
+    Example:
+        >>> names = tf.train.string_input_producer(["a", "b"], shuffle=False)
+        >>> name = names.dequeue()
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> [session.run(name) for step in range(3)]
+        [b'a', b'b', b'a']
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
+    """
     if sess is None:
         sess = get_default_session()
         if not sess:
