@@ -17,6 +17,7 @@ from weft.graph.graph import Tensor, control_dependencies
 from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
 from weft.ops.kit.broadcast import check_broadcast
+from weft.ops.kit.describe import describe
 
 Array = Any
 
@@ -131,7 +132,8 @@ def public(
 ) -> Callable[..., Any]:
     """The op as a function with TensorFlow's parameters: its inputs, and attributes if listed.
 
-    With `sparse`, a SparseTensor argument has the function applied to its values.
+    With `sparse`, a SparseTensor argument has the function applied to its values. `doc` is the
+    first sentence of its docstring.
     """
     definition = getattr(raw, op_name)
     names = parameters.split(", ")
@@ -149,5 +151,5 @@ def public(
     function.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(1).f_globals["__name__"]
-    function.__doc__ = doc
+    function.__doc__ = describe(name, definition, doc, shown)
     return function

@@ -285,16 +285,16 @@ def _(op: Any, grad: Any) -> Any:
 
 # ---- public functions -------------------------------------------------------------------------
 
-negative = public("negative", "Neg", "-x", sparse=True)
+negative = public("negative", "Neg", "Minus `x`.", sparse=True)
 sign = public("sign", "Sign", "-1, 0 or 1; x / |x| for complex x.", sparse=True)
 exp = public("exp", "Exp", "e to the power of x.")
 expm1 = public("expm1", "Expm1", "exp(x) - 1, accurate near 0.")
 log = public("log", "Log", "The natural logarithm.")
 log1p = public("log1p", "Log1p", "log(1 + x), accurate near 0.")
 sqrt = public("sqrt", "Sqrt", "The square root.", sparse=True)
-rsqrt = public("rsqrt", "Rsqrt", "1 / sqrt(x)")
-square = public("square", "Square", "x * x", sparse=True)
-reciprocal = public("reciprocal", "Reciprocal", "1 / x")
+rsqrt = public("rsqrt", "Rsqrt", "One over the square root of `x`.")
+square = public("square", "Square", "`x` times itself, element by element.", sparse=True)
+reciprocal = public("reciprocal", "Reciprocal", "One over `x`.")
 sin = public("sin", "Sin", "The sine.")
 cos = public("cos", "Cos", "The cosine.")
 tan = public("tan", "Tan", "The tangent.")
@@ -313,6 +313,8 @@ rint = public("rint", "Rint", "The nearest integer, the even one of two.")
 is_nan = public("is_nan", "IsNan", "Whether x is not a number.")
 is_inf = public("is_inf", "IsInf", "Whether x is infinite.")
 is_finite = public("is_finite", "IsFinite", "Whether x is neither infinite nor NaN.")
-logical_not = public("logical_not", "LogicalNot", "not x")
-invert = public("invert", "Invert", "The bits not set.")
+logical_not = public(
+    "logical_not", "LogicalNot", "True where `x` is False, and the other way round."
+)
+invert = public("invert", "Invert", "All bits of integers turned over.")
 population_count = public("population_count", "PopulationCount", "How many bits are set.")

@@ -16,6 +16,7 @@ from weft.graph.op_def import raw
 from weft.graph.random_seed import seed_attrs
 from weft.ops.array import array
 from weft.ops.control import control
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import operands, tensors_of
 from weft.ops.math import math
 
@@ -86,6 +87,21 @@ def _around(
         return _scaled(draw(dims), spread, centre, scope)
 
 
+_NORMAL_ARGUMENTS = """\
+Args:
+    shape: of the result, as a list or tensor.
+    mean, stddev: scalars, or tensors that broadcast to `shape`.
+    dtype: a floating-point type.
+    seed: makes the draw repeatable.
+    name: of the operation.
+
+Returns:
+    A tensor of `shape`, other numbers in every step.
+
+Raises:
+    TypeError: `dtype` is no floating-point type."""
+
+
 def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tensor]:
     def drawn(
         shape: Any,
@@ -101,7 +117,7 @@ def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tenso
         return _around(function, draw, shape, seed, mean, stddev, dtype, name)
 
     drawn.__name__ = drawn.__qualname__ = function
-    drawn.__doc__ = doc
+    drawn.__doc__ = with_example(f"{doc}\n\n{_NORMAL_ARGUMENTS}", function)
     return drawn
 
 
