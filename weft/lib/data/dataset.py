@@ -147,8 +147,8 @@ class Dataset(OfElements):
             TypeError: `generator` cannot be called, or `args` do not convert to a tuple.
 
         Example:
-            >>> dataset = tf.data.Dataset.from_generator(lambda: (n * n for n in range(3)), tf.int32)
-            >>> square = dataset.make_one_shot_iterator().get_next()
+            >>> squares = tf.data.Dataset.from_generator(lambda: [0, 1, 4], tf.int32)
+            >>> square = squares.make_one_shot_iterator().get_next()
             >>> [int(session.run(square)) for step in range(3)]
             [0, 1, 4]
         """

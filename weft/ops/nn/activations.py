@@ -472,7 +472,24 @@ def local_response_normalization(
     beta: float = 0.5,
     name: str | None = None,
 ) -> Tensor:
-    """Every value divided by (bias + alpha * squares of its channel's neighbours) ** beta."""
+    """Every value divided by (bias + alpha * squares of its channel's neighbours) ** beta.
+
+    Args:
+        input: images [batch, height, width, channels].
+        depth_radius: how many channels on either side count as neighbours.
+        bias, alpha, beta: the constants of the formula.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: the input does not have four dimensions.
+
+    Example:
+        >>> session.run(tf.nn.lrn([[[[1.0, 1.0]]]], depth_radius=1, bias=1.0, alpha=1.0, beta=1.0))
+        array([[[[0.33333334, 0.33333334]]]], dtype=float32)
+    """
     return raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 

@@ -106,7 +106,33 @@ def string_input_producer(
     name: str | None = None,
     cancel_op: Any = None,
 ) -> QueueBase:
-    """A queue of strings, such as the names of input files."""
+    """A queue of strings, such as the names of input files.
+
+    Args:
+        string_tensor: a vector of strings.
+        num_epochs: how often each is given; None: for ever.
+        shuffle: whether the order is random in every round.
+        seed: makes that order repeatable.
+        capacity: how many wait in the queue.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+        cancel_op: an operation that frees threads that wait.
+
+    Returns:
+        A queue; a queue runner that fills it is added to the graph.
+
+    Raises:
+        ValueError: the list is empty.
+
+    Example:
+        >>> names = tf.train.string_input_producer(["a.csv", "b.csv"], shuffle=False)
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> session.run(names.dequeue())
+        b'a.csv'
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
+    """
     if not isinstance(string_tensor, Tensor) and not _has_items(string_tensor):
         raise ValueError(_NO_STRINGS)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
@@ -158,7 +184,32 @@ def slice_input_producer(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """One slice of each tensor along dimension 0, another in every step."""
+    """One slice of each tensor along dimension 0, another in every step.
+
+    Args:
+        tensor_list: tensors with one first dimension.
+        num_epochs: how often each slice is given; None: for ever.
+        shuffle: whether the order is random in every round.
+        seed: makes that order repeatable.
+        capacity: how many wait in the queue.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+
+    Returns:
+        A list with a slice of each tensor.
+
+    Raises:
+        ValueError: the list is empty.
+
+    Example:
+        >>> image, label = tf.train.slice_input_producer([[1.0, 2.0], ["a", "b"]], shuffle=False)
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> session.run([image, label])
+        [np.float32(1.0), b'a']
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
+    """
     with name_scope(name, "input_producer", tensor_list):
         tensors = [convert_to_tensor(t) for t in tensor_list]
         if not tensors:
