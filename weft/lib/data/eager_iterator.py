@@ -19,7 +19,14 @@ from weft.lib.train.checkpoint.saver_saveable import SaveableObject, SaveSpec
 
 
 class EagerIterator(OfElements, Trackable):
-    """The elements of a dataset, from its beginning."""
+    """The elements of a dataset, from its beginning.
+
+    Args:
+        dataset: a `Dataset`.
+
+    Raises:
+        RuntimeError: eager execution is off.
+    """
 
     def __init__(self, dataset: Any) -> None:
         applied = dataset._apply_options()

@@ -14,7 +14,25 @@ from weft.ops.state.initializers import zeros_initializer
 
 
 class Dense(keras.Dense, Layer):
-    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs."""
+    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs.
+
+    Args:
+        units: how many values come out.
+        activation: a function, or None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: first values; None: that of the variable scope.
+        kernel_regularizer, bias_regularizer, activity_regularizer: penalties on weights and
+            outputs.
+        kernel_constraint, bias_constraint: project the weights after updates.
+        trainable: whether optimizers update the variables.
+        name: of the layer and its variables.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> layer = tf.layers.Dense(4)
+        >>> layer(tf.ones([2, 3])).shape.as_list(), layer.kernel.name
+        ([2, 4], 'dense/kernel:0')
+    """
 
     @with_parameters_of(
         keras.Dense.__init__,

@@ -212,6 +212,25 @@ def Assert(
     """Fails the step with `data` when `condition` is false.
 
     Data that may lie on an accelerator is looked at only then.
+
+    Args:
+        condition: a boolean scalar.
+        data: tensors to show in the message.
+        summarize: how many entries of each; None: 3.
+        name: of the operation.
+
+    Returns:
+        An operation; make others depend on it by `tf.control_dependencies`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: the condition is false.
+
+    Example:
+        >>> x = tf.constant(5)
+        >>> with tf.control_dependencies([tf.Assert(x > 0, [x])]):
+        ...     root = tf.sqrt(tf.to_float(x))
+        >>> session.run(root)
+        np.float32(2.236068)
     """
     given = {} if summarize is None else {"summarize": summarize}
     if executing_eagerly() and not condition:

@@ -347,7 +347,25 @@ def reduce_logsumexp(
     reduction_indices: Any = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """log(sum(exp(x))) along `axis`, without overflow."""
+    """log(sum(exp(x))) along `axis`, without overflow.
+
+    Args:
+        input_tensor: a tensor of floating-point numbers.
+        axis: one dimension or a list of them; None: all.
+        keepdims: whether reduced dimensions stay, with size 1.
+        name: of the operation.
+        reduction_indices, keep_dims: older names of `axis` and `keepdims`.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        ValueError: an argument goes by both its names.
+
+    Example:
+        >>> session.run(tf.reduce_logsumexp([1000.0, 1000.0]))
+        np.float32(1000.6932)
+    """
     axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
     x = convert_to_tensor(input_tensor)

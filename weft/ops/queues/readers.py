@@ -337,7 +337,20 @@ class FixedLengthRecordReader(ReaderBase):
 
 
 class TFRecordReader(ReaderBase):
-    """The records of record files."""
+    """The records of record files.
+
+    Args:
+        name: of the operation.
+        options: a `TFRecordOptions`, for compressed files.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"first")
+        >>> files = tf.FIFOQueue(1, tf.string)
+        >>> session.run(files.enqueue("data.tfrecord"))
+        >>> session.run(tf.TFRecordReader().read(files).value)
+        b'first'
+    """
 
     def __init__(self, name: str | None = None, options: Any = None) -> None:
         compression = TFRecordOptions.get_compression_type_string(options)

@@ -260,7 +260,17 @@ for _name, _symbol in (("__imul__", "*"), ("__itruediv__", "/"), ("__ipow__", "*
 
 
 class ResourceVariable(BaseResourceVariable):
-    """A variable with snapshot reads, made by `tf.Variable(..., use_resource=True)`."""
+    """A variable with snapshot reads, made by `tf.Variable(..., use_resource=True)`.
+
+    Args:
+        *args, **kwargs: those of `tf.Variable`.
+
+    Example:
+        >>> v = tf.contrib.eager.Variable(3.0)
+        >>> session.run(v.initializer)
+        >>> session.run(v + 1)
+        np.float32(4.0)
+    """
 
     def __init__(
         self,

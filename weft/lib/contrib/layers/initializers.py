@@ -66,8 +66,8 @@ def variance_scaling_initializer(
         TypeError: the type is not floating point, or the mode unknown.
 
     Example:
-        >>> drawn = session.run(tf.contrib.layers.variance_scaling_initializer(uniform=True)([6, 5]))
-        >>> bool(abs(drawn).max() <= 1)
+        >>> draw = tf.contrib.layers.variance_scaling_initializer(uniform=True)
+        >>> bool(abs(session.run(draw([6, 5]))).max() <= 1)
         True
     """
     _check_floating(dtype)

@@ -39,6 +39,29 @@ class QueueRunner:
 
     When the input is over (one of `queue_closed_exception_types`) a thread ends, and the last one
     runs `close_op`. When the coordinator stops, `cancel_op` frees threads that wait.
+
+    Args:
+        queue: the queue to fill.
+        enqueue_ops: what to run; an operation may be listed several times.
+        close_op: what to run at the end; None: close the queue.
+        cancel_op: what to run when stopped; None: close it and drop what waits.
+        queue_closed_exception_types: errors that mean the end; None: OutOfRangeError.
+        queue_runner_def: a message to make it from, with nothing else given.
+        import_scope: a name to put before those in the message.
+
+    Raises:
+        ValueError: there is neither a queue nor a message, or both.
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> queue = tf.FIFOQueue(10, tf.int32)
+        >>> runner = tf.train.QueueRunner(queue, [queue.enqueue(7)])
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = runner.create_threads(session, coordinator, start=True)
+        >>> int(session.run(queue.dequeue()))
+        7
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
     """
 
     def __init__(
