@@ -25,7 +25,13 @@ class EagerIterator(OfElements, Trackable):
         dataset: a `Dataset`.
 
     Raises:
-        RuntimeError: eager execution is off.
+        StopIteration: from `next`: there are no more elements.
+
+    Example:
+        >>> def first():
+        ...     return next(tf.contrib.eager.Iterator(tf.data.Dataset.range(5, 7)))
+        >>> int(session.run(tf.py_function(first, [], tf.int64)))
+        5
     """
 
     def __init__(self, dataset: Any) -> None:

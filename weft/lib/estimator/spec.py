@@ -20,7 +20,17 @@ AVERAGE_LOSS_METRIC_KEY = "average_loss"
 
 
 class ModeKeys:
-    """What a model function is called for."""
+    """The purposes that a model function is called for.
+
+    Attributes:
+        TRAIN: to learn from features and labels.
+        EVAL: to measure how good the model is.
+        PREDICT: to make predictions from features alone.
+
+    Example:
+        >>> tf.estimator.ModeKeys.TRAIN
+        'train'
+    """
 
     TRAIN = "train"
     EVAL = "eval"

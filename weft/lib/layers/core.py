@@ -44,7 +44,10 @@ class Dense(keras.Dense, Layer):
         super().__init__(**settings)
 
 
-dense = functional(Dense, "dense", "A fully connected layer applied to `inputs`.")
+dense = functional(
+    Dense, "dense", "A fully connected layer applied to `inputs`.",
+    "tf.layers.dense(tf.ones([2, 3]), 4, activation=tf.nn.relu) -> [2, 4]",
+)  # fmt: skip
 
 
 class Dropout(keras_dropout.Dropout, Layer):

@@ -38,6 +38,13 @@ def enable_eager_execution(
 
     Raises:
         ValueError: the program has made a graph already, or arguments contradict an earlier call.
+
+    Example:
+        >>> x = tf.constant(1)
+        >>> tf.enable_eager_execution()
+        Traceback (most recent call last):
+            ...
+        ValueError: tf.enable_eager_execution must be called at program startup.
     """
     if config is not None and not hasattr(config, "SerializeToString"):
         raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")

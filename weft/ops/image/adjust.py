@@ -40,6 +40,9 @@ def convert_image_dtype(
     Returns:
         A tensor of that type.
 
+    Raises:
+        AttributeError: the type is neither floating point nor integer.
+
     Example:
         >>> session.run(tf.image.convert_image_dtype(np.array([0, 255], np.uint8), tf.float32))
         array([0., 1.], dtype=float32)

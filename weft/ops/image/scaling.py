@@ -20,7 +20,20 @@ from weft.ops.math import math
 
 
 class ResizeMethod:
-    """How `resize_images` fills pixels in."""
+    """The ways in which `tf.image.resize_images` fills pixels in.
+
+    Attributes:
+        BILINEAR: linearly between the four nearest.
+        NEAREST_NEIGHBOR: the nearest one.
+        BICUBIC: by cubic polynomials over sixteen.
+        AREA: the mean of what the new pixel covers.
+
+    Example:
+        >>> image = tf.constant([[[1.0], [3.0]]])
+        >>> nearest = tf.image.ResizeMethod.NEAREST_NEIGHBOR
+        >>> session.run(tf.image.resize_images(image, [1, 4], nearest))[0, :, 0]
+        array([1., 1., 3., 3.], dtype=float32)
+    """
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1

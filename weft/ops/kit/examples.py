@@ -92,6 +92,9 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "assert_less": ("tf.assert_less([0, 0], [1, 2])", ""),
     "assert_less_equal": ("tf.assert_less_equal([1, 0], [1, 2])", ""),
     "assert_none_equal": ("tf.assert_none_equal([1, 2], [3, 4])", ""),
+    "matching_files": ("tf.matching_files('no-such-file-*')", "array([], dtype=object)"),
+    "read_file": ("tf.read_file('/dev/null')", "b''"),
+    "write_file": ("tf.write_file('notes/today.txt', 'text')", ""),
     # ---- of two or more ----
     "arg_max": ("tf.arg_max([[1, 9, 3]], 1)", "array([1])"),
     "arg_min": ("tf.arg_min([[1, 9, 3]], 1)", "array([0])"),

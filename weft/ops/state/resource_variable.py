@@ -263,7 +263,10 @@ class ResourceVariable(BaseResourceVariable):
     """A variable with snapshot reads, made by `tf.Variable(..., use_resource=True)`.
 
     Args:
-        *args, **kwargs: those of `tf.Variable`.
+        initial_value, trainable, collections, validate_shape, caching_device: as for
+            `tf.Variable`.
+        name, dtype, variable_def, import_scope, constraint, distribute_strategy: likewise.
+        synchronization, aggregation, shape: likewise.
 
     Example:
         >>> v = tf.contrib.eager.Variable(3.0)

@@ -7,6 +7,7 @@ whether somebody's `variable_creator_scope` has a say, is decided in `variable_c
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -72,6 +73,12 @@ class _VariableType(type):
 
             return create_variable(*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The parameters of the class, for `help`; those of `__call__` tell nothing."""
+        own = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return own.replace(parameters=list(own.parameters.values())[1:])
 
 
 def _rows(sparse_delta: Any) -> tuple[Tensor, Tensor]:

@@ -326,8 +326,33 @@ batch = _of_all(
     maybe_batch,
     """Batches of `tensors`, which `num_threads` threads compute again and again.
 
-    `enqueue_many`: `tensors` are batches already, of any size. `dynamic_pad`: elements may differ
-    in size and are padded with zeros.
+    Args:
+        tensors: a list or dict of tensors: one element.
+        batch_size: how many elements a batch has.
+        num_threads: more than one may mix the order.
+        capacity: how many elements wait.
+        enqueue_many: whether `tensors` are batches already, of any size.
+        shapes: of an element; None: what is known.
+        dynamic_pad: whether elements may differ in size and are padded with zeros.
+        allow_smaller_final_batch: whether the last batch may be smaller.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+
+    Returns:
+        A list or dict of tensors; a queue runner that fills the queue is added to the graph.
+
+    Raises:
+        ValueError: the shapes are not known, or there are no tensors.
+
+    Example:
+        >>> numbers = tf.train.range_input_producer(10, shuffle=False).dequeue()
+        >>> batch = tf.train.batch([numbers], batch_size=3)
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> session.run(batch)
+        array([0, 1, 2], dtype=int32)
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
     """,
 )
 batch_join = _of_all(
@@ -335,6 +360,32 @@ batch_join = _of_all(
 )
 shuffle_batch = _of_all(
     maybe_shuffle_batch,
-    "As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix.",
+    """As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix.
+
+    Args:
+        tensors: a list or dict of tensors: one element.
+        batch_size: how many elements a batch has.
+        capacity: how many elements wait; more than `min_after_dequeue`.
+        min_after_dequeue: see above; more mixes better and takes more memory.
+        num_threads: that compute elements.
+        seed: makes the order repeatable.
+        enqueue_many: whether `tensors` are batches already, of any size.
+        shapes: of an element; None: what is known.
+        allow_smaller_final_batch: whether the last batch may be smaller.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+
+    Returns:
+        A list or dict of tensors; a queue runner that fills the queue is added to the graph.
+
+    Raises:
+        ValueError: the shapes are not known, or there are no tensors.
+
+    Example:
+        >>> numbers = tf.train.range_input_producer(10, shuffle=False).dequeue()
+        >>> batch = tf.train.shuffle_batch([numbers], 3, capacity=20, min_after_dequeue=5)
+        >>> batch.shape.as_list()
+        [3]
+    """,
 )
 shuffle_batch_join = _of_all(maybe_shuffle_batch_join, "As `batch_join`, in random order.")
