@@ -17,7 +17,8 @@ from typing import Any
 HERE = Path(__file__).parent
 CONSTANTS = (str, int, float, type(None))
 # Functions whose callers can do nothing wrong that is theirs alone to hear of.
-RAISE_NOTHING = frozenset("""
+RAISE_NOTHING = frozenset(
+    """
     tf.add_to_collection tf.contrib.slim.dropout tf.contrib.slim.repeat tf.get_collection
     tf.get_collection_ref tf.gfile.Exists tf.gfile.IsDirectory tf.global_variables tf.identity
     tf.image.rgb_to_grayscale tf.logging.error tf.logging.fatal tf.logging.info
@@ -26,7 +27,8 @@ RAISE_NOTHING = frozenset("""
     tf.stop_gradient tf.tables_initializer tf.train.get_checkpoint_state
     tf.train.latest_checkpoint tf.train.write_graph tf.trainable_variables
     tf.variables_initializer tf.zeros tf.zeros_like
-""".split())
+""".split()
+)
 
 
 def most_used() -> list[str]:

@@ -96,7 +96,10 @@ def _docs(place: str, value: Any) -> Iterator[tuple[str, str]]:
         yield place, value.__doc__ or ""
     if inspect.isclass(value):
         for name, member in vars(value).items():
-            yield f"{place}.{name}", getattr(getattr(member, "__func__", member), "__doc__", "") or ""
+            yield (
+                f"{place}.{name}",
+                getattr(getattr(member, "__func__", member), "__doc__", "") or "",
+            )
 
 
 def _run(place: str, doc: str) -> list[str]:
@@ -107,6 +110,7 @@ def _run(place: str, doc: str) -> list[str]:
         names = {"tf": tf, "np": np, "session": session}
         example = doctest.DocTestParser().get_doctest(inspect.cleandoc(doc), names, place, None, 0)
         runner.run(example, out=complaints.append)
+    tf.summary.FileWriterCache.clear()  # those of Estimators
     return complaints
 
 
