@@ -20,6 +20,7 @@ from tensorboard.compat.proto.histogram_pb2 import HistogramProto
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, TensorInfo
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
+
 from weft.protos import example
 
 DOCS = {

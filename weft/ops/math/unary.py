@@ -303,9 +303,7 @@ acos = public("acos", "Acos", "The angle in radians whose cosine is `x`.")
 atan = public("atan", "Atan", "The angle in radians whose tangent is `x`.")
 sinh = public("sinh", "Sinh", "The hyperbolic sine of `x`.")
 cosh = public("cosh", "Cosh", "The hyperbolic cosine of `x`.")
-tanh = public(
-    "tanh", "Tanh", "The hyperbolic tangent of `x`: a number between -1 and 1.", sparse=True
-)
+tanh = public("tanh", "Tanh", "The hyperbolic tangent: a number between -1 and 1.", sparse=True)
 asinh = public("asinh", "Asinh", "The number whose hyperbolic sine is `x`.")
 acosh = public("acosh", "Acosh", "The number whose hyperbolic cosine is `x`.")
 atanh = public("atanh", "Atanh", "The number whose hyperbolic tangent is `x`.")
