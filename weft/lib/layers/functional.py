@@ -63,7 +63,7 @@ def functional(
     shares = any(p.name == "trainable" for p in own)
     if shares:
         parameters.append(inspect.Parameter("reuse", positional, default=None))
-    signature = inspect.Signature(parameters)
+    signature = inspect.Signature(parameters, return_annotation="Tensor")
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)

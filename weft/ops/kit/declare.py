@@ -148,7 +148,9 @@ def public(
     known = inspect.signature(definition).parameters
     shown = [definition.api_names.get(parameter, parameter) for parameter in (*names, "name")]
     listed = [known[parameter] for parameter in shown]
-    function.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    returned = "Tensor" if definition.single_output else "Any"
+    signature = inspect.Signature(listed, return_annotation=returned)
+    function.__signature__ = signature  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(1).f_globals["__name__"]
     function.__doc__ = describe(name, definition, doc, shown)
