@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz bench docs dist clean
+.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz bench stubs docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -65,6 +65,9 @@ fuzz: $(STAMP)  ## hostile operations, graphs and files for SECONDS (60), from S
 
 bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 	@$(BIN)/python benchmarks/run.py $(BENCH)
+
+stubs: $(STAMP)  ## rewrite the type stubs of the public modules
+	@$(BIN)/python packaging/stubs/generate.py
 
 docs: $(STAMP)  ## rewrite the generated pages in docs/
 	@$(BIN)/python docs/generate.py

@@ -712,6 +712,7 @@ from weft.lib.signal import (
     ifft2d as ifft2d,
     ifft3d as ifft3d,
 )
+from weft.protos import docs as _docs  # says what the messages are
 from weft.api import public_modules
 from weft.api import app as app
 from weft.api import audio as audio

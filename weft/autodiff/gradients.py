@@ -67,6 +67,29 @@ def gradients(
     """The derivatives of the sum of `ys` with respect to each of `xs`.
 
     `grad_ys` weighs the ys; nothing flows back through `stop_gradients`.
+
+    Args:
+        ys: a tensor or a list of them.
+        xs: tensors, variables or a list of them to differentiate with respect to.
+        grad_ys: a tensor like each of `ys`, or None for ones.
+        name: the name scope.
+        colocate_gradients_with_ops: put each derivative on the device of what it belongs to.
+        gate_gradients: hand on no derivative of an operation before all of them are there.
+        aggregation_method: how to sum several: one of `tf.AggregationMethod`.
+        stop_gradients: tensors to treat as constants.
+        unconnected_gradients: whether an x without influence has derivative None or zero.
+
+    Returns:
+        A list with a tensor, IndexedSlices or None for each of `xs`.
+
+    Raises:
+        LookupError: an operation on the way has no gradient.
+        ValueError: arguments do not fit together.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> session.run(tf.gradients(x * x, [x]))
+        [np.float32(6.0)]
     """
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)

@@ -26,6 +26,21 @@ class GradientTape:
     """Operations added inside of `with` can be differentiated by `gradient` and `jacobian`.
 
     What they read of trainable variables is watched unless `watch_accessed_variables` is False.
+
+    Args:
+        persistent: whether `gradient` may be called more than once.
+        watch_accessed_variables: see above.
+
+    Raises:
+        RuntimeError: from `gradient`: it was called before, and the tape is not persistent.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> session.run(tape.gradient(y, x))
+        np.float32(6.0)
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:

@@ -269,7 +269,24 @@ def _feed_pairs(key: Any, value: Any) -> Sequence[Any]:
 
 
 class Session(BaseSession):
-    """A session that is also a context manager: it becomes the default, and closes at the end."""
+    """A session that is also a context manager: it becomes the default, and closes at the end.
+
+    Args:
+        target: the address of a server, such as "grpc://host:2222"; "" runs in this process.
+        graph: the graph to run; None: the default graph.
+        config: a `tf.ConfigProto`.
+
+    Raises:
+        TypeError: `target` is no string, `graph` no graph or `config` no ConfigProto.
+        tf.errors.FailedPreconditionError: from `run`: a variable was read before it was
+            initialized.
+
+    Example:
+        >>> with tf.Session() as session:
+        ...     total = session.run(tf.constant(3) + 5)
+        >>> int(total)
+        8
+    """
 
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)
@@ -315,7 +332,22 @@ def _config_proto() -> Any:
 
 
 class InteractiveSession(BaseSession):
-    """A session that is the default from its creation until it is closed."""
+    """A session that is the default from its creation until it is closed.
+
+    Args:
+        target: the address of a server; "" runs in this process.
+        graph: the graph to run; None: the default graph.
+        config: a `tf.ConfigProto`.
+
+    Raises:
+        TypeError: `target` is no string, `graph` no graph or `config` no ConfigProto.
+
+    Example:
+        >>> session = tf.InteractiveSession()
+        >>> int((tf.constant(2) * 21).eval())
+        42
+        >>> session.close()
+    """
 
     def __init__(self, target: Any = "", graph: Graph | None = None, config: Any = None) -> None:
         # What is typed in is run bit by bit: only what a step needs must have its place.

@@ -29,7 +29,28 @@ _serving: set[Server] = set()
 
 
 class Server:
-    """Serves one task of a cluster until the process ends, or `stop` is called."""
+    """Serves one task of a cluster until the process ends, or `stop` is called.
+
+    Args:
+        server_or_cluster_def: the cluster: a `ClusterSpec`, a dict from jobs to addresses, or
+            messages.
+        job_name: the job of this task.
+        task_index: its number in the job.
+        protocol: "grpc"; None: what the definition says.
+        config: a `tf.ConfigProto` for its sessions.
+        start: whether to listen at once.
+        credentials, limits: weft's own: who may connect, and how much memory they may take.
+
+    Raises:
+        ValueError: the definition does not say which task this is.
+
+    Example:
+        >>> server = tf.train.Server.create_local_server()
+        >>> with tf.Session(server.target) as remote:
+        ...     int(remote.run(tf.constant(6) * 7))
+        42
+        >>> server.stop()
+    """
 
     def __init__(
         self,

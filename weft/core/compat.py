@@ -15,7 +15,22 @@ complex_types = (numbers.Complex, np.number)
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Text encoded to bytes; bytes as they are."""
+    """Text encoded to bytes; bytes as they are.
+
+    Args:
+        bytes_or_text: bytes or a string.
+        encoding: the encoding of text.
+
+    Returns:
+        Bytes.
+
+    Raises:
+        TypeError: it is neither.
+
+    Example:
+        >>> tf.compat.as_bytes("text")
+        b'text'
+    """
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
     if isinstance(bytes_or_text, bytes):

@@ -67,6 +67,14 @@ class DType:
         np_storage: the NumPy dtype weft holds values in.
         base_dtype: the type without "reference"; `self` for most.
         real_dtype: the type of the real part; `self` unless complex.
+
+    The types are float16, bfloat16, float32 and float64 (also called half and double); int8, int16,
+    int32, int64 and their unsigned forms uint8, uint16, uint32, uint64; bool; string; complex64 and
+    complex128; qint8, quint8, qint16, quint16 and qint32; resource and variant.
+
+    Example:
+        >>> tf.float32.as_numpy_dtype, tf.float32.size, tf.int8.max
+        (<class 'numpy.float32'>, 4, 127)
     """
 
     __slots__ = (

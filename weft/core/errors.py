@@ -165,7 +165,21 @@ class UnknownError(OpError):
 
 
 class InvalidArgumentError(OpError):
-    """An operation got an argument it can never accept, such as a wrong shape."""
+    """An operation got an argument it can never accept, such as a wrong shape.
+
+    Args:
+        node_def: the node that failed, or None.
+        op: the operation that failed, or None.
+        message: what happened.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32)
+        >>> try:
+        ...     session.run(tf.matmul(x, x), {x: np.zeros([2, 3])})
+        ... except tf.errors.InvalidArgumentError as error:
+        ...     print(error.op.name)
+        MatMul
+    """
 
     def __init__(self, node_def: Any, op: Any, message: str) -> None:
         super().__init__(node_def, op, message, INVALID_ARGUMENT)
@@ -179,7 +193,20 @@ class DeadlineExceededError(OpError):
 
 
 class NotFoundError(OpError):
-    """A file, key or other thing asked for does not exist."""
+    """A file, key or other thing asked for does not exist.
+
+    Args:
+        node_def: the node that failed, or None.
+        op: the operation that failed, or None.
+        message: what happened.
+
+    Example:
+        >>> try:
+        ...     tf.gfile.GFile("/no/such/file").read()
+        ... except tf.errors.NotFoundError as error:
+        ...     print(error.error_code == tf.errors.NOT_FOUND)
+        True
+    """
 
     def __init__(self, node_def: Any, op: Any, message: str) -> None:
         super().__init__(node_def, op, message, NOT_FOUND)
@@ -221,7 +248,23 @@ class AbortedError(OpError):
 
 
 class OutOfRangeError(OpError):
-    """Went past the end of the input, such as an exhausted queue or iterator."""
+    """Went past the end of the input, such as an exhausted queue or iterator.
+
+    Args:
+        node_def: the node that failed, or None.
+        op: the operation that failed, or None.
+        message: what happened.
+
+    Example:
+        >>> numbers = tf.data.Dataset.range(1).make_one_shot_iterator().get_next()
+        >>> int(session.run(numbers))
+        0
+        >>> try:
+        ...     session.run(numbers)
+        ... except tf.errors.OutOfRangeError:
+        ...     print("the end")
+        the end
+    """
 
     def __init__(self, node_def: Any, op: Any, message: str) -> None:
         super().__init__(node_def, op, message, OUT_OF_RANGE)

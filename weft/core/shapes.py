@@ -62,6 +62,17 @@ class Dimension:
 
     Arithmetic with an unknown size is unknown; comparing with one gives None (neither true nor
     false).
+
+    Args:
+        value: a number, another dimension, or None.
+
+    Raises:
+        ValueError: the number is negative.
+        TypeError: it is no integer.
+
+    Example:
+        >>> tf.Dimension(3) * 2, tf.Dimension(None) + 1
+        (Dimension(6), Dimension(None))
     """
 
     __slots__ = ("_value",)
@@ -209,7 +220,20 @@ def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
 
 
 class TensorShape:
-    """A static shape: complete, with unknown sizes, or unknown altogether (`TensorShape(None)`)."""
+    """A static shape: complete, with unknown sizes, or unknown altogether (`TensorShape(None)`).
+
+    Args:
+        dims: sizes (None for unknown ones), a number, another shape, or None for no idea at all.
+
+    Raises:
+        TypeError: a size is no number.
+        ValueError: a size is negative.
+
+    Example:
+        >>> shape = tf.TensorShape([None, 3])
+        >>> shape.as_list(), shape.is_compatible_with([5, 3]), shape.is_fully_defined()
+        ([None, 3], True, False)
+    """
 
     __slots__ = ("_dims_tuple",)
 

@@ -219,7 +219,27 @@ def constant(
     name: str = "Const",
     verify_shape: bool = False,
 ) -> Tensor:
-    """A constant tensor. `shape` reshapes `value` or fills up with its last element."""
+    """A constant tensor. `shape` reshapes `value` or fills up with its last element.
+
+    Args:
+        value: a number, string, list or array.
+        dtype: the type of the elements; None: what the value suggests (float32, int32, ...).
+        shape: the shape of the result; None: that of the value.
+        name: of the operation.
+        verify_shape: whether a value of another shape than `shape` is an error.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: the value does not have the type, or is no constant.
+        ValueError: it has too many elements for the shape.
+
+    Example:
+        >>> session.run(tf.constant(7, shape=[2, 2]))
+        array([[7, 7],
+               [7, 7]], dtype=int32)
+    """
     return make_constant(value, dtype, shape, name, verify_shape)
 
 

@@ -62,7 +62,27 @@ def convert_to_tensor(
     dtype_hint: Any = None,
     as_ref: bool = False,
 ) -> Tensor:
-    """`value` as a tensor; `preferred_dtype` is tried first when `dtype` is open."""
+    """`value` as a tensor; `preferred_dtype` is tried first when `dtype` is open.
+
+    Args:
+        value: a tensor, variable, number, string, list or array.
+        dtype: the type it must have; None: its own.
+        name: of the operation, if one is made.
+        preferred_dtype: a type to try first.
+        dtype_hint: a newer name of `preferred_dtype`.
+        as_ref: give the reference of a variable instead of its value.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: the value has no conversion to a tensor.
+        ValueError: it has another type, or its parts do not form a rectangle.
+
+    Example:
+        >>> tf.convert_to_tensor([1, 2], tf.float32)
+        <tf.Tensor 'Const:0' shape=(2,) dtype=float32>
+    """
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):

@@ -32,7 +32,15 @@ _FUNCTIONAL = tuple(
 
 
 class Graph(ScopedGraph):
-    """A dataflow graph that holds operations, their names and collections."""
+    """A dataflow graph that holds operations, their names and collections.
+
+    Example:
+        >>> graph = tf.Graph()
+        >>> with graph.as_default():
+        ...     x = tf.constant(1, name="x")
+        >>> x.graph is graph, [op.name for op in graph.get_operations()]
+        (True, ['x'])
+    """
 
     __slots__ = ("building_function", "seed")
 
@@ -355,7 +363,23 @@ def infer_shapes(op: Operation) -> None:
 
 
 class name_scope(AbstractContextManager[str]):
-    """Opens the scope `name` (or `default_name`) in the graph of `values`, or the default graph."""
+    """Opens the scope `name` (or `default_name`) in the graph of `values`, or the default graph.
+
+    Args:
+        name: the scope; one that ends in "/" is opened as it is; None: `default_name`.
+        default_name: what to use when `name` is None.
+        values: tensors; the scope is opened in their graph.
+
+    Raises:
+        TypeError: the name is no string.
+        ValueError: both names are None though there are values, or a tensor is of another graph.
+
+    Example:
+        >>> with tf.name_scope("layer") as scope:
+        ...     x = tf.constant(1, name="x")
+        >>> scope, x.name
+        ('layer/', 'layer/x:0')
+    """
 
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Any = None
@@ -437,35 +461,149 @@ def op_scope(values: Any, name: str | None, default_name: str | None = None) -> 
 
 
 def device(device_name_or_function: Any) -> Any:
-    """New operations of the default graph go to this device."""
+    """New operations of the default graph go to this device.
+
+    Args:
+        device_name_or_function: a name such as "/cpu:0" or "/job:ps/task:1", a function from an
+            operation to such a name, or None to ignore the devices around it.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        RuntimeError: a function is given though eager execution is on.
+
+    Example:
+        >>> with tf.device("/cpu:0"):
+        ...     x = tf.constant(1)
+        >>> x.device
+        '/device:CPU:0'
+    """
     return get_default_graph().device(device_name_or_function)
 
 
 def container(container_name: str) -> Any:
+    """Variables, queues and tables made inside are kept in this container of their device.
+
+    Args:
+        container_name: a name; `Session.reset` can clear what it holds.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> with tf.container("experiment"):
+        ...     queue = tf.FIFOQueue(10, tf.int32)
+        >>> queue.queue_ref.op.get_attr("container")
+        b'experiment'
+    """
     return get_default_graph().container(container_name)
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    """New operations inside go to the device of another one, wherever that is.
+
+    Args:
+        op: an operation or tensor.
+        ignore_existing: forget the colocations around it.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> x = tf.constant(1, name="x")
+        >>> with tf.colocate_with(x):
+        ...     y = tf.constant(2)
+        >>> y.op.colocation_groups()
+        [b'loc:@x']
+    """
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 def control_dependencies(control_inputs: Any) -> Any:
+    """New operations inside wait for other operations, also where no value flows.
+
+    Args:
+        control_inputs: operations and tensors to wait for; None lifts all such orders.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        TypeError: something else is in the list.
+
+    Example:
+        >>> v = tf.Variable(1)
+        >>> with tf.control_dependencies([v.initializer]):
+        ...     done = tf.constant("initialized")
+        >>> session.run(done)
+        b'initialized'
+    """
     return get_default_graph().control_dependencies(control_inputs)
 
 
 def add_to_collection(name: str, value: Any) -> None:
+    """Adds an object to a collection of the default graph: a list that is kept under a name.
+
+    Args:
+        name: of the collection, such as `tf.GraphKeys.LOSSES`.
+        value: anything.
+
+    Example:
+        >>> tf.add_to_collection("greetings", "hello")
+        >>> tf.get_collection("greetings")
+        ['hello']
+    """
     get_default_graph().add_to_collection(name, value)
 
 
 def add_to_collections(names: Any, value: Any) -> None:
+    """Adds an object to several collections of the default graph.
+
+    Args:
+        names: of the collections, or the name of one.
+        value: anything.
+
+    Example:
+        >>> tf.add_to_collections(["first", "second"], 1)
+        >>> tf.get_collection("second")
+        [1]
+    """
     get_default_graph().add_to_collections(names, value)
 
 
 def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """A copy of a collection of the default graph; empty if there is none of that name.
+
+    Args:
+        key: its name.
+        scope: a regular expression; only entries with a `name` that starts with a match.
+
+    Returns:
+        A list, in the order in which entries were added.
+
+    Example:
+        >>> tf.add_to_collection("sizes", 3)
+        >>> tf.get_collection("sizes"), tf.get_collection("unknown")
+        ([3], [])
+    """
     return get_default_graph().get_collection(key, scope)
 
 
 def get_collection_ref(key: str) -> list[Any]:
+    """The list itself that is a collection of the default graph, made if there is none.
+
+    Args:
+        key: its name.
+
+    Returns:
+        A list; changing it changes the collection.
+
+    Example:
+        >>> tf.get_collection_ref("sizes").append(3)
+        >>> tf.get_collection("sizes")
+        [3]
+    """
     return get_default_graph().get_collection_ref(key)
 
 

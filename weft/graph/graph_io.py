@@ -14,6 +14,19 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
     """Writes a graph to `logdir/name`, as text or as bytes, and returns that path.
 
     The folder is made if need be. Readers see the file whole or not at all.
+
+    Args:
+        graph_or_graph_def: a `Graph` or a `GraphDef`.
+        logdir: the folder.
+        name: of the file.
+        as_text: whether it is written as text.
+
+    Returns:
+        The path of the file.
+
+    Example:
+        >>> tf.train.write_graph(tf.get_default_graph(), "./graphs", "model.pbtxt")
+        './graphs/model.pbtxt'
     """
     from google.protobuf import text_format
 

@@ -39,6 +39,29 @@ def import_graph_def(
 
     `input_map` replaces tensors of the imported graph by tensors of the current one;
     `return_elements` names the operations and tensors to return.
+
+    Args:
+        graph_def: a `GraphDef`.
+        input_map: see above.
+        return_elements: see above; "a" is an operation, "a:0" a tensor.
+        name: the scope; "" for none.
+        op_dict: not used.
+        producer_op_list: the operations that the writer of the graph knew, with their defaults.
+
+    Returns:
+        A list of operations and tensors, or None.
+
+    Raises:
+        TypeError: an argument is of the wrong kind.
+        ValueError: a name is not in the graph, or the graph is not valid.
+
+    Example:
+        >>> with tf.Graph().as_default() as other:
+        ...     x = tf.placeholder(tf.int32, [], name="x")
+        ...     y = tf.square(x, name="y")
+        >>> (y,) = tf.import_graph_def(other.as_graph_def(), {"x": tf.constant(5)}, ["y:0"])
+        >>> int(session.run(y))
+        25
     """
     if not hasattr(graph_def, "node"):
         raise TypeError("graph_def must be a GraphDef proto.")

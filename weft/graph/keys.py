@@ -4,7 +4,28 @@ from __future__ import annotations
 
 
 class GraphKeys:
-    """Names under which the library keeps variables, summaries, queue runners and the like."""
+    """Names under which the library keeps variables, summaries, queue runners and the like.
+
+    Attributes:
+        GLOBAL_VARIABLES, LOCAL_VARIABLES: shared by all machines, and those of one process.
+        TRAINABLE_VARIABLES: those that optimizers update.
+        MODEL_VARIABLES, METRIC_VARIABLES, MOVING_AVERAGE_VARIABLES: those of these kinds.
+        WEIGHTS, BIASES, ACTIVATIONS: parts of layers, where these collect them.
+        LOSSES, REGULARIZATION_LOSSES: of `tf.losses`, and of regularizers.
+        UPDATE_OPS: operations that a training step should run, such as those of batch norm.
+        SUMMARIES, SUMMARY_OP: for `tf.summary.merge_all`, and the merged one.
+        GLOBAL_STEP, EVAL_STEP: the counters of training and of an evaluation.
+        TRAIN_OP, INIT_OP, LOCAL_INIT_OP, READY_OP, READY_FOR_LOCAL_INIT_OP: for supervisors.
+        QUEUE_RUNNERS, TABLE_INITIALIZERS, SAVERS, SAVEABLE_OBJECTS, RESOURCES, LOCAL_RESOURCES: as
+            their names say.
+        ASSET_FILEPATHS: files that a SavedModel takes along.
+        COND_CONTEXT, WHILE_CONTEXT: of control flow, for exports.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES) == [v]
+        True
+    """
 
     GLOBAL_VARIABLES = "variables"
     LOCAL_VARIABLES = "local_variables"

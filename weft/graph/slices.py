@@ -30,7 +30,19 @@ class SparseTensorValue(NamedTuple):
 
 
 class IndexedSlices:
-    """Rows `values` at `indices` of a dense tensor that is zero elsewhere."""
+    """Rows `values` at `indices` of a dense tensor that is zero elsewhere.
+
+    Args:
+        values: the rows.
+        indices: where they are, a vector; those of an index that comes twice add up.
+        dense_shape: the shape of the whole; None: unknown.
+
+    Example:
+        >>> table = tf.Variable([[1.0], [2.0], [3.0]])
+        >>> (gradient,) = tf.gradients(tf.gather(table, [2]), [table])
+        >>> isinstance(gradient, tf.IndexedSlices), session.run(gradient.indices)
+        (True, array([2], dtype=int32))
+    """
 
     def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> None:
         self._values, self._indices, self._dense_shape = values, indices, dense_shape
@@ -97,7 +109,22 @@ class IndexedSlices:
 
 
 class SparseTensor:
-    """Values at coordinates `indices` [n, rank] of a tensor of shape `dense_shape`."""
+    """Values at coordinates `indices` [n, rank] of a tensor of shape `dense_shape`.
+
+    Args:
+        indices: the coordinates of the values, int64 [n, rank], in order.
+        values: as many values.
+        dense_shape: the shape of the whole.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> sparse = tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 2])
+        >>> session.run(tf.sparse.to_dense(sparse))
+        array([[0, 5],
+               [7, 0]], dtype=int32)
+    """
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):

@@ -75,7 +75,17 @@ shared_default: Graph | None = None
 
 
 def get_default_graph() -> Graph:
-    """The innermost graph entered with `as_default`, else the global default graph."""
+    """The innermost graph entered with `as_default`, else the global default graph.
+
+    Returns:
+        The graph to which operations are added now.
+
+    Example:
+        >>> graph = tf.Graph()
+        >>> with graph.as_default():
+        ...     print(tf.get_default_graph() is graph)
+        True
+    """
     if graphs.items:
         top: Graph = graphs.items[-1]
         return top
@@ -90,12 +100,31 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Replaces this thread's global default graph by an empty one."""
+    """Replaces this thread's global default graph by an empty one; not inside of `with`.
+
+    Raises:
+        AssertionError: a graph is entered with `as_default`.
+
+    Example:
+        >>> tf.reset_default_graph()
+        Traceback (most recent call last):
+            ...
+        AssertionError: Do not use tf.reset_default_graph() to clear nested graphs.
+    """
     if graphs.items:
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
     graphs.fallback = None
 
 
 def get_default_session() -> Any:
-    """The innermost session entered with `as_default`, or None."""
+    """The innermost session entered with `as_default`, or None.
+
+    Returns:
+        A session, or None.
+
+    Example:
+        >>> with tf.Session() as session:
+        ...     print(tf.get_default_session() is session)
+        True
+    """
     return sessions.top()

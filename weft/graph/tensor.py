@@ -43,6 +43,18 @@ class Tensor:
 
     `dims` is the static shape as plain data; `shape` and `get_shape()` wrap it for users.
     Arithmetic and indexing are installed by the ops layer (`install_operators`).
+
+    Args:
+        op: the operation that computes it.
+        value_index: which of its outputs.
+        dtype: the type of its elements.
+
+    Example:
+        >>> x = tf.constant([[1.0, 2.0]])
+        >>> x.dtype, x.shape.as_list(), x.op.type
+        (tf.float32, [1, 2], 'Const')
+        >>> session.run(x[0, 1] + 3)
+        np.float32(5.0)
     """
 
     __slots__ = (

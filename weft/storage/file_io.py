@@ -169,7 +169,21 @@ class FileIO:
 
 
 class GFile(FileIO):
-    """A file, read as text unless the mode has a "b"."""
+    r"""A file, read as text unless the mode has a "b".
+
+    Args:
+        name: a path on this machine, or an address such as "gs://bucket/file".
+        mode: "r", "w", "a" or "r+", with "b" for bytes.
+
+    Raises:
+        tf.errors.NotFoundError: from reading: there is no such file.
+
+    Example:
+        >>> with tf.gfile.GFile("notes.txt", "w") as file:
+        ...     file.write("first\nsecond\n")
+        >>> tf.gfile.GFile("notes.txt").readline()
+        'first\n'
+    """
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         super().__init__(name, mode)
@@ -179,7 +193,18 @@ Open = GFile
 
 
 class FastGFile(GFile):
-    """`GFile` under an older name."""
+    """`GFile` under an older name.
+
+    Args:
+        name: a path.
+        mode: "r", "w", "a" or "r+", with "b" for bytes.
+
+    Example:
+        >>> with tf.gfile.FastGFile("notes.txt", "w") as file:
+        ...     file.write("text")
+        >>> tf.gfile.FastGFile("notes.txt", "rb").read()
+        b'text'
+    """
 
 
 # ---- tf.io.gfile ---------------------------------------------------------------------------------
@@ -301,17 +326,58 @@ def stat(path: Any) -> FileStatistics:
 
 
 def Exists(filename: Any) -> bool:
-    """Whether there is a file or directory."""
+    """Whether there is a file or directory.
+
+    Args:
+        filename: a path.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.gfile.Exists("."), tf.gfile.Exists("no-such-file")
+        (True, False)
+    """
     return exists(filename)
 
 
 def Remove(filename: Any) -> None:
-    """Deletes a file."""
+    """Deletes a file.
+
+    Args:
+        filename: a path.
+
+    Raises:
+        tf.errors.NotFoundError: there is no such file.
+
+    Example:
+        >>> with tf.gfile.GFile("old", "w") as file:
+        ...     file.write("text")
+        >>> tf.gfile.Remove("old")
+        >>> tf.gfile.Exists("old")
+        False
+    """
     remove(filename)
 
 
 def Glob(filename: Any) -> list[str]:
-    """The files that match a shell pattern, or any of several."""
+    """The files that match a shell pattern, or any of several.
+
+    Args:
+        filename: a pattern with `*`, `?` and `[...]`, or a list of patterns.
+
+    Returns:
+        A list of paths.
+
+    Raises:
+        tf.errors.NotFoundError: the folder does not exist.
+
+    Example:
+        >>> with tf.gfile.GFile("part-0.txt", "w") as file:
+        ...     file.write("text")
+        >>> tf.gfile.Glob("part-*.txt")
+        ['part-0.txt']
+    """
     return glob(filename)
 
 
@@ -321,7 +387,20 @@ def MkDir(dirname: Any) -> None:
 
 
 def MakeDirs(dirname: Any) -> None:
-    """Makes a directory and its parents."""
+    """Makes a directory and its parents.
+
+    Args:
+        dirname: a path; nothing happens if it is there.
+
+    Raises:
+        tf.errors.PermissionDeniedError: it may not be made.
+        tf.errors.FailedPreconditionError: a file is in the way.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b/c")
+        >>> tf.gfile.IsDirectory("a/b/c")
+        True
+    """
     makedirs(dirname)
 
 
@@ -331,22 +410,77 @@ def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
 
 
 def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
-    """Moves a file or directory."""
+    """Moves a file or directory.
+
+    Args:
+        oldname, newname: paths.
+        overwrite: whether a file that is there already is replaced.
+
+    Raises:
+        tf.errors.NotFoundError: there is no such file.
+        tf.errors.AlreadyExistsError: the new name is taken.
+
+    Example:
+        >>> with tf.gfile.GFile("before", "w") as file:
+        ...     file.write("text")
+        >>> tf.gfile.Rename("before", "after")
+        >>> tf.gfile.GFile("after").read()
+        'text'
+    """
     rename(oldname, newname, overwrite)
 
 
 def DeleteRecursively(dirname: Any) -> None:
-    """Deletes a directory with everything in it."""
+    """Deletes a directory with everything in it.
+
+    Args:
+        dirname: a path.
+
+    Raises:
+        tf.errors.NotFoundError: there is no such folder.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> tf.gfile.DeleteRecursively("a")
+        >>> tf.gfile.Exists("a")
+        False
+    """
     rmtree(dirname)
 
 
 def IsDirectory(dirname: Any) -> bool:
-    """Whether there is a directory."""
+    """Whether there is a directory.
+
+    Args:
+        dirname: a path.
+
+    Returns:
+        A bool; False also when there is nothing.
+
+    Example:
+        >>> tf.gfile.IsDirectory("."), tf.gfile.IsDirectory("no-such-folder")
+        (True, False)
+    """
     return isdir(dirname)
 
 
 def ListDirectory(dirname: Any) -> list[str]:
-    """The names in a directory."""
+    """The names in a directory.
+
+    Args:
+        dirname: a path.
+
+    Returns:
+        A list of names, without the path.
+
+    Raises:
+        tf.errors.NotFoundError: there is no such folder.
+
+    Example:
+        >>> tf.gfile.MakeDirs("a/b")
+        >>> tf.gfile.ListDirectory("a")
+        ['b']
+    """
     return listdir(dirname)
 
 

@@ -240,7 +240,25 @@ class RecordReader:
 
 
 def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
-    """The records of a file."""
+    """The records of a file.
+
+    Args:
+        path: the file.
+        options: the `TFRecordOptions` it was written with.
+
+    Returns:
+        An iterator over bytes.
+
+    Raises:
+        tf.errors.NotFoundError: there is no such file.
+        tf.errors.DataLossError: it is damaged.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("one.tfrecord") as writer:
+        ...     writer.write(b"one")
+        >>> next(iter(tf.python_io.tf_record_iterator("one.tfrecord")))
+        b'one'
+    """
     compression = TFRecordOptions.get_compression_type_string(options)
     reader = RecordReader(path, compression)
     try:
@@ -254,7 +272,19 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
 
 
 class TFRecordWriter:
-    """Writes records to a file, which it replaces. Also a context manager."""
+    """Writes records to a file, which it replaces. Also a context manager.
+
+    Args:
+        path: the file.
+        options: a `TFRecordOptions` or a compression type, such as "GZIP"; None: no compression.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("numbers.tfrecord") as writer:
+        ...     writer.write(b"one")
+        ...     writer.write(b"two")
+        >>> list(tf.python_io.tf_record_iterator("numbers.tfrecord"))
+        [b'one', b'two']
+    """
 
     def __init__(self, path: Any, options: Any = None) -> None:
         if not isinstance(options, TFRecordOptions):

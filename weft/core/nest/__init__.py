@@ -72,6 +72,22 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
     Keyword arguments: `check_types` (default True: the structures' types must agree too) and
     `expand_composites` (default False).
+
+    Args:
+        func: a function of as many values as there are structures.
+        *structure: lists, tuples, dicts and the like of one form, or single values.
+        **kwargs: see above.
+
+    Returns:
+        A structure of results.
+
+    Raises:
+        TypeError: `func` cannot be called, or the types of the structures differ.
+        ValueError: there is no structure, or their forms differ.
+
+    Example:
+        >>> tf.contrib.framework.nest.map_structure(lambda x, y: x + y, {"a": 1}, {"a": 10})
+        {'a': 11}
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")

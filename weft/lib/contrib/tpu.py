@@ -17,7 +17,26 @@ from weft.ops.scores.losses import Reduction
 
 
 class CrossShardOptimizer(Optimizer):
-    """Applies another optimizer to gradients summed over all shards; there is one."""
+    """Applies another optimizer to gradients summed over all shards; there is one.
+
+    Args:
+        opt: the optimizer that makes the step.
+        reduction: `Reduction.SUM` or `Reduction.MEAN` of the shards.
+        name: of the operations.
+        group_assignment: which shards belong together; not used.
+
+    Raises:
+        ValueError: the reduction is another one.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> inner = tf.train.GradientDescentOptimizer(0.5)
+        >>> train = tf.contrib.tpu.CrossShardOptimizer(inner).minimize(v)
+        >>> session.run(v.initializer)
+        >>> session.run(train)
+        >>> float(session.run(v))
+        0.5
+    """
 
     def __init__(
         self,

@@ -99,7 +99,23 @@ class Dataset(OfElements):
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> Dataset:
-        """The rows of tensors."""
+        """A dataset of the rows of tensors: slices along their first dimension.
+
+        Args:
+            tensors: a tensor, array or a structure of them, with one first dimension.
+
+        Returns:
+            A `Dataset`.
+
+        Raises:
+            ValueError: a tensor has no dimension, or the first ones differ.
+
+        Example:
+            >>> dataset = tf.data.Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: x * 10)
+            >>> row = dataset.make_one_shot_iterator().get_next()
+            >>> [int(session.run(row)) for step in range(3)]
+            [10, 20, 30]
+        """
         from weft.lib.data.sources import from_tensor_slices
 
         return from_tensor_slices(tensors)
@@ -116,7 +132,26 @@ class Dataset(OfElements):
         generator: Callable[..., Any], output_types: Any, output_shapes: Any = None,
         args: Any = None,
     ) -> Dataset:  # fmt: skip
-        """What a Python generator yields."""
+        """A dataset of the elements that a Python generator yields.
+
+        Args:
+            generator: a function that gives an iterable.
+            output_types: the types of an element, in its structure.
+            output_shapes: its shapes; None leaves them open.
+            args: tensors that are given to `generator` as arrays.
+
+        Returns:
+            A `Dataset`; each pass over it calls `generator` again.
+
+        Raises:
+            TypeError: `generator` cannot be called, or `args` do not convert to a tuple.
+
+        Example:
+            >>> squares = tf.data.Dataset.from_generator(lambda: [0, 1, 4], tf.int32)
+            >>> square = squares.make_one_shot_iterator().get_next()
+            >>> [int(session.run(square)) for step in range(3)]
+            [0, 1, 4]
+        """
         from weft.lib.data.generator import from_generator
 
         return from_generator(generator, output_types, output_shapes, args)
@@ -130,7 +165,23 @@ class Dataset(OfElements):
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
-        """Elements of several datasets side by side, in the form of `datasets`."""
+        """Elements of several datasets side by side, in the form of `datasets`.
+
+        Args:
+            datasets: a structure of datasets, such as a pair.
+
+        Returns:
+            A `Dataset` as long as the shortest of them.
+
+        Raises:
+            TypeError: there is something else in the structure, or it is a list.
+
+        Example:
+            >>> numbers = tf.data.Dataset.range(2)
+            >>> both = tf.data.Dataset.zip((numbers, numbers.map(lambda n: n + 10)))
+            >>> session.run(both.make_one_shot_iterator().get_next())
+            (np.int64(0), np.int64(10))
+        """
         from weft.lib.data.transform import zip_
 
         return zip_(datasets)

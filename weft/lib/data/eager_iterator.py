@@ -19,7 +19,20 @@ from weft.lib.train.checkpoint.saver_saveable import SaveableObject, SaveSpec
 
 
 class EagerIterator(OfElements, Trackable):
-    """The elements of a dataset, from its beginning."""
+    """The elements of a dataset, from its beginning.
+
+    Args:
+        dataset: a `Dataset`.
+
+    Raises:
+        StopIteration: from `next`: there are no more elements.
+
+    Example:
+        >>> def first():
+        ...     return next(tf.contrib.eager.Iterator(tf.data.Dataset.range(5, 7)))
+        >>> int(session.run(tf.py_function(first, [], tf.int64)))
+        5
+    """
 
     def __init__(self, dataset: Any) -> None:
         applied = dataset._apply_options()

@@ -55,7 +55,27 @@ class Iterator(OfElements):
         output_types: Any, output_shapes: Any = None, shared_name: str | None = None,
         output_classes: Any = None,
     ) -> Iterator:  # fmt: skip
-        """An iterator for any dataset of this structure; `make_initializer` gives it one."""
+        """An iterator for any dataset of this structure; `make_initializer` gives it one.
+
+        Args:
+            output_types: the types of an element, in its structure.
+            output_shapes: its shapes; None leaves them open.
+            shared_name: under which sessions share it.
+            output_classes: whether parts are tensors or sparse; None: tensors.
+
+        Returns:
+            An `Iterator`.
+
+        Raises:
+            TypeError: the structures differ.
+
+        Example:
+            >>> iterator = tf.data.Iterator.from_structure(tf.int64, [])
+            >>> start = iterator.make_initializer(tf.data.Dataset.range(5, 7))
+            >>> session.run(start)
+            >>> int(session.run(iterator.get_next()))
+            5
+        """
         triple = _completed(output_types, output_shapes, output_classes)
         spec = convert_legacy_structure(*triple)
         with _on_cpu_unless_placed():

@@ -79,13 +79,47 @@ class _DelimitedDataset(_FilesDataset):
 
 
 class TFRecordDataset(_DelimitedDataset):
-    """The records of files."""
+    """A dataset of the records of TFRecord files, one file after the other.
+
+    Args:
+        filenames: a path, a list of them, a tensor or a dataset of strings.
+        compression_type: "", "ZLIB" or "GZIP"; None: "".
+        buffer_size: how many bytes to read at once; None: what suits.
+        num_parallel_reads: how many files to read at once; None: one.
+
+    Raises:
+        TypeError: the names are no strings.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"first")
+        >>> record = tf.data.TFRecordDataset("data.tfrecord").make_one_shot_iterator().get_next()
+        >>> session.run(record)
+        b'first'
+    """
 
     _op = "TFRecordDataset"
 
 
 class TextLineDataset(_DelimitedDataset):
-    """The lines of text files."""
+    r"""A dataset of the lines of text files, without their ends.
+
+    Args:
+        filenames: a path, a list of them, a tensor or a dataset of strings.
+        compression_type: "", "ZLIB" or "GZIP"; None: "".
+        buffer_size: how many bytes to read at once; None: what suits.
+        num_parallel_reads: how many files to read at once; None: one.
+
+    Raises:
+        TypeError: the names are no strings.
+
+    Example:
+        >>> with tf.gfile.GFile("lines.txt", "w") as file:
+        ...     file.write("first\nsecond\n")
+        >>> line = tf.data.TextLineDataset("lines.txt").make_one_shot_iterator().get_next()
+        >>> session.run(line)
+        b'first'
+    """
 
     _op = "TextLineDataset"
 

@@ -66,6 +66,30 @@ class Estimator(ModelCalls):
     `model_fn(features, labels, mode, params, config)` builds the model in the default graph and
     returns an EstimatorSpec; it may leave out all arguments but the first. Every call builds a
     graph of its own.
+
+    Args:
+        model_fn: see above.
+        model_dir: the folder for checkpoints and summaries; None: that of `config`, or a temporary
+            one.
+        config: a `tf.estimator.RunConfig`.
+        params: what `model_fn` gets as `params`.
+        warm_start_from: a checkpoint or SavedModel to take first values from.
+
+    Raises:
+        ValueError: `model_fn` takes other arguments, or `model_dir` and `config` disagree.
+
+    Example:
+        >>> def model_fn(features, labels, mode):
+        ...     w = tf.get_variable("w", [], initializer=tf.zeros_initializer())
+        ...     loss = tf.reduce_mean((w * features - labels) ** 2)
+        ...     step = tf.train.get_global_step()
+        ...     train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+        ...     return tf.estimator.EstimatorSpec(mode, predictions=w, loss=loss, train_op=train)
+        >>> def input_fn():
+        ...     return tf.constant([1.0, 2.0]), tf.constant([3.0, 6.0])
+        >>> estimator = tf.estimator.Estimator(model_fn, "./model").train(input_fn, steps=20)
+        >>> round(float(estimator.get_variable_value("w")), 1)
+        3.0
     """
 
     def __init__(

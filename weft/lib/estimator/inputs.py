@@ -40,7 +40,29 @@ def numpy_input_fn(
     queue_capacity: int = 1000,
     num_threads: int = 1,
 ) -> Callable[[], Any]:
-    """An input function over arrays: `x` is one or a dict of them, and so is `y`, if given."""
+    """An input function over arrays: `x` is one or a dict of them, and so is `y`, if given.
+
+    Args:
+        x: an array, or a dict of arrays with one first dimension.
+        y: the labels: likewise, or None.
+        batch_size: how many rows a step sees.
+        num_epochs: how often to see the data; None: for ever.
+        shuffle: whether the order is random; must be given.
+        queue_capacity: how many rows wait.
+        num_threads: that read; more than one may mix the order.
+
+    Returns:
+        A function that gives tensors of features, and of labels.
+
+    Raises:
+        ValueError: `shuffle` is not given, or the lengths differ.
+        TypeError: `x` is neither an array nor a dict.
+
+    Example:
+        >>> data = {"x": np.array([1.0, 2.0])}
+        >>> callable(tf.estimator.inputs.numpy_input_fn(data, np.array([0, 1]), shuffle=False))
+        True
+    """
     _check_shuffle(shuffle)
 
     def input_fn() -> Any:

@@ -70,6 +70,22 @@ class ServingInputReceiver(_ServingInputReceiver):
     """Features, by name, made from the tensors that a request feeds.
 
     `receiver_tensors_alternatives` are other sets of tensors that may be fed instead.
+
+    Args:
+        features: a tensor, or a dict of them.
+        receiver_tensors: a tensor, or a dict of them: what a request feeds.
+        receiver_tensors_alternatives: see above.
+
+    Returns:
+        A named tuple.
+
+    Raises:
+        ValueError: something is no tensor, or a name is missing.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None], name="x")
+        >>> tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x}).features["x"] is x
+        True
     """
 
     def __new__(

@@ -173,6 +173,30 @@ class RunConfig:
     """Where an Estimator keeps its model, how often it saves and logs, and which task it is.
 
     The task, and the cluster it belongs to, come from the environment variable TF_CONFIG.
+
+    Args:
+        model_dir: the folder of the model.
+        tf_random_seed: the graph's seed.
+        save_summary_steps: how often summaries are written.
+        save_checkpoints_steps, save_checkpoints_secs: how often checkpoints are; one of the two.
+        session_config: a `tf.ConfigProto`.
+        keep_checkpoint_max: how many checkpoints stay; None or 0: all.
+        keep_checkpoint_every_n_hours: one in so many hours is kept beyond that.
+        log_step_count_steps: how often the speed is logged; None: never.
+        train_distribute, eval_distribute: distribution strategies.
+        device_fn: a function from operations to devices.
+        protocol: of servers; None: gRPC.
+        experimental_distribute: a `DistributeConfig`.
+        experimental_max_worker_delay_secs: how long workers wait before they start.
+        session_creation_timeout_secs: how long to wait for the chief.
+
+    Raises:
+        ValueError: an argument is not positive, or both ways to save are given.
+
+    Example:
+        >>> config = tf.estimator.RunConfig(model_dir="./model", save_checkpoints_steps=100)
+        >>> config.model_dir, config.save_checkpoints_steps, config.is_chief
+        ('./model', 100, True)
     """
 
     def __init__(

@@ -20,7 +20,17 @@ AVERAGE_LOSS_METRIC_KEY = "average_loss"
 
 
 class ModeKeys:
-    """What a model function is called for."""
+    """The purposes that a model function is called for.
+
+    Attributes:
+        TRAIN: to learn from features and labels.
+        EVAL: to measure how good the model is.
+        PREDICT: to make predictions from features alone.
+
+    Example:
+        >>> tf.estimator.ModeKeys.TRAIN
+        'train'
+    """
 
     TRAIN = "train"
     EVAL = "eval"
@@ -45,6 +55,25 @@ class EstimatorSpec(_EstimatorSpec):
     """Operations and hooks of a model for one mode.
 
     `TRAIN` needs a loss and a train_op, `EVAL` a loss, `PREDICT` predictions.
+
+    Args:
+        mode: one of `tf.estimator.ModeKeys`.
+        predictions: a tensor or a dict of them.
+        loss: a scalar.
+        train_op: the operation of a training step.
+        eval_metric_ops: a dict of metrics, each as `tf.metrics` gives it.
+        export_outputs: a dict of `tf.estimator.export.ExportOutput`s, the signatures of an export.
+        training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks: session hooks.
+        scaffold: a `tf.train.Scaffold` for training.
+
+    Raises:
+        ValueError: what the mode needs is missing, or a tensor is of another graph.
+        TypeError: something is of the wrong kind.
+
+    Example:
+        >>> spec = tf.estimator.EstimatorSpec("infer", predictions={"x": tf.constant([1.0])})
+        >>> sorted(spec.predictions)
+        ['x']
     """
 
     def __new__(

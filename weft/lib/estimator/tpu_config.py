@@ -68,7 +68,23 @@ class _TPUConfig(NamedTuple):
 
 
 class TPUConfig(_TPUConfig):
-    """How a program would use TPUs."""
+    """Settings of a TPU, kept so that programs that give them run; there is none here.
+
+    Args:
+        *args, **kwargs: `iterations_per_loop`, `num_shards`, `num_cores_per_replica`,
+            `per_host_input_for_training`, `tpu_job_name`, `initial_infeed_sleep_secs`,
+            `input_partition_dims` and `eval_training_input_configuration`.
+
+    Returns:
+        A named tuple.
+
+    Raises:
+        ValueError: a number is not positive, or settings contradict each other.
+
+    Example:
+        >>> tf.contrib.tpu.TPUConfig(iterations_per_loop=100).iterations_per_loop
+        100
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TPUConfig:
         given = _TPUConfig(*args, **kwargs)
@@ -118,7 +134,22 @@ def _job_in_environment() -> str | None:
 
 
 class RunConfig(run_config.RunConfig):
-    """`RunConfig` with a TPUConfig; addresses may be given instead of found in TF_CONFIG."""
+    """`RunConfig` with a TPUConfig; addresses may be given instead of found in TF_CONFIG.
+
+    Args:
+        tpu_config: a `TPUConfig`; None: one with defaults.
+        evaluation_master, master: addresses.
+        cluster: a cluster resolver.
+        **kwargs: the arguments of `tf.estimator.RunConfig`.
+
+    Raises:
+        ValueError: an address comes with a `cluster` that also gives one.
+
+    Example:
+        >>> config = tf.contrib.tpu.RunConfig(model_dir="./model")
+        >>> config.model_dir, config.tpu_config.iterations_per_loop
+        ('./model', 2)
+    """
 
     def __init__(
         self,

@@ -71,6 +71,24 @@ class TPUEstimator(Estimator):
     """An Estimator that tells its functions the size of batches, as `params["batch_size"]`.
 
     With `use_tpu` a training fails, since there are none; all else is as with an Estimator.
+
+    Args:
+        model_fn, model_dir, config, params, warm_start_from: as for `tf.estimator.Estimator`.
+        use_tpu: whether to use a TPU, where there is one.
+        train_batch_size, eval_batch_size, predict_batch_size: see above.
+        batch_axis, eval_on_tpu, export_to_tpu, export_to_cpu, embedding_config_spec: kept, not
+            used.
+
+    Raises:
+        ValueError: a batch size is missing or not positive.
+
+    Example:
+        >>> def model_fn(features, labels, mode, params):
+        ...     return tf.contrib.tpu.TPUEstimatorSpec(mode, predictions={"x": features})
+        >>> config = tf.contrib.tpu.RunConfig(model_dir="./model")
+        >>> estimator = tf.contrib.tpu.TPUEstimator(model_fn, config=config, train_batch_size=8)
+        >>> estimator.model_dir
+        './model'
     """
 
     def __init__(

@@ -34,7 +34,24 @@ class _TPUEstimatorSpec(NamedTuple):
 
 
 class TPUEstimatorSpec(_TPUEstimatorSpec):
-    """Operations and hooks of a model; metrics and summaries are (function, its tensors)."""
+    """Operations and hooks of a model; metrics and summaries are (function, its tensors).
+
+    Args:
+        *args, **kwargs: `mode`, `predictions`, `loss`, `train_op`, `eval_metrics`,
+            `export_outputs`, `scaffold_fn`, `host_call`, `training_hooks`, `evaluation_hooks` and
+            `prediction_hooks`.
+
+    Returns:
+        A named tuple.
+
+    Raises:
+        ValueError: what the mode needs is missing.
+
+    Example:
+        >>> spec = tf.contrib.tpu.TPUEstimatorSpec("infer", predictions={"x": tf.constant([1.0])})
+        >>> sorted(spec.predictions)
+        ['x']
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TPUEstimatorSpec:
         given = _TPUEstimatorSpec(*args, **kwargs)

@@ -58,7 +58,21 @@ class _TrainSpec(NamedTuple):
 
 
 class TrainSpec(_TrainSpec):
-    """The input of a training, the step to stop at (None: the end of the input), and hooks."""
+    """The input of a training, the step to stop at (None: the end of the input), and hooks.
+
+    Args:
+        input_fn: gives the features and labels to train with.
+        max_steps: see above.
+        hooks: session hooks.
+
+    Raises:
+        ValueError: `max_steps` is not positive.
+        TypeError: something is of the wrong kind.
+
+    Example:
+        >>> tf.estimator.TrainSpec(lambda: None, max_steps=100).max_steps
+        100
+    """
 
     def __new__(cls, input_fn: Any, max_steps: int | None = None, hooks: Any = None) -> TrainSpec:
         _check_input_fn(input_fn)
@@ -78,7 +92,25 @@ class _EvalSpec(NamedTuple):
 
 
 class EvalSpec(_EvalSpec):
-    """The input of evaluations, how long they are, how often they come, what they export."""
+    """The input of evaluations, how long they are, how often they come, what they export.
+
+    Args:
+        input_fn: gives the features and labels to evaluate.
+        steps: how many batches; None: to the end of the input.
+        name: of the evaluation, where there are several.
+        hooks: session hooks.
+        exporters: export the model after evaluations.
+        start_delay_secs: how long to wait before the first.
+        throttle_secs: the least time between two.
+
+    Raises:
+        ValueError: a number is not positive.
+        TypeError: something is of the wrong kind.
+
+    Example:
+        >>> tf.estimator.EvalSpec(lambda: None, steps=10).steps
+        10
+    """
 
     def __new__(
         cls,

@@ -34,6 +34,28 @@ def train_and_evaluate(estimator: Any, train_spec: Any, eval_spec: Any) -> Any:
 
     Alone, every checkpoint is evaluated (but see `EvalSpec.throttle_secs`), and the result is
     (metrics of the last evaluation, what the exporters returned).
+
+    Args:
+        estimator: an `Estimator`.
+        train_spec: a `TrainSpec`.
+        eval_spec: an `EvalSpec`.
+
+    Returns:
+        Alone: the last metrics, and what was exported. In a cluster: None.
+
+    Raises:
+        ValueError: TF_CONFIG does not fit.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> estimator = tf.estimator.LinearRegressor([x], model_dir="./model")
+        >>> def input_fn():
+        ...     return {"x": tf.constant([[1.0]])}, tf.constant([[2.0]])
+        >>> train = tf.estimator.TrainSpec(input_fn, max_steps=3)
+        >>> evaluate = tf.estimator.EvalSpec(input_fn, steps=1)
+        >>> metrics, exports = tf.estimator.train_and_evaluate(estimator, train, evaluate)
+        >>> int(metrics["global_step"])
+        3
     """
     _check_eval_spec(eval_spec)
     executor = TrainingExecutor(estimator, train_spec, eval_spec)

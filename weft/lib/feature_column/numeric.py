@@ -64,6 +64,26 @@ def numeric_column(
     """Numbers, of the given shape per example.
 
     `default_value` is for examples that lack the feature; `normalizer_fn` is applied to the tensor.
+
+    Args:
+        key: the name of the feature.
+        shape: of the numbers of one example.
+        default_value: a number, or one for each; None makes a missing feature an error.
+        dtype: the type of the feature.
+        normalizer_fn: a function of the tensor.
+
+    Returns:
+        A feature column.
+
+    Raises:
+        TypeError: an argument is of the wrong kind.
+        ValueError: a size is not positive, or the type is not numeric.
+
+    Example:
+        >>> age = tf.feature_column.numeric_column("age", normalizer_fn=lambda x: x / 100)
+        >>> session.run(tf.feature_column.input_layer({"age": [[50.0], [20.0]]}, [age]))
+        array([[0.5],
+               [0.2]], dtype=float32)
     """
     shape = checks.check_shape(shape, key)
     checks.check_numeric(dtype, key, None)

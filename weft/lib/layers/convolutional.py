@@ -50,6 +50,15 @@ class Conv3D(keras.Conv3D, Layer):
         super().__init__(**settings)
 
 
-conv1d = functional(Conv1D, "conv1d", "A convolution over sequences, applied to `inputs`.")
-conv2d = functional(Conv2D, "conv2d", "A convolution over images, applied to `inputs`.")
-conv3d = functional(Conv3D, "conv3d", "A convolution over volumes, applied to `inputs`.")
+conv1d = functional(
+    Conv1D, "conv1d", "A convolution over sequences, applied to `inputs`.",
+    "tf.layers.conv1d(tf.ones([1, 8, 3]), 16, 3) -> [1, 6, 16]",
+)  # fmt: skip
+conv2d = functional(
+    Conv2D, "conv2d", "A convolution over images, applied to `inputs`.",
+    "tf.layers.conv2d(tf.ones([1, 8, 8, 3]), 16, 3) -> [1, 6, 6, 16]",
+)  # fmt: skip
+conv3d = functional(
+    Conv3D, "conv3d", "A convolution over volumes, applied to `inputs`.",
+    "tf.layers.conv3d(tf.ones([1, 8, 8, 8, 3]), 16, 3) -> [1, 6, 6, 6, 16]",
+)  # fmt: skip

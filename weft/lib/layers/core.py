@@ -14,7 +14,25 @@ from weft.ops.state.initializers import zeros_initializer
 
 
 class Dense(keras.Dense, Layer):
-    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs."""
+    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs.
+
+    Args:
+        units: how many values come out.
+        activation: a function, or None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: first values; None: that of the variable scope.
+        kernel_regularizer, bias_regularizer, activity_regularizer: penalties on weights and
+            outputs.
+        kernel_constraint, bias_constraint: project the weights after updates.
+        trainable: whether optimizers update the variables.
+        name: of the layer and its variables.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> layer = tf.layers.Dense(4)
+        >>> layer(tf.ones([2, 3])).shape.as_list(), layer.kernel.name
+        ([2, 4], 'dense/kernel:0')
+    """
 
     @with_parameters_of(
         keras.Dense.__init__,
@@ -26,7 +44,10 @@ class Dense(keras.Dense, Layer):
         super().__init__(**settings)
 
 
-dense = functional(Dense, "dense", "A fully connected layer applied to `inputs`.")
+dense = functional(
+    Dense, "dense", "A fully connected layer applied to `inputs`.",
+    "tf.layers.dense(tf.ones([2, 3]), 4, activation=tf.nn.relu) -> [2, 4]",
+)  # fmt: skip
 
 
 class Dropout(keras_dropout.Dropout, Layer):
@@ -48,7 +69,26 @@ def dropout(
     training: Any = False,
     name: str | None = None,
 ) -> Tensor:
-    """Dropout applied to `inputs` when `training`; otherwise they pass unchanged."""
+    """Dropout applied to `inputs` when `training`; otherwise they pass unchanged.
+
+    Args:
+        inputs: a tensor of floating-point numbers.
+        rate: the fraction that becomes 0; the rest is scaled up.
+        noise_shape: the shape in which it is decided what to drop.
+        seed: makes the choice repeatable.
+        training: a bool or a boolean scalar tensor.
+        name: of the layer.
+
+    Returns:
+        A tensor of the type and shape of `inputs`.
+
+    Raises:
+        ValueError: `rate` is not between 0 and 1.
+
+    Example:
+        >>> session.run(tf.layers.dropout([1.0, 2.0], rate=0.5, training=False))
+        array([1., 2.], dtype=float32)
+    """
     layer = Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)
     return layer.apply(inputs, training=training)
 
@@ -58,5 +98,21 @@ class Flatten(keras.Flatten, Layer):
 
 
 def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Tensor:
-    """`inputs` with all but the first axis made into one."""
+    """`inputs` with all but the first axis made into one.
+
+    Args:
+        inputs: a tensor [batch, ...].
+        name: of the layer.
+        data_format: "channels_first" moves the channels to the end before.
+
+    Returns:
+        A tensor [batch, features].
+
+    Raises:
+        ValueError: the inputs have no dimension.
+
+    Example:
+        >>> tf.layers.flatten(tf.zeros([2, 3, 4])).shape
+        TensorShape([Dimension(2), Dimension(12)])
+    """
     return Flatten(name=name, data_format=data_format).apply(inputs)

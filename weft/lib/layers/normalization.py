@@ -59,7 +59,42 @@ def batch_normalization(
     virtual_batch_size: int | None = None,
     adjustment: Any = None,
 ) -> Tensor:
-    """Batch normalization applied to `inputs`."""
+    """Batch normalization applied to `inputs`.
+
+    Args:
+        inputs: a tensor.
+        axis: the dimension of the features, normally the channels.
+        momentum: how slowly the moving averages forget.
+        epsilon: added to the variance, so that it is not zero.
+        center, scale: whether there are variables `beta` and `gamma`.
+        beta_initializer, gamma_initializer, moving_mean_initializer, moving_variance_initializer:
+            first values of the variables.
+        beta_regularizer, gamma_regularizer: functions whose results join `REGULARIZATION_LOSSES`.
+        beta_constraint, gamma_constraint: project the variables after updates.
+        training: a bool or tensor: whether to use the moments of the batch, or the averages.
+        trainable: whether optimizers update the variables.
+        name: of the layer.
+        reuse: whether to share the variables of a layer of that name.
+        renorm, renorm_clipping, renorm_momentum: batch renormalization.
+        fused: whether to use the one fast operation; None: where it can.
+        virtual_batch_size: normalize parts of the batch by themselves.
+        adjustment: a function of the shape that gives a random scale and bias, for training.
+
+    Returns:
+        A tensor like `inputs`. The operations that update the averages are in the collection
+        `UPDATE_OPS`: make the training step depend on them.
+
+    Raises:
+        ValueError: arguments do not fit together.
+
+    Example:
+        >>> x = tf.constant([[1.0], [3.0]])
+        >>> y = tf.layers.batch_normalization(x, training=True, epsilon=0.0)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(y)
+        array([[-1.],
+               [ 1.]], dtype=float32)
+    """
     settings = dict(locals())
     for own in ("inputs", "training", "reuse"):
         del settings[own]

@@ -57,9 +57,27 @@ class AveragePooling3D(_Pooling, keras.AveragePooling3D):
     """The mean of every window of the volumes."""
 
 
-max_pooling1d = functional(MaxPooling1D, "max_pooling1d", "The maximum of every window.")
-max_pooling2d = functional(MaxPooling2D, "max_pooling2d", "The maximum of every window.")
-max_pooling3d = functional(MaxPooling3D, "max_pooling3d", "The maximum of every window.")
-average_pooling1d = functional(AveragePooling1D, "average_pooling1d", "The mean of every window.")
-average_pooling2d = functional(AveragePooling2D, "average_pooling2d", "The mean of every window.")
-average_pooling3d = functional(AveragePooling3D, "average_pooling3d", "The mean of every window.")
+max_pooling1d = functional(
+    MaxPooling1D, "max_pooling1d", "The maximum of every window.",
+    "tf.layers.max_pooling1d(tf.ones([1, 8, 3]), 2, 2) -> [1, 4, 3]",
+)  # fmt: skip
+max_pooling2d = functional(
+    MaxPooling2D, "max_pooling2d", "The maximum of every window.",
+    "tf.layers.max_pooling2d(tf.ones([1, 8, 8, 3]), 2, 2) -> [1, 4, 4, 3]",
+)  # fmt: skip
+max_pooling3d = functional(
+    MaxPooling3D, "max_pooling3d", "The maximum of every window.",
+    "tf.layers.max_pooling3d(tf.ones([1, 8, 8, 8, 3]), 2, 2) -> [1, 4, 4, 4, 3]",
+)  # fmt: skip
+average_pooling1d = functional(
+    AveragePooling1D, "average_pooling1d", "The mean of every window.",
+    "tf.layers.average_pooling1d(tf.ones([1, 8, 3]), 2, 2) -> [1, 4, 3]",
+)  # fmt: skip
+average_pooling2d = functional(
+    AveragePooling2D, "average_pooling2d", "The mean of every window.",
+    "tf.layers.average_pooling2d(tf.ones([1, 8, 8, 3]), 2, 2) -> [1, 4, 4, 3]",
+)  # fmt: skip
+average_pooling3d = functional(
+    AveragePooling3D, "average_pooling3d", "The mean of every window.",
+    "tf.layers.average_pooling3d(tf.ones([1, 8, 8, 8, 3]), 2, 2) -> [1, 4, 4, 4, 3]",
+)  # fmt: skip

@@ -44,9 +44,11 @@ separable_conv1d = functional(
     SeparableConv1D,
     "separable_conv1d",
     "A separable convolution over sequences, applied to `inputs`.",
+    "tf.layers.separable_conv1d(tf.ones([1, 8, 3]), 16, 3) -> [1, 6, 16]",
 )
 separable_conv2d = functional(
     SeparableConv2D,
     "separable_conv2d",
     "A separable convolution over images, applied to `inputs`.",
+    "tf.layers.separable_conv2d(tf.ones([1, 8, 8, 3]), 16, 3) -> [1, 6, 6, 16]",
 )

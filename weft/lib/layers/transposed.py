@@ -36,9 +36,11 @@ conv2d_transpose = functional(
     Conv2DTranspose,
     "conv2d_transpose",
     "The transpose of a convolution over images, applied to `inputs`.",
+    "tf.layers.conv2d_transpose(tf.ones([1, 8, 8, 3]), 16, 2, 2) -> [1, 16, 16, 16]",
 )
 conv3d_transpose = functional(
     Conv3DTranspose,
     "conv3d_transpose",
     "The transpose of a convolution over volumes, applied to `inputs`.",
+    "tf.layers.conv3d_transpose(tf.ones([1, 4, 4, 4, 3]), 16, 2, 2) -> [1, 8, 8, 8, 16]",
 )

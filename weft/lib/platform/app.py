@@ -18,6 +18,19 @@ def run(main: Callable[..., Any] | None = None, argv: list[str] | None = None) -
     """Parses the command line, then exits with what `main(remaining arguments)` returns.
 
     `main` is the one of the running program unless it is given.
+
+    Args:
+        main: a function of the arguments that are no flags; None: `main` of the program.
+        argv: the command line; None: `sys.argv`.
+
+    Raises:
+        SystemExit: always, with the exit code.
+
+    Example:
+        >>> tf.app.run(main=lambda argv: 3, argv=["program"])
+        Traceback (most recent call last):
+            ...
+        SystemExit: 3
     """
     from absl import app
 

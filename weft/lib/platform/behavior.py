@@ -30,6 +30,21 @@ def enable_eager_execution(
     """From now on operations are computed as they are made, and tensors have values.
 
     It is for the start of a program: ValueError if it has made a graph already.
+
+    Args:
+        config: a `tf.ConfigProto`.
+        device_policy: what to do with operands on several devices; kept, not used.
+        execution_mode: kept, not used: operations are computed in turn.
+
+    Raises:
+        ValueError: the program has made a graph already, or arguments contradict an earlier call.
+
+    Example:
+        >>> x = tf.constant(1)
+        >>> tf.enable_eager_execution()
+        Traceback (most recent call last):
+            ...
+        ValueError: tf.enable_eager_execution must be called at program startup.
     """
     if config is not None and not hasattr(config, "SerializeToString"):
         raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")

@@ -46,12 +46,44 @@ def _define(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def DEFINE_string(*args: Any, **kwargs: Any) -> Any:
-    """Registers a flag whose value is text: `(name, default, help)`."""
+    """Registers a flag whose value is text: `(name, default, help)`.
+
+    Args:
+        *args: the name, the default value (None allowed) and a sentence for `--help`.
+        **kwargs: the same by name, and absl's further arguments.
+
+    Returns:
+        absl's holder of the flag.
+
+    Raises:
+        absl.flags.DuplicateFlagError: another module has defined the flag.
+
+    Example:
+        >>> holder = tf.flags.DEFINE_string("doc_model_name", "small", "Which model to train.")
+        >>> tf.flags.FLAGS.doc_model_name
+        'small'
+    """
     return _define("DEFINE_string", args, kwargs)
 
 
 def DEFINE_boolean(*args: Any, **kwargs: Any) -> Any:
-    """Registers a flag that `--name` sets and `--noname` clears: `(name, default, help)`."""
+    """Registers a flag that `--name` sets and `--noname` clears: `(name, default, help)`.
+
+    Args:
+        *args: the name, the default value and a sentence for `--help`.
+        **kwargs: the same by name, and absl's further arguments.
+
+    Returns:
+        absl's holder of the flag.
+
+    Raises:
+        absl.flags.DuplicateFlagError: another module has defined the flag.
+
+    Example:
+        >>> holder = tf.flags.DEFINE_boolean("doc_shuffle", True, "Whether to shuffle.")
+        >>> tf.flags.FLAGS.doc_shuffle
+        True
+    """
     return _define("DEFINE_boolean", args, kwargs)
 
 
@@ -59,17 +91,55 @@ DEFINE_bool = DEFINE_boolean
 
 
 def DEFINE_float(*args: Any, **kwargs: Any) -> Any:
-    """Registers a flag whose value is a number: `(name, default, help)`."""
+    """Registers a flag whose value is a number: `(name, default, help)`.
+
+    Args:
+        *args: the name, the default value and a sentence for `--help`.
+        **kwargs: the same by name; also `lower_bound` and `upper_bound`.
+
+    Returns:
+        absl's holder of the flag.
+
+    Raises:
+        absl.flags.DuplicateFlagError: another module has defined the flag.
+
+    Example:
+        >>> holder = tf.flags.DEFINE_float("doc_learning_rate", 0.1, "How far a step goes.")
+        >>> tf.flags.FLAGS.doc_learning_rate
+        0.1
+    """
     return _define("DEFINE_float", args, kwargs)
 
 
 def DEFINE_integer(*args: Any, **kwargs: Any) -> Any:
-    """Registers a flag whose value is an integer: `(name, default, help)`."""
+    """Registers a flag whose value is an integer: `(name, default, help)`.
+
+    Args:
+        *args: the name, the default value and a sentence for `--help`.
+        **kwargs: the same by name; also `lower_bound` and `upper_bound`.
+
+    Returns:
+        absl's holder of the flag.
+
+    Raises:
+        absl.flags.DuplicateFlagError: another module has defined the flag.
+
+    Example:
+        >>> holder = tf.flags.DEFINE_integer("doc_batch_size", 64, "How many examples a step sees.")
+        >>> tf.flags.FLAGS.doc_batch_size
+        64
+    """
     return _define("DEFINE_integer", args, kwargs)
 
 
 class _FlagValues:
-    """absl's FLAGS, parsed from `sys.argv` when a flag is first read."""
+    """The program's flags as attributes, absl's FLAGS: parsed from `sys.argv` when first read.
+
+    Example:
+        >>> holder = tf.flags.DEFINE_integer("doc_epochs", 3, "How often to see the data.")
+        >>> tf.flags.FLAGS.doc_epochs + 1
+        4
+    """
 
     def __getattr__(self, name: str) -> Any:
         values = _absl().FLAGS

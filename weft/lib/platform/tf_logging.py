@@ -82,28 +82,87 @@ def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs for those who look for mistakes in the program.
+
+    Args:
+        msg: a text with places for `args`, as `%d`.
+        *args, **kwargs: as for Python's `logging`.
+
+    Example:
+        >>> tf.logging.debug("batch %d", 3)
+    """
     get_logger().debug(msg, *args, **kwargs)
 
 
 def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs how the program gets on; shown if the verbosity is INFO or below.
+
+    Args:
+        msg: a text with places for `args`, as `%d`.
+        *args, **kwargs: as for Python's `logging`.
+
+    Example:
+        >>> tf.logging.info("step %d: loss %.2f", 10, 0.25)
+    """
     get_logger().info(msg, *args, **kwargs)
 
 
 def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs what may be a mistake; the program goes on.
+
+    Args:
+        msg: a text with places for `args`, as `%d`.
+        *args, **kwargs: as for Python's `logging`.
+
+    Example:
+        >>> tf.logging.set_verbosity(tf.logging.ERROR)
+        >>> tf.logging.warning("not shown: %s", "below the verbosity")
+        >>> tf.logging.set_verbosity(tf.logging.WARN)
+    """
     get_logger().warning(msg, *args, **kwargs)
 
 
 def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Another name for `warning`."""
+    """Another name for `warning`.
+
+    Args:
+        msg: a text with places for `args`, as `%d`.
+        *args, **kwargs: as for Python's `logging`.
+
+    Example:
+        >>> tf.logging.set_verbosity(tf.logging.ERROR)
+        >>> tf.logging.warn("not shown")
+        >>> tf.logging.set_verbosity(tf.logging.WARN)
+    """
     get_logger().warning(msg, *args, **kwargs)
 
 
 def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs that something failed; the program goes on.
+
+    Args:
+        msg: a text with places for `args`, as `%d`.
+        *args, **kwargs: as for Python's `logging`.
+
+    Example:
+        >>> tf.logging.set_verbosity(tf.logging.FATAL)
+        >>> tf.logging.error("not shown: %s", "below the verbosity")
+        >>> tf.logging.set_verbosity(tf.logging.WARN)
+    """
     get_logger().error(msg, *args, **kwargs)
 
 
 def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs at the highest level. The program goes on."""
+    """Logs at the highest level. The program goes on.
+
+    Args:
+        msg: a text with places for `args`, as `%d`.
+        *args, **kwargs: as for Python's `logging`.
+
+    Example:
+        >>> tf.logging.FATAL > tf.logging.ERROR > tf.logging.WARN > tf.logging.INFO
+        True
+    """
     get_logger().critical(msg, *args, **kwargs)
 
 
@@ -149,7 +208,18 @@ def get_verbosity() -> int:
 
 
 def set_verbosity(v: int | str) -> None:
-    """Shows messages of level `v` (`tf.logging.INFO`, ...) and above."""
+    """Shows messages of level `v` (`tf.logging.INFO`, ...) and above.
+
+    Args:
+        v: a level: DEBUG, INFO, WARN, ERROR or FATAL.
+
+    Example:
+        >>> before = tf.logging.get_verbosity()
+        >>> tf.logging.set_verbosity(tf.logging.ERROR)
+        >>> tf.logging.get_verbosity() == tf.logging.ERROR
+        True
+        >>> tf.logging.set_verbosity(before)
+    """
     get_logger().setLevel(v)
 
 

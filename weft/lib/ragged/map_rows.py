@@ -36,8 +36,30 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """`fn` of every row of `elems`, stacked. `dtype` is the structure of types that `fn` returns,
-    if not that of `elems`; where it has a RaggedTensorSpec, results become a ragged tensor.
+    """Applies `fn` to every row of `elems` and stacks the results.
+
+    Args:
+        fn: a function of a row; of a structure of rows, if `elems` is one.
+        elems: a tensor, ragged tensor, or a structure of them with one first dimension.
+        dtype: the structure of types that `fn` returns, if not that of `elems`; where it has a
+            RaggedTensorSpec, results become a ragged tensor.
+        parallel_iterations: how many rows may be computed at once; None: 10.
+        back_prop: whether gradients flow.
+        swap_memory: whether what gradients need may wait on the host.
+        infer_shape: whether all results have one shape.
+        name: of the operations.
+        fn_output_signature: a newer name of `dtype`.
+
+    Returns:
+        A tensor, or a structure of them, with a row for each row.
+
+    Raises:
+        TypeError: `fn` cannot be called, or its results are not of the form `dtype` says.
+        ValueError: there are no elements.
+
+    Example:
+        >>> session.run(tf.map_fn(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]])))
+        array([3, 7], dtype=int32)
     """
     kinds = dtype if fn_output_signature is None else fn_output_signature
     leaves = [*nest.flatten(elems), *nest.flatten(kinds)]

@@ -66,7 +66,26 @@ def string_split(
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> Any:
-    """Splits each string of a vector at any of the bytes of `sep`, by default at spaces."""
+    """Splits each string of a vector at any of the bytes of `sep`, by default at spaces.
+
+    Args:
+        source: a vector of strings.
+        sep: the bytes at which to split; "" splits between all bytes.
+        skip_empty: whether empty pieces are left out.
+        delimiter: an older name of `sep`.
+        result_type: "SparseTensor" or "RaggedTensor".
+        name: of the operation.
+
+    Returns:
+        The pieces of each string as a row.
+
+    Raises:
+        ValueError: the result type is unknown, or `source` has another rank.
+
+    Example:
+        >>> session.run(tf.string_split(["hello world", "weft"])).values
+        array([b'hello', b'world', b'weft'], dtype=object)
+    """
     with name_scope(name, "StringSplit", [source]):
         sparse = sparse_string_split(source, sep, skip_empty, delimiter)
         return _result(sparse, result_type)

@@ -92,7 +92,22 @@ class _UnitCell(FlatInputCell):
 
 
 class BasicRNNCell(_UnitCell):
-    """`output = new_state = activation([inputs, state] @ kernel + bias)`."""
+    """`output = new_state = activation([inputs, state] @ kernel + bias)`.
+
+    Args:
+        num_units: the size of state and output.
+        activation: None: tanh.
+        reuse: whether to share the variables of a cell of that name.
+        name: of the layer.
+        dtype: of the variables.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicRNNCell(4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output is state, output.shape.as_list()
+        (True, [2, 4])
+    """
 
     def build(self, inputs_shape: Any) -> None:
         self._build_gates(inputs_shape, 1)
@@ -104,7 +119,23 @@ class BasicRNNCell(_UnitCell):
 
 
 class GRUCell(_UnitCell):
-    """A gated recurrent unit: gates r and u, and a candidate that r lets see the state."""
+    """A gated recurrent unit: gates r and u, and a candidate that r lets see the state.
+
+    Args:
+        num_units: the size of state and output.
+        activation: of the candidate; None: tanh.
+        reuse: whether to share the variables of a cell of that name.
+        kernel_initializer, bias_initializer: first values of weights and biases.
+        name: of the layer.
+        dtype: of the variables.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.GRUCell(4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list(), cell.state_size
+        ([2, 4], 4)
+    """
 
     def __init__(
         self,
@@ -205,7 +236,24 @@ def lstm_step(
 
 
 class BasicLSTMCell(JoinableState, _UnitCell):
-    """An LSTM without peepholes, clipping or projection."""
+    """An LSTM without peepholes, clipping or projection.
+
+    Args:
+        num_units: the size of memory and output.
+        forget_bias: added to the forget gate, so that little is forgotten at first.
+        state_is_tuple: whether a state is an `LSTMStateTuple`, and not one joined tensor.
+        activation: of the candidate and the output; None: tanh.
+        reuse: whether to share the variables of a cell of that name.
+        name: of the layer.
+        dtype: of the variables.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicLSTMCell(4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list(), cell.state_size
+        ([2, 4], LSTMStateTuple(c=4, h=4))
+    """
 
     def __init__(
         self,
@@ -237,7 +285,30 @@ class BasicLSTMCell(JoinableState, _UnitCell):
 
 
 class LSTMCell(JoinableState, _UnitCell):
-    """An LSTM with optional peepholes, clipped memory and a projected output."""
+    """An LSTM with optional peepholes, clipped memory and a projected output.
+
+    Args:
+        num_units: the size of the memory.
+        use_peepholes: whether gates see the memory.
+        cell_clip: the largest magnitude in the memory; None: any.
+        initializer: of the weights.
+        num_proj: the size of the output, if it is projected.
+        proj_clip: the largest magnitude of a projected output; None: any.
+        num_unit_shards, num_proj_shards: deprecated; use a partitioner.
+        forget_bias: added to the forget gate, so that little is forgotten at first.
+        state_is_tuple: whether a state is an `LSTMStateTuple`, and not one joined tensor.
+        activation: of the candidate and the output; None: tanh.
+        reuse: whether to share the variables of a cell of that name.
+        name: of the layer.
+        dtype: of the variables.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.LSTMCell(8, num_proj=4)
+        >>> output, state = cell(tf.ones([2, 3]), cell.zero_state(2, tf.float32))
+        >>> output.shape.as_list(), cell.state_size
+        ([2, 4], LSTMStateTuple(c=8, h=4))
+    """
 
     def __init__(
         self,

@@ -71,6 +71,30 @@ def dynamic_rnn(
 
     Inputs are [batch, time, ...], or [time, batch, ...] when `time_major`. After the end of a
     sequence its outputs are zero and its state stays.
+
+    Args:
+        cell: an `RNNCell`.
+        inputs: a tensor, or a structure of tensors, of sequences.
+        sequence_length: the length of each sequence; None: all are full.
+        initial_state: the state to start from; None: zeros, which needs a `dtype`.
+        dtype: the type of state and outputs, where there is no initial state.
+        parallel_iterations: how many steps may run at once; None: 32.
+        swap_memory: whether what gradients need may wait on the host.
+        time_major: whether time comes before the batch.
+        scope: the variable scope; None: "rnn".
+
+    Returns:
+        The outputs, in the layout of the inputs, and the final state.
+
+    Raises:
+        TypeError: `cell` is no cell.
+        ValueError: there is neither a state nor a type, or the inputs have no known size.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicRNNCell(4)
+        >>> outputs, state = tf.nn.dynamic_rnn(cell, tf.ones([2, 3, 5]), dtype=tf.float32)
+        >>> outputs.shape.as_list(), state.shape.as_list()
+        ([2, 3, 4], [2, 4])
     """
     assert_like_rnncell("cell", cell)
     with vs.variable_scope(scope or "rnn") as opened:

@@ -60,7 +60,29 @@ def static_rnn(
     sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """Applies `cell` to each of a list of inputs; returns the outputs and the last state."""
+    """Applies `cell` to each of a list of inputs; returns the outputs and the last state.
+
+    Args:
+        cell: an `RNNCell`.
+        inputs: a list of tensors [batch, size], one for each step; or of structures of them.
+        initial_state: the state to start from; None: zeros, which needs a `dtype`.
+        dtype: the type of state and outputs, where there is no initial state.
+        sequence_length: the length of each sequence; None: all are full.
+        scope: the variable scope; None: "rnn".
+
+    Returns:
+        The list of outputs, and the final state.
+
+    Raises:
+        TypeError: `cell` is no cell, or `inputs` no list.
+        ValueError: there are no inputs, or neither a state nor a type.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.BasicRNNCell(4)
+        >>> outputs, state = tf.nn.static_rnn(cell, [tf.ones([2, 5])] * 3, dtype=tf.float32)
+        >>> len(outputs), state.shape.as_list()
+        (3, [2, 4])
+    """
     assert_like_rnncell("cell", cell)
     _check_inputs(inputs)
     with vs.variable_scope(scope or "rnn") as opened:

@@ -90,6 +90,24 @@ class DropoutWrapper(_Wrapper):
     """Dropout on the inputs, outputs and state of a cell; the memory of an LSTM is spared.
 
     With `variational_recurrent`, what is dropped is chosen once for all steps of a run.
+
+    Args:
+        cell: the cell to wrap.
+        input_keep_prob, output_keep_prob, state_keep_prob: the fraction that is kept of each.
+        variational_recurrent: see above.
+        input_size, dtype: of the inputs, needed with `variational_recurrent`.
+        seed: makes the choice repeatable.
+        dropout_state_filter_visitor: tells which parts of the state to drop from.
+        **kwargs: further arguments of layers.
+
+    Raises:
+        TypeError: `cell` is no cell.
+        ValueError: a probability is not between 0 and 1.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_prob=0.5)
+        >>> cell.output_size
+        4
     """
 
     def __init__(
@@ -266,7 +284,21 @@ class DeviceWrapper(_Wrapper):
 
 
 class MultiRNNCell(RNNCell):
-    """Cells one upon another: the output of each is the input of the next."""
+    """Cells one upon another: the output of each is the input of the next.
+
+    Args:
+        cells: a list of cells.
+        state_is_tuple: whether a state is the tuple of theirs, and not one joined tensor.
+
+    Raises:
+        ValueError: there are no cells, or one keeps its state as a tuple though this one may not.
+        TypeError: `cells` is no list.
+
+    Example:
+        >>> cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(size) for size in (8, 4)])
+        >>> cell.state_size, cell.output_size
+        ((8, 4), 4)
+    """
 
     def __init__(self, cells: Any, state_is_tuple: bool = True) -> None:
         super().__init__()

@@ -17,7 +17,21 @@ from weft.lib.saved_model.structure import decode_spec, encode_spec
 
 
 def build_tensor_info(tensor: Any) -> Any:
-    """Name, type and shape of a tensor; of what consists of several tensors, those of each."""
+    """Name, type and shape of a tensor; of what consists of several tensors, those of each.
+
+    Args:
+        tensor: a tensor, SparseTensor or other object that consists of tensors.
+
+    Returns:
+        A `TensorInfo` message.
+
+    Raises:
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> tf.saved_model.utils.build_tensor_info(tf.constant([1.0], name="x")).name
+        'x:0'
+    """
     if isinstance(tensor, RaggedTensor):
         return _of_parts(tensor)
     info = TensorInfo(

@@ -80,7 +80,25 @@ def _collected(summary: Tensor, collections: Any) -> Tensor:
 
 @of_first_replica
 def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Tensor:
-    """A summary of one number."""
+    """A summary of one number.
+
+    Args:
+        name: what TensorBoard shows it as; the name scope comes before.
+        tensor: a scalar.
+        collections: graph collections it joins; None: `SUMMARIES`, which `merge_all` collects.
+        family: a prefix that groups summaries in TensorBoard.
+
+    Returns:
+        A string scalar, for `FileWriter.add_summary`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: the tensor is no scalar.
+
+    Example:
+        >>> line = session.run(tf.summary.scalar("loss", 0.25))
+        >>> tf.Summary.FromString(line).value[0].tag
+        'loss'
+    """
     make = functools.partial(raw.ScalarSummary, values=tensor)
     return _summarize(make, name, tensor, collections, family)
 
@@ -96,6 +114,24 @@ def image(
     """A summary of the first images of a batch: [batch, height, width, 1, 3 or 4 channels].
 
     Floats are scaled so that they use the whole range; bytes are shown as they are.
+
+    Args:
+        name: a prefix; the images are called name/image/0 and so on.
+        tensor: the images; float32 or uint8.
+        max_outputs: how many of the batch are shown.
+        collections: graph collections it joins; None: `SUMMARIES`.
+        family: a prefix that groups summaries in TensorBoard.
+
+    Returns:
+        A string scalar with PNG files inside.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: the shape is not one of images.
+
+    Example:
+        >>> line = session.run(tf.summary.image("noise", tf.random_uniform([2, 8, 8, 3])))
+        >>> [value.tag for value in tf.Summary.FromString(line).value]
+        ['noise/image/0', 'noise/image/1']
     """
     make = functools.partial(raw.ImageSummary, tensor=tensor, max_images=max_outputs)
     return _summarize(make, name, tensor, collections, family)
@@ -103,7 +139,25 @@ def image(
 
 @of_first_replica
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Tensor:
-    """A summary of how the elements of a tensor are distributed."""
+    """A summary of how the elements of a tensor are distributed.
+
+    Args:
+        name: what TensorBoard shows it as; the name scope comes before.
+        values: a tensor of numbers.
+        collections: graph collections it joins; None: `SUMMARIES`.
+        family: a prefix that groups summaries in TensorBoard.
+
+    Returns:
+        A string scalar.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: a value is NaN or infinite.
+
+    Example:
+        >>> line = session.run(tf.summary.histogram("weights", [1.0, 2.0, 4.0]))
+        >>> tf.Summary.FromString(line).value[0].histo.num
+        3.0
+    """
     make = functools.partial(raw.HistogramSummary, values=values)
     return _summarize(make, name, values, collections, family, "HistogramSummary")
 
@@ -160,7 +214,25 @@ def tensor_summary(
 
 
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
-    """One summary with the values of several; their tags must differ."""
+    """One summary with the values of several; their tags must differ.
+
+    Args:
+        inputs: a list of summaries.
+        collections: graph collections the new one joins; None: none.
+        name: of the operation.
+
+    Returns:
+        A string scalar.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: a tag comes twice.
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> both = tf.summary.merge([tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)])
+        >>> [value.tag for value in tf.Summary.FromString(session.run(both)).value]
+        ['a', 'b']
+    """
     name = clean_tag(name)
     with name_scope(name, "Merge", inputs):
         value = raw.MergeSummary(inputs=inputs, name=name)
@@ -171,7 +243,24 @@ def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tens
 def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
 ) -> Tensor | None:
-    """All summaries of the default graph as one; None if there are none."""
+    """All summaries of the default graph as one; None if there are none.
+
+    Args:
+        key: the collection of summaries.
+        scope: a regular expression; only those whose names start with a match.
+        name: of the operation.
+
+    Returns:
+        A string scalar, or None.
+
+    Raises:
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> a, b = tf.summary.scalar("a", 1.0), tf.summary.scalar("b", 2.0)
+        >>> [v.tag for v in tf.Summary.FromString(session.run(tf.summary.merge_all())).value]
+        ['a', 'b']
+    """
     found = get_collection(key, scope=scope)
     return merge(found, name=name) if found else None
 

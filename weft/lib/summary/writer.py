@@ -163,6 +163,21 @@ class FileWriter(SummaryToEventTransformer):
 
     No event waits longer than `flush_secs` until it can be read by others. With a `session`, all
     writers of that session and directory share one file, also with `tf.contrib.summary`.
+
+    Args:
+        logdir: the folder; it is made if need be.
+        graph: a graph to show in TensorBoard.
+        max_queue: events that may wait before `add_summary` waits too.
+        flush_secs: see above.
+        graph_def: an older way to give the graph.
+        filename_suffix: comes at the end of the file's name.
+        session: see above.
+
+    Example:
+        >>> with tf.summary.FileWriter("./logs") as writer:
+        ...     writer.add_summary(session.run(tf.summary.scalar("loss", 0.5)), global_step=1)
+        >>> len(tf.gfile.Glob("./logs/events.out.tfevents.*"))
+        1
     """
 
     def __init__(

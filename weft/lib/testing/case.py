@@ -41,7 +41,19 @@ def _rounded(text: str) -> str:
 
 
 class TestCase(absltest.TestCase):
-    """A fresh default graph and fixed seeds for every test, and one session to share within it."""
+    """A fresh default graph and fixed seeds for every test, and one session to share within it.
+
+    Args:
+        methodName: the method of the class that is the test.
+
+    Example:
+        >>> class SquareTest(tf.test.TestCase):
+        ...     def test_square(self):
+        ...         with self.session():
+        ...             self.assertAllClose(tf.square([1.0, 2.0]).eval(), [1.0, 4.0])
+        >>> SquareTest("test_square").run().wasSuccessful()
+        True
+    """
 
     def __init__(self, methodName: str = "runTest") -> None:
         super().__init__(methodName)

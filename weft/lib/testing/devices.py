@@ -47,7 +47,15 @@ def _drives(maker: str) -> bool:
 
 
 def is_built_with_cuda() -> bool:
-    """Whether XLA here drives NVIDIA GPUs. A plug-in that finds no GPU counts as absent."""
+    """Whether XLA here drives NVIDIA GPUs. A plug-in that finds no GPU counts as absent.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.test.is_built_with_cuda() in (True, False)
+        True
+    """
     return _drives("cuda")
 
 

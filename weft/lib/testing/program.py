@@ -12,7 +12,18 @@ _temp_dir: str | None = None
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Runs the tests of the calling program; with `--benchmarks=<regex>`, benchmarks instead."""
+    """Runs the tests of the calling program; with `--benchmarks=<regex>`, benchmarks instead.
+
+    Args:
+        argv: the command line; None: `sys.argv`.
+
+    Raises:
+        SystemExit: when the tests have run, with the exit code.
+
+    Example:
+        >>> callable(tf.test.main)
+        True
+    """
     from weft.lib.platform import app
     from weft.lib.testing import benchmark
 
@@ -33,7 +44,15 @@ def _run_tests(argv: list[str]) -> None:
 
 
 def get_temp_dir() -> str:
-    """A folder for the tests of this process, removed when it ends."""
+    """A folder for the tests of this process, removed when it ends.
+
+    Returns:
+        A path; the same one every time.
+
+    Example:
+        >>> tf.gfile.IsDirectory(tf.test.get_temp_dir())
+        True
+    """
     global _temp_dir
     if _temp_dir is None:
         parent = os.environ.get("TEST_TMPDIR")

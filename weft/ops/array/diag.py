@@ -215,7 +215,23 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def diag(diagonal: Any, name: str | None = None) -> Tensor:
-    """A tensor of twice the rank with `diagonal` where both halves of the index agree."""
+    """A tensor of twice the rank with `diagonal` where both halves of the index agree.
+
+    Args:
+        diagonal: a tensor of at least one dimension.
+        name: of the operation.
+
+    Returns:
+        A tensor that is 0 off the diagonal.
+
+    Raises:
+        ValueError: `diagonal` is a scalar.
+
+    Example:
+        >>> session.run(tf.diag([1, 2]))
+        array([[1, 0],
+               [0, 2]], dtype=int32)
+    """
     return diag_(diagonal, name=name)
 
 

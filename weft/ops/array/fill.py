@@ -158,7 +158,24 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """A tensor of shape `dims` in which every element is `value`."""
+    """A tensor of shape `dims` in which every element is `value`.
+
+    Args:
+        dims: the sizes, as a vector.
+        value: a scalar of any type.
+        name: of the operation.
+
+    Returns:
+        A tensor of the type of `value`.
+
+    Raises:
+        ValueError: `value` is no scalar.
+
+    Example:
+        >>> session.run(tf.fill([2, 2], 7))
+        array([[7, 7],
+               [7, 7]], dtype=int32)
+    """
     return fill_(dims, value, name=name)
 
 
@@ -195,7 +212,21 @@ def _index_type(dims: Sequence[int]) -> DType:
 
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of zeros (False, empty strings)."""
+    """A tensor of zeros (False, empty strings).
+
+    Args:
+        shape: the sizes, as a list or tensor.
+        dtype: the type of the elements.
+        name: of the operation.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> session.run(tf.zeros([2, 3], tf.int32))
+        array([[0, 0, 0],
+               [0, 0, 0]], dtype=int32)
+    """
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, "zeros", [shape]) as name:
         zero = {dtypes.bool: False, dtypes.string: ""}.get(dtype, 0)
@@ -203,7 +234,21 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    Args:
+        shape: the sizes, as a list or tensor.
+        dtype: the type of the elements.
+        name: of the operation.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> session.run(tf.ones([2, 2]))
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
+    """
     dtype = dtypes.as_dtype(dtype).base_dtype
     with name_scope(name, "ones", [shape]) as name:
         return _uniform(shape, True if dtype == dtypes.bool else 1, dtype, name)
@@ -212,7 +257,22 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 def zeros_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
-    """Zeros in the shape of `tensor`."""
+    """Zeros in the shape of `tensor`.
+
+    Args:
+        tensor: a tensor or what converts to one.
+        dtype: the type of the result; None: that of `tensor`.
+        name: of the operation.
+        optimize: use a constant where the shape is known.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> session.run(tf.zeros_like([[1, 2], [3, 4]]))
+        array([[0, 0],
+               [0, 0]], dtype=int32)
+    """
     with name_scope(name, "zeros_like", [tensor]) as name:
         tensor = convert_to_tensor(tensor, name="tensor")
         own = tensor.dtype.base_dtype
@@ -227,7 +287,21 @@ def zeros_like(
 def ones_like(
     tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
 ) -> Tensor:
-    """Ones in the shape of `tensor`."""
+    """Ones in the shape of `tensor`.
+
+    Args:
+        tensor: a tensor or what converts to one.
+        dtype: the type of the result; None: that of `tensor`.
+        name: of the operation.
+        optimize: use a constant where the shape is known.
+
+    Returns:
+        A tensor.
+
+    Example:
+        >>> session.run(tf.ones_like([1.5, 2.5]))
+        array([1., 1.], dtype=float32)
+    """
     with name_scope(name, "ones_like", [tensor]) as name:
         like = convert_to_tensor(tensor, name="tensor")
         kind = like.dtype if dtype is None else dtype

@@ -340,6 +340,24 @@ def gather(
     """The slices of `params` at `indices` along `axis`.
 
     With `batch_dims`, the first dimensions of both are walked together.
+
+    Args:
+        params: a tensor.
+        indices: integers, in any shape.
+        validate_indices: not used.
+        name: of the operation.
+        axis: the dimension of `params` that is indexed; None: the first after the batch.
+        batch_dims: see above.
+
+    Returns:
+        A tensor in which the shape of `indices` has replaced `axis`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: an index is outside.
+
+    Example:
+        >>> session.run(tf.gather([10, 20, 30], [2, 0]))
+        array([30, 10], dtype=int32)
     """
     if axis is None:
         axis = batch_dims
@@ -369,7 +387,24 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
 
 
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0) -> Tensor:
-    """The elements or slices of `params` at the coordinates in the last dimension of `indices`."""
+    """The elements or slices of `params` at the coordinates in the last dimension of `indices`.
+
+    Args:
+        params: a tensor.
+        indices: integers [..., n]: each row names the first n coordinates.
+        name: of the operation.
+        batch_dims: how many dimensions of both are walked together.
+
+    Returns:
+        A tensor [..., the dimensions of `params` that are not named].
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: a coordinate is outside.
+
+    Example:
+        >>> session.run(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]))
+        array([2, 3], dtype=int32)
+    """
     value = constant_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
     if value is not None:
         batch_dims = int(np.ravel(value)[0])

@@ -317,7 +317,24 @@ def parallel_concat_(xp: Any, values: list[Any]) -> Any:
 
 
 def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
-    """The `values` joined along the existing dimension `axis`."""
+    """The `values` joined along the existing dimension `axis`.
+
+    Args:
+        values: tensors of one type that differ at most in the size of `axis`; or one tensor.
+        axis: the dimension; negative ones count from the end.
+        name: of the operation.
+
+    Returns:
+        A tensor as large along `axis` as all of them together.
+
+    Raises:
+        ValueError: the ranks or the other sizes differ.
+
+    Example:
+        >>> session.run(tf.concat([[[1, 2]], [[3, 4]]], axis=0))
+        array([[1, 2],
+               [3, 4]], dtype=int32)
+    """
     parts = values if isinstance(values, list | tuple) else [values]
     if len(parts) != 1:
         return concat_v2_(parts, axis, name=name)
@@ -327,7 +344,25 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
 
 
 def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
-    """The `values`, all of one shape, joined along a new dimension `axis`."""
+    """The `values`, all of one shape, joined along a new dimension `axis`.
+
+    Args:
+        values: tensors of one type and shape.
+        axis: where the new dimension comes; negative ones count from the end of the result.
+        name: of the operation.
+
+    Returns:
+        A tensor with one dimension more, of size `len(values)`.
+
+    Raises:
+        ValueError: there is no such `axis`, or the shapes differ.
+        TypeError: the types differ.
+
+    Example:
+        >>> session.run(tf.stack([[1, 2], [3, 4]], axis=1))
+        array([[1, 3],
+               [2, 4]], dtype=int32)
+    """
     if axis == 0:
         # Constants become one constant; lists that hold tensors are packed on conversion.
         with suppress(TypeError, ValueError, NotImplementedError):

@@ -131,7 +131,27 @@ def upper_bound_(xp: Any, sorted_inputs: Any, values: Any, *, out_type: DType) -
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """Where `condition` holds; or `x` where it does and `y` elsewhere, all of one shape."""
+    """Where `condition` holds; or `x` where it does and `y` elsewhere, all of one shape.
+
+    Args:
+        condition: booleans.
+        x, y: tensors of one shape, that of `condition`; or, if that is a vector, tensors of as
+            many rows. Both or neither.
+        name: of the operation.
+
+    Returns:
+        A tensor like `x`; without `x` and `y`, the coordinates of what is True, one per row.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given, or the shapes do not fit.
+
+    Example:
+        >>> session.run(tf.where([True, False], [1, 2], [10, 20]))
+        array([ 1, 20], dtype=int32)
+        >>> session.run(tf.where([False, True, True]))
+        array([[1],
+               [2]])
+    """
     return _where(condition, x, y, name, raw.Select if x is not None else None)
 
 
@@ -153,7 +173,24 @@ def _where(condition: Any, x: Any, y: Any, name: str | None, select: Any) -> Ten
 def boolean_mask(
     tensor: Any, mask: Any, name: str | None = "boolean_mask", axis: int | None = None
 ) -> Tensor:
-    """The slices of `tensor` at which `mask`, laid over dimensions from `axis` on, is True."""
+    """The slices of `tensor` at which `mask`, laid over dimensions from `axis` on, is True.
+
+    Args:
+        tensor: a tensor.
+        mask: booleans of a known rank, at least 1.
+        name: of the operation.
+        axis: the first dimension that `mask` covers; None: 0.
+
+    Returns:
+        A tensor in which one dimension has replaced those that `mask` covers.
+
+    Raises:
+        ValueError: the rank of `mask` is unknown or 0, or its shape does not fit.
+
+    Example:
+        >>> session.run(tf.boolean_mask([1, 2, 3], [True, False, True]))
+        array([1, 3], dtype=int32)
+    """
     with name_scope(name, values=[tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, name="mask")
@@ -187,7 +224,28 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere."""
+    """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere.
+
+    Args:
+        indices: integers, in any shape.
+        depth: the size of the new dimension; indices beyond it give no `on_value`.
+        on_value: 1 by default.
+        off_value: 0 by default.
+        axis: the place of the new dimension; None or -1: the last.
+        dtype: the type of the result; None: that of the values, or float32.
+        name: of the operation.
+
+    Returns:
+        A tensor with one dimension more than `indices`.
+
+    Raises:
+        TypeError: `dtype` and the values disagree.
+
+    Example:
+        >>> session.run(tf.one_hot([2, 0], depth=3))
+        array([[0., 0., 1.],
+               [1., 0., 0.]], dtype=float32)
+    """
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as name:
         given = {"on_value": on_value, "off_value": off_value}
         found = {
@@ -221,7 +279,25 @@ def one_hot(
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
 ) -> Tensor:
-    """True in the first `lengths[i]` of `maxlen` (by default the longest) places of row i."""
+    """True in the first `lengths[i]` of `maxlen` (by default the longest) places of row i.
+
+    Args:
+        lengths: integers, in any shape.
+        maxlen: the size of the new last dimension.
+        dtype: the type of the result.
+        name: of the operation.
+
+    Returns:
+        A tensor with one dimension more than `lengths`.
+
+    Raises:
+        ValueError: `maxlen` is no scalar.
+
+    Example:
+        >>> session.run(tf.sequence_mask([1, 3]))
+        array([[ True, False, False],
+               [ True,  True,  True]])
+    """
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         ends = convert_to_tensor(lengths)
         width = _longest(ends) if maxlen is None else convert_to_tensor(maxlen)

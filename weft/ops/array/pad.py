@@ -222,7 +222,26 @@ def pad(
     name: str | None = None,
     constant_values: Any = 0,
 ) -> Tensor:
-    """`tensor` with rows added before and after along each dimension."""
+    """`tensor` with rows added before and after along each dimension.
+
+    Args:
+        tensor: a tensor.
+        paddings: for each dimension, how many rows before and after.
+        mode: "CONSTANT", "REFLECT" (the edge once) or "SYMMETRIC" (the edge twice), in any case.
+        name: of the operation.
+        constant_values: what to fill with in mode "CONSTANT".
+
+    Returns:
+        A larger tensor of the same type.
+
+    Raises:
+        ValueError: the mode is unknown, or the shape does not allow it.
+
+    Example:
+        >>> session.run(tf.pad([[1, 2]], [[0, 1], [1, 0]]))
+        array([[0, 1, 2],
+               [0, 0, 0]], dtype=int32)
+    """
     mode = mode.upper()
     if mode == "CONSTANT":
         if _is_zero(constant_values):

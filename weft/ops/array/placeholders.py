@@ -257,7 +257,19 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """A new tensor with the same value; of a sparse tensor, one of new parts."""
+    """A new tensor with the same value; of a sparse tensor, one of new parts.
+
+    Args:
+        input: a tensor, variable or SparseTensor.
+        name: of the operation.
+
+    Returns:
+        The same kind of object; of a variable, its value.
+
+    Example:
+        >>> session.run(tf.identity([1, 2], name="outputs"))
+        array([1, 2], dtype=int32)
+    """
     if hasattr(type(input), "_composite_components"):
         return nest.map_structure(identity, input, expand_composites=True)
     return identity_(input, name=name)
@@ -269,7 +281,20 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """`input`, taken as a constant by gradients."""
+    """`input`, taken as a constant by gradients.
+
+    Args:
+        input: a tensor.
+        name: of the operation.
+
+    Returns:
+        A tensor with the same value.
+
+    Example:
+        >>> x = tf.constant(3.0)
+        >>> tf.gradients(tf.stop_gradient(x * x), [x])
+        [None]
+    """
     return stop_gradient_(input, name=name)
 
 
@@ -296,12 +321,47 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor whose value must be given to `Session.run` in `feed_dict`."""
+    """A tensor whose value must be given to `Session.run` in `feed_dict`.
+
+    Args:
+        dtype: the type of the values that will be fed.
+        shape: the shape they must have; None leaves it open, as does a None size.
+        name: of the operation.
+
+    Returns:
+        A tensor that can be fed and used, but not computed.
+
+    Raises:
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None, 2])
+        >>> session.run(x * 10, {x: [[1, 2], [3, 4]]})
+        array([[10., 20.],
+               [30., 40.]], dtype=float32)
+    """
     return placeholder_(dtype=dtype, shape=shape, name=name)
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A tensor that is `input` unless something else is fed."""
+    """A tensor that is `input` unless something else is fed.
+
+    Args:
+        input: the value when nothing is fed.
+        shape: the shape of what may be fed; None leaves it open.
+        name: of the operation.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: `input` does not have that shape.
+
+    Example:
+        >>> rate = tf.placeholder_with_default(0.1, [])
+        >>> float(session.run(rate * 10)), float(session.run(rate * 10, {rate: 2}))
+        (1.0, 20.0)
+    """
     return placeholder_with_default_(input, shape, name=name)
 
 

@@ -131,7 +131,24 @@ def tile_grad_(xp: Any, input: Any, multiples: Any) -> Any:
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` repeated `multiples[i]` times along each dimension i."""
+    """`input` repeated `multiples[i]` times along each dimension i.
+
+    Args:
+        input: a tensor.
+        multiples: how often to repeat each dimension.
+        name: of the operation.
+
+    Returns:
+        A larger tensor of the same type.
+
+    Raises:
+        ValueError: there is not one number for each dimension.
+
+    Example:
+        >>> session.run(tf.tile([[1, 2]], [2, 3]))
+        array([[1, 2, 1, 2, 1, 2],
+               [1, 2, 1, 2, 1, 2]], dtype=int32)
+    """
     return tile_(input, multiples, name=name)
 
 

@@ -244,7 +244,25 @@ def inplace_sub_(xp: Any, x: Any, i: Any, v: Any) -> Any:
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros of `shape` with `updates` added at coordinates `indices`."""
+    """Zeros of `shape` with `updates` added at coordinates `indices`.
+
+    Args:
+        indices: integers [..., n]: each row names the first n coordinates.
+        updates: what goes there; those of one place add up.
+        shape: of the result.
+        name: of the operation.
+
+    Returns:
+        A tensor of the type of `updates`.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        tf.errors.InvalidArgumentError: from the step: a coordinate is outside.
+
+    Example:
+        >>> session.run(tf.scatter_nd([[1], [3], [1]], [10, 20, 5], [5]))
+        array([ 0, 15,  0, 20,  0], dtype=int32)
+    """
     return scatter_nd_(indices, updates, shape, name=name)
 
 

@@ -87,7 +87,21 @@ def size_(xp: Any, input: Any, *, out_type: DType) -> Any:
 
 
 def shape(input: Any, name: str | None = None, out_type: DType = dtypes.int32) -> Tensor:
-    """The shape of `input` as a vector: a constant when it is statically known."""
+    """The shape of `input` as a vector: a constant when it is statically known.
+
+    Args:
+        input: a tensor or SparseTensor.
+        name: of the operation.
+        out_type: `tf.int32` or `tf.int64`.
+
+    Returns:
+        A vector with as many entries as `input` has dimensions.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None, 3])
+        >>> session.run(tf.shape(x), {x: np.zeros([5, 3])})
+        array([5, 3], dtype=int32)
+    """
     return shape_internal(input, name, optimize=True, out_type=out_type)
 
 
@@ -110,7 +124,20 @@ def shape_n(input: Any, out_type: DType = dtypes.int32, name: str | None = None)
 
 
 def size(input: Any, name: str | None = None, out_type: DType = dtypes.int32) -> Tensor:
-    """The number of elements: a constant when it is statically known."""
+    """The number of elements: a constant when it is statically known.
+
+    Args:
+        input: a tensor or SparseTensor.
+        name: of the operation.
+        out_type: `tf.int32` or `tf.int64`.
+
+    Returns:
+        A scalar.
+
+    Example:
+        >>> int(session.run(tf.size([[1, 2, 3], [4, 5, 6]])))
+        6
+    """
     return size_internal(input, name, optimize=True, out_type=out_type)
 
 
@@ -130,7 +157,19 @@ def size_internal(
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """The number of dimensions: a constant when it is statically known."""
+    """The number of dimensions: a constant when it is statically known.
+
+    Args:
+        input: a tensor or SparseTensor.
+        name: of the operation.
+
+    Returns:
+        An int32 scalar.
+
+    Example:
+        >>> int(session.run(tf.rank([[1, 2], [3, 4]])))
+        2
+    """
     return rank_internal(input, name, optimize=True)
 
 
@@ -489,14 +528,49 @@ def _(xp: Any, x: Any) -> None:
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`tensor` with its elements, in order, in another shape; one size may be -1."""
+    """`tensor` with its elements, in order, in another shape; one size may be -1.
+
+    Args:
+        tensor: anything that converts to a tensor.
+        shape: the new sizes; -1 stands for what is left over.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type with the same number of elements.
+
+    Raises:
+        ValueError: the sizes are known and do not fit.
+        tf.errors.InvalidArgumentError: they turn out not to fit when the step runs.
+
+    Example:
+        >>> session.run(tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]))
+        array([[1, 2, 3],
+               [4, 5, 6]], dtype=int32)
+    """
     return reshape_(tensor, shape, name=name)
 
 
 def squeeze(
     input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
 ) -> Tensor:
-    """`input` without its dimensions of size 1, or without those listed in `axis`."""
+    """`input` without its dimensions of size 1, or without those listed in `axis`.
+
+    Args:
+        input: a tensor.
+        axis: a list of dimensions, each of size 1; None: all such dimensions.
+        name: of the operation.
+        squeeze_dims: an older name of `axis`.
+
+    Returns:
+        A tensor with the same elements and fewer dimensions.
+
+    Raises:
+        ValueError: a listed dimension is larger than 1, or both names are used.
+
+    Example:
+        >>> tf.squeeze(tf.zeros([1, 3, 1]), axis=[0]).shape
+        TensorShape([Dimension(3), Dimension(1)])
+    """
     axis = deprecated_alias("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is None:
         axis = []
@@ -506,7 +580,24 @@ def squeeze(
 
 
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """`input` with a dimension of size 1 put in at `axis`."""
+    """`input` with a dimension of size 1 put in at `axis`.
+
+    Args:
+        input: a tensor.
+        axis: the place of the new dimension in the result; negative ones count from its end.
+        name: of the operation.
+        dim: an older name of `axis`.
+
+    Returns:
+        A tensor with the same elements and one dimension more.
+
+    Raises:
+        ValueError: there is no such place, or both names are used.
+
+    Example:
+        >>> tf.expand_dims(tf.zeros([2, 3]), -1).shape
+        TensorShape([Dimension(2), Dimension(3), Dimension(1)])
+    """
     axis = deprecated_alias("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -516,7 +607,26 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
 def transpose(
     a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False
 ) -> Tensor:
-    """`a` with its dimensions permuted, reversed by default."""
+    """`a` with its dimensions permuted, reversed by default.
+
+    Args:
+        a: a tensor.
+        perm: which dimension of `a` comes in each place; None: the last first.
+        name: of the operation.
+        conjugate: also conjugate complex numbers.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        ValueError: `perm` is no permutation of the dimensions.
+
+    Example:
+        >>> session.run(tf.transpose([[1, 2, 3], [4, 5, 6]]))
+        array([[1, 4],
+               [2, 5],
+               [3, 6]], dtype=int32)
+    """
     with name_scope(name, "transpose", [a]) as name:
         if conjugate or perm is None:
             a = convert_to_tensor(a, name="a")

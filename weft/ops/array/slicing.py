@@ -120,5 +120,24 @@ def _(op: Operation, grad: Any) -> Any:
 
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """`size` elements of `input_` from `begin` on, along each dimension; -1: all that follow."""
+    """`size` elements of `input_` from `begin` on, along each dimension; -1: all that follow.
+
+    Args:
+        input_: a tensor.
+        begin: where to start in each dimension.
+        size: how many to take in each.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same rank.
+
+    Raises:
+        ValueError: the slice is known to reach outside.
+        tf.errors.InvalidArgumentError: it turns out to when the step runs.
+
+    Example:
+        >>> session.run(tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]))
+        array([[2, 3],
+               [5, 6]], dtype=int32)
+    """
     return slice_(input_, begin, size, name=name)

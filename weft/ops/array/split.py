@@ -187,7 +187,24 @@ def _(op: Operation, *grads: Any) -> Any:
 def unstack(
     value: Any, num: int | None = None, axis: int = 0, name: str | None = "unstack"
 ) -> list[Tensor]:
-    """The slices of `value` along dimension `axis`, without that dimension."""
+    """The slices of `value` along dimension `axis`, without that dimension.
+
+    Args:
+        value: a tensor.
+        num: how many slices there are, where the shape does not tell.
+        axis: the dimension that goes.
+        name: of the operation.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        ValueError: the number is unknown or wrong, or there is no such dimension.
+
+    Example:
+        >>> session.run(tf.unstack([[1, 2], [3, 4]]))
+        [array([1, 2], dtype=int32), array([3, 4], dtype=int32)]
+    """
     if num is None:
         value = convert_to_tensor(value)
         if value.dims is not None:
@@ -207,7 +224,25 @@ def split(
     num: int | None = None,
     name: str | None = "split",
 ) -> list[Tensor]:
-    """Pieces of `value` along `axis`: so many equal ones, or pieces of the given sizes."""
+    """Pieces of `value` along `axis`: so many equal ones, or pieces of the given sizes.
+
+    Args:
+        value: a tensor.
+        num_or_size_splits: a number of pieces, or the list of their sizes, of which one may be -1.
+        axis: the dimension to cut.
+        num: how many sizes there are, where their tensor does not tell.
+        name: of the operation.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        ValueError: the dimension cannot be cut so, or the number of pieces is unknown.
+
+    Example:
+        >>> session.run(tf.split([1, 2, 3, 4, 5, 6], [2, 4]))
+        [array([1, 2], dtype=int32), array([3, 4, 5, 6], dtype=int32)]
+    """
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
         return split_(axis, value, num_split=int(num_or_size_splits), name=name)
     sizes = convert_to_tensor(num_or_size_splits)

@@ -36,6 +36,26 @@ def case(
     """The result of the first function whose predicate holds, else of `default`.
 
     `exclusive` checks that at most one holds. Without `default` one of them must.
+
+    Args:
+        pred_fn_pairs: a list of pairs (boolean scalar, function without arguments), or a dict.
+        default: a function for when none holds.
+        exclusive: see above.
+        strict: keep lists of one element.
+        name: of the operations.
+
+    Returns:
+        A tensor, or the structure of tensors that the functions return.
+
+    Raises:
+        TypeError: the pairs are not of this form.
+        tf.errors.InvalidArgumentError: from the step: none holds and there is no default.
+
+    Example:
+        >>> x = tf.constant(5)
+        >>> size = tf.case([(x < 3, lambda: "small"), (x < 10, lambda: "medium")], lambda: "large")
+        >>> session.run(size)
+        b'medium'
     """
     build = functools.partial(cond, strict=strict)
     return _case(build, pred_fn_pairs, default, exclusive, name, allow_python_preds=False)

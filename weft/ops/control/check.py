@@ -39,6 +39,7 @@ from weft.ops.control.check_types import (
     is_numeric_tensor,
 )
 from weft.ops.control.control import Assert, group, no_op, with_dependencies
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import operands, tensors_of
 from weft.ops.math import math
 
@@ -69,6 +70,24 @@ def _fail_if_known(holds: Any, data: Sequence[Any]) -> None:
 def _values(**tensors: Tensor) -> list[Any]:
     """What an assertion prints of its arguments."""
     return [item for name, x in tensors.items() for item in (f"{name} ({x.name}) = ", x)]
+
+
+_COMPARED = """\
+Stops a step unless x {symbol} y for all elements.
+
+Args:
+    x, y: tensors of one type; their shapes broadcast.
+    data: tensors to show in the message; None: `x` and `y`.
+    summarize: how many entries of each to show; None: 3.
+    message: what to say before.
+    name: of the operation.
+
+Returns:
+    An operation; make others depend on it by `tf.control_dependencies`.
+
+Raises:
+    tf.errors.InvalidArgumentError: it is known already that the assertion fails; from the step
+        otherwise."""
 
 
 def _comparison(symbol: str, build: Callable[..., Tensor], static: np.ufunc) -> Callable[..., Any]:
@@ -102,7 +121,7 @@ def _comparison(symbol: str, build: Callable[..., Tensor], static: np.ufunc) -> 
             return Assert(condition, data, summarize=summarize)
 
     check.__name__ = check.__qualname__ = function
-    check.__doc__ = f"Asserts x {symbol} y for all elements."
+    check.__doc__ = with_example(_COMPARED.format(symbol=symbol), function)
     return check
 
 

@@ -247,6 +247,26 @@ def cond(
 
     Both are called once, now, to build their branch. They return structures of the same form and
     types; unless `strict`, a list of one element counts as the element.
+
+    Args:
+        pred: a boolean scalar; a Python bool picks a branch now.
+        true_fn, false_fn: functions without arguments.
+        strict: keep lists of one element.
+        name: of the operations.
+        fn1, fn2: older names of the functions.
+
+    Returns:
+        A tensor, or the structure of tensors that the functions return.
+
+    Raises:
+        TypeError: `pred` or a function is of the wrong kind, or the types of results differ.
+        ValueError: the results have different forms.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [])
+        >>> magnitude = tf.cond(x < 0, lambda: -x, lambda: x)
+        >>> float(session.run(magnitude, {x: -4}))
+        4.0
     """
     true_fn = _branch_argument(true_fn, "true_fn", fn1, "fn1")
     false_fn = _branch_argument(false_fn, "false_fn", fn2, "fn2")

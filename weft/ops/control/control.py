@@ -37,12 +37,41 @@ def control_trigger(xp: Any) -> None:
 
 
 def no_op(name: str | None = None) -> Operation:
-    """Does nothing: a place to hang control dependencies on."""
+    """Does nothing: a place to hang control dependencies on.
+
+    Args:
+        name: of the operation.
+
+    Returns:
+        An operation without outputs.
+
+    Example:
+        >>> session.run(tf.no_op()) is None
+        True
+    """
     return no_op_(name=name)
 
 
 def group(*inputs: Any, **kwargs: Any) -> Operation:
-    """An operation that is done when all of `inputs` are."""
+    """An operation that is done when all of `inputs` are.
+
+    Args:
+        *inputs: operations and tensors, also in lists.
+        **kwargs: `name`, of the operation.
+
+    Returns:
+        An operation without outputs.
+
+    Raises:
+        TypeError: an input is neither an operation nor a tensor.
+        ValueError: a keyword is unknown.
+
+    Example:
+        >>> a, b = tf.Variable(1), tf.Variable(2)
+        >>> session.run(tf.group(a.initializer, b.initializer))
+        >>> session.run([a, b])
+        [np.int32(1), np.int32(2)]
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
@@ -182,6 +211,25 @@ def Assert(
     """Fails the step with `data` when `condition` is false.
 
     Data that may lie on an accelerator is looked at only then.
+
+    Args:
+        condition: a boolean scalar.
+        data: tensors to show in the message.
+        summarize: how many entries of each; None: 3.
+        name: of the operation.
+
+    Returns:
+        An operation; make others depend on it by `tf.control_dependencies`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: the condition is false.
+
+    Example:
+        >>> x = tf.constant(5)
+        >>> with tf.control_dependencies([tf.Assert(x > 0, [x])]):
+        ...     root = tf.sqrt(tf.to_float(x))
+        >>> session.run(root)
+        np.float32(2.236068)
     """
     given = {} if summarize is None else {"summarize": summarize}
     if executing_eagerly() and not condition:

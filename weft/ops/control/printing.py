@@ -64,7 +64,27 @@ def Print(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input_`, and prints `data` to standard error whenever it is computed."""
+    """`input_`, and prints `data` to standard error whenever it is computed.
+
+    Args:
+        input_: a tensor to hand on.
+        data: tensors to print.
+        message: what to print before.
+        first_n: how often to print; None: always.
+        summarize: how many entries of each tensor; None: 3.
+        name: of the operation.
+
+    Returns:
+        A tensor with the value of `input_`.
+
+    Raises:
+        TypeError: `data` is no list.
+
+    Example:
+        >>> x = tf.Print(tf.constant(4), [tf.constant(2)], message="half: ")
+        >>> int(session.run(x))
+        4
+    """
     given = {"message": message, "first_n": first_n, "summarize": summarize}
     return print_op(
         input_, list(data), name=name, **{k: v for k, v in given.items() if v is not None}

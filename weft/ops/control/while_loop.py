@@ -51,6 +51,30 @@ def while_loop(
 
     Both are called once, now, to build the loop. A variable keeps its shape from one iteration to
     the next, unless `shape_invariants` says less about it.
+
+    Args:
+        cond: a function of the loop variables that gives a boolean scalar.
+        body: a function of them that gives their next values, in the same form.
+        loop_vars: a list or tuple of tensors, TensorArrays, or structures of them.
+        shape_invariants: a shape for each, for those that change.
+        parallel_iterations: how many iterations may be under way at once.
+        back_prop: whether gradients flow.
+        swap_memory: whether what gradients need may wait on the host.
+        name: of the operations.
+        maximum_iterations: where to stop at the latest.
+        return_same_structure: whether a list of one variable stays a list.
+
+    Returns:
+        The values when `cond` no longer holds.
+
+    Raises:
+        TypeError: `cond` or `body` cannot be called.
+        ValueError: there are no variables, or `body` changes their number, type or shape.
+
+    Example:
+        >>> doubled = tf.while_loop(lambda n: n < 100, lambda n: n * 2, [tf.constant(3)])
+        >>> int(session.run(doubled))
+        192
     """
     if not callable(cond):
         raise TypeError("cond must be callable.")

@@ -149,6 +149,28 @@ def scan(
     """All values of `a = fn(a, row)` along the rows of `elems`, stacked.
 
     `a` starts as `initializer`, or as the first row (the last if `reverse`).
+
+    Args:
+        fn: a function of the value so far and a row that gives the next value.
+        elems: a tensor, or a structure of them with one first dimension.
+        initializer: the first value; None: the first row.
+        parallel_iterations: how many rows may be under way at once.
+        back_prop: whether gradients flow.
+        swap_memory: whether what gradients need may wait on the host.
+        infer_shape: whether all values have one shape.
+        reverse: whether to start at the last row.
+        name: of the operations.
+
+    Returns:
+        A tensor, or a structure of them, with a row for each row.
+
+    Raises:
+        TypeError: `fn` cannot be called.
+        ValueError: the values have different forms, or there are no elements.
+
+    Example:
+        >>> session.run(tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])))
+        array([1, 3, 6], dtype=int32)
     """
     _check_callable(fn)
     ins = _Form(elems)

@@ -240,7 +240,26 @@ def py_func(
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Wraps a Python function of NumPy arrays as an operation."""
+    """Wraps a Python function of NumPy arrays as an operation.
+
+    Args:
+        func: a function of arrays that gives an array, or a list of them.
+        inp: tensors: its arguments.
+        Tout: the type of its result, or the list of types.
+        stateful: whether it may give something else for the same arguments.
+        name: of the operation.
+
+    Returns:
+        A tensor of unknown shape, or a list of them.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: `func` gave something else.
+        tf.errors.UnknownError: `func` raised an exception that has no code of its own.
+
+    Example:
+        >>> session.run(tf.py_func(np.sort, [tf.constant([3, 1, 2])], tf.int32))
+        array([1, 2, 3], dtype=int32)
+    """
     if executing_eagerly():
         return _called_now(func, inp)
     result = _added(py_func_op if stateful else py_func_stateless_op, func, inp, Tout, name)

@@ -29,7 +29,24 @@ _FLOATS = (dtypes.float16, dtypes.float32)
 def convert_image_dtype(
     image: Any, dtype: Any, saturate: bool = False, name: str | None = None
 ) -> Tensor:
-    """`image` in another type: integers span their whole range, floats go from 0 to 1."""
+    """`image` in another type: integers span their whole range, floats go from 0 to 1.
+
+    Args:
+        image: one image or more.
+        dtype: the type to convert to.
+        saturate: whether to cut off what does not fit.
+        name: of the operation.
+
+    Returns:
+        A tensor of that type.
+
+    Raises:
+        AttributeError: the type is neither floating point nor integer.
+
+    Example:
+        >>> session.run(tf.image.convert_image_dtype(np.array([0, 255], np.uint8), tf.float32))
+        array([0., 1.], dtype=float32)
+    """
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
     if not (dtype.is_floating or dtype.is_integer):
@@ -115,7 +132,21 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 
 def per_image_standardization(image: Any) -> Tensor:
-    """Each image moved and scaled to mean 0 and variance 1."""
+    """Each image moved and scaled to mean 0 and variance 1.
+
+    Args:
+        image: [..., height, width, channels].
+
+    Returns:
+        A float32 tensor; the deviation divided by is at least 1 over the root of the size.
+
+    Raises:
+        ValueError: there are fewer than three dimensions.
+
+    Example:
+        >>> session.run(tf.image.per_image_standardization([[[1.0], [3.0]]]))[:, :, 0]
+        array([[-1.,  1.]], dtype=float32)
+    """
     with operands(None, "per_image_standardization", image=image) as (scope, image):
         return _through_floats(assert_at_least_3d(image), _standardized, scope)
 
@@ -160,7 +191,19 @@ def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) 
 
 
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """The luminance, in one channel."""
+    """The luminance, in one channel.
+
+    Args:
+        images: RGB pixels [..., 3].
+        name: of the operation.
+
+    Returns:
+        A tensor [..., 1] of the same type.
+
+    Example:
+        >>> session.run(tf.image.rgb_to_grayscale([[[1.0, 1.0, 1.0]]]))
+        array([[[0.99990004]]], dtype=float32)
+    """
     with operands(name, "rgb_to_grayscale", images=images) as (scope, images):
         floats = convert_image_dtype(images, dtypes.float32)
         gray = array.expand_dims(math.tensordot(floats, _LUMINANCE, [-1, -1]), -1)
@@ -236,20 +279,68 @@ def _check_range(lower: Any, upper: Any) -> None:
 
 
 def random_brightness(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
-    """`adjust_brightness` by up to `max_delta` either way."""
+    """`adjust_brightness` by up to `max_delta` either way.
+
+    Args:
+        image: one image or more.
+        max_delta: not negative.
+        seed: makes the choice repeatable.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: `max_delta` is negative.
+
+    Example:
+        >>> session.run(tf.image.random_brightness(tf.ones([1, 1, 3]), max_delta=0.0))
+        array([[[1., 1., 1.]]], dtype=float32)
+    """
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))
 
 
 def random_contrast(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
-    """`adjust_contrast` by a factor from `lower` to `upper`."""
+    """`adjust_contrast` by a factor from `lower` to `upper`.
+
+    Args:
+        image: one image or more.
+        lower, upper: not negative.
+        seed: makes the choice repeatable.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: the bounds are negative or the wrong way round.
+
+    Example:
+        >>> session.run(tf.image.random_contrast(tf.ones([1, 1, 3]), 0.5, 2.0))
+        array([[[1., 1., 1.]]], dtype=float32)
+    """
     _check_range(lower, upper)
     return adjust_contrast(image, random_uniform([], lower, upper, seed=seed))
 
 
 def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
-    """`adjust_hue` by up to `max_delta` either way."""
+    """`adjust_hue` by up to `max_delta` either way.
+
+    Args:
+        image: RGB pixels [..., 3].
+        max_delta: from 0 to 0.5.
+        seed: makes the choice repeatable.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: `max_delta` is outside.
+
+    Example:
+        >>> session.run(tf.image.random_hue(tf.ones([1, 1, 3]), max_delta=0.2))
+        array([[[1., 1., 1.]]], dtype=float32)
+    """
     if max_delta > 0.5:
         raise ValueError("max_delta must be <= 0.5.")
     if max_delta < 0:
@@ -258,7 +349,23 @@ def random_hue(image: Any, max_delta: Any, seed: Any = None) -> Tensor:
 
 
 def random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
-    """`adjust_saturation` by a factor from `lower` to `upper`."""
+    """`adjust_saturation` by a factor from `lower` to `upper`.
+
+    Args:
+        image: RGB pixels [..., 3].
+        lower, upper: not negative.
+        seed: makes the choice repeatable.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: the bounds are negative or the wrong way round.
+
+    Example:
+        >>> session.run(tf.image.random_saturation(tf.ones([1, 1, 3]), 0.5, 2.0))
+        array([[[1., 1., 1.]]], dtype=float32)
+    """
     _check_range(lower, upper)
     return adjust_saturation(image, random_uniform([], lower, upper, seed=seed))
 

@@ -334,7 +334,32 @@ def sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """(begin, size, box): a crop drawn at random that shows enough of one of the objects."""
+    """(begin, size, box): a crop drawn at random that shows enough of one of the objects.
+
+    Args:
+        image_size: [height, width, channels].
+        bounding_boxes: the objects, [1, n, 4]: edges as fractions (top, left, bottom, right).
+        seed, seed2: make the draw repeatable.
+        min_object_covered: how much of an object the crop must show.
+        aspect_ratio_range: of width over height; None: from 0.75 to 1.33.
+        area_range: of the fraction of the image; None: from 0.05 to 1.
+        max_attempts: before the whole image is taken; None: 100.
+        use_image_if_no_bounding_boxes: take the whole image as the object.
+        name: of the operation.
+
+    Returns:
+        A named tuple for `tf.slice`: where the crop begins and its size; and its box for
+        `tf.image.draw_bounding_boxes`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: there is no box, or one is not inside.
+
+    Example:
+        >>> boxes = tf.constant([[[0.0, 0.0, 1.0, 1.0]]])
+        >>> begin, size, box = tf.image.sample_distorted_bounding_box([8, 8, 3], boxes)
+        >>> session.run(tf.slice(tf.ones([8, 8, 3]), begin, size)).shape[2]
+        3
+    """
     given = {
         "seed": seed, "seed2": seed2, "aspect_ratio_range": aspect_ratio_range,
         "area_range": area_range, "max_attempts": max_attempts,

@@ -231,7 +231,29 @@ def decode_jpeg(
     dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """The pixels [height, width, channels] of a JPEG file, made smaller by `ratio`."""
+    """The pixels [height, width, channels] of a JPEG file, made smaller by `ratio`.
+
+    Args:
+        contents: a string scalar: the file.
+        channels: 1 for grey, 3 for colours, 0 for what the file has.
+        ratio: 1, 2, 4 or 8.
+        fancy_upscaling: a smoother, slower way to scale colours up.
+        try_recover_truncated: give what there is of a file that was cut off.
+        acceptable_fraction: how much of it there must be.
+        dct_method: "INTEGER_FAST" or "INTEGER_ACCURATE", a hint.
+        name: of the operation.
+
+    Returns:
+        A uint8 tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: it is no such file.
+
+    Example:
+        >>> file = tf.image.encode_jpeg(tf.fill([4, 6, 3], tf.constant(128, tf.uint8)))
+        >>> session.run(tf.image.decode_jpeg(file)).shape
+        (4, 6, 3)
+    """
     return decode_jpeg_(
         contents, channels=channels or 0, ratio=ratio, fancy_upscaling=fancy_upscaling,
         try_recover_truncated=try_recover_truncated, acceptable_fraction=acceptable_fraction,
@@ -261,7 +283,25 @@ def decode_and_crop_jpeg(
 def decode_png(
     contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None
 ) -> Tensor:
-    """The pixels [height, width, channels] of a PNG file."""
+    """The pixels [height, width, channels] of a PNG file.
+
+    Args:
+        contents: a string scalar: the file.
+        channels: 1 to 4, or 0 for what the file has.
+        dtype: `tf.uint8` or `tf.uint16`.
+        name: of the operation.
+
+    Returns:
+        A tensor of that type.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: it is no such file.
+
+    Example:
+        >>> file = tf.image.encode_png(np.array([[[7], [8]]], np.uint8))
+        >>> session.run(tf.image.decode_png(file))[:, :, 0]
+        array([[7, 8]], dtype=uint8)
+    """
     return decode_png_(contents, channels=channels or 0, dtype=dtype, name=name)
 
 
@@ -303,7 +343,27 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """The pixels of a JPEG, PNG, GIF or BMP file; of a GIF, a batch of frames."""
+    """The pixels of a JPEG, PNG, GIF or BMP file; of a GIF, a batch of frames.
+
+    Args:
+        contents: a string scalar: the file.
+        channels: how many; None or 0: what the file has.
+        dtype: the type of the pixels; floating-point ones go from 0 to 1.
+        name: of the operations.
+        expand_animations: False gives the first frame of a GIF.
+
+    Returns:
+        A tensor of three dimensions, or of four for a GIF.
+
+    Raises:
+        ValueError: a type or number of channels is not supported.
+        tf.errors.InvalidArgumentError: from the step: it is none of these files.
+
+    Example:
+        >>> file = tf.image.encode_png(np.array([[[7], [8]]], np.uint8))
+        >>> session.run(tf.image.decode_image(file))[:, :, 0]
+        array([[7, 8]], dtype=uint8)
+    """
     with name_scope(name, "decode_image"):
         if channels not in (None, 0, 1, 3, 4):
             raise ValueError("channels must be in (None, 0, 1, 3, 4)")

@@ -119,5 +119,22 @@ def encode_jpeg(
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
-    """A PNG file of [height, width, 1 to 4] pixels, uint8 or uint16."""
+    """A PNG file of [height, width, 1 to 4] pixels, uint8 or uint16.
+
+    Args:
+        image: a tensor of three dimensions.
+        compression: from 0 to 9, or -1 for the usual.
+        name: of the operation.
+
+    Returns:
+        A string scalar.
+
+    Raises:
+        ValueError: the shape or the compression is not possible.
+
+    Example:
+        >>> file = session.run(tf.image.encode_png(np.zeros([2, 2, 3], np.uint8)))
+        >>> file[1:4]
+        b'PNG'
+    """
     return encode_png_(image, compression=compression, name=name)

@@ -83,7 +83,22 @@ def _flip_some(images: Tensor, axis: int, seed: Any) -> Tensor:
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
-    """`flip_left_right` of each image with probability one half."""
+    """`flip_left_right` of each image with probability one half.
+
+    Args:
+        image: one image [height, width, channels] or a batch.
+        seed: makes the choice repeatable.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: there are neither three nor four dimensions.
+
+    Example:
+        >>> session.run(tf.image.random_flip_left_right(tf.ones([1, 2, 1])))[:, :, 0]
+        array([[1., 1.]], dtype=float32)
+    """
     return _random_flip(image, 1, seed, "random_flip_left_right")
 
 
@@ -192,7 +207,24 @@ def _central(image: Tensor, axis: int, fraction: float) -> tuple[Any, Any]:
 def pad_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The image on black, with its corner at the offset, in a frame of the target's size."""
+    """The image on black, with its corner at the offset, in a frame of the target's size.
+
+    Args:
+        image: one image [height, width, channels] or a batch.
+        offset_height, offset_width: where the image goes.
+        target_height, target_width: how large the result is.
+
+    Returns:
+        A larger image, or batch.
+
+    Raises:
+        ValueError: the image does not fit.
+
+    Example:
+        >>> session.run(tf.image.pad_to_bounding_box([[[5]]], 0, 1, 2, 2))[:, :, 0]
+        array([[0, 5],
+               [0, 0]], dtype=int32)
+    """
     with name_scope(None, "pad_to_bounding_box", [image]):
         image, was_batch = as_batch(image)
         checks = check_at_least_3d(image)
@@ -216,7 +248,23 @@ def pad_to_bounding_box(
 def crop_to_bounding_box(
     image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The part of the image with its corner at the offset, of the target's size."""
+    """The part of the image with its corner at the offset, of the target's size.
+
+    Args:
+        image: one image [height, width, channels] or a batch.
+        offset_height, offset_width: where the part begins.
+        target_height, target_width: how large it is.
+
+    Returns:
+        A smaller image, or batch.
+
+    Raises:
+        ValueError: the part reaches outside of the image.
+
+    Example:
+        >>> session.run(tf.image.crop_to_bounding_box([[[1], [2], [3]]], 0, 1, 1, 2))[:, :, 0]
+        array([[2, 3]], dtype=int32)
+    """
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, was_batch = as_batch(image)
         checks = check_at_least_3d(image)

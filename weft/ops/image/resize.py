@@ -23,6 +23,7 @@ from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.ops.array import array
 from weft.ops.image.sizes import checked_size, resized, two_sizes
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.shared import invalid
 
 # Index and weight of one tap, for every output pixel along an axis.
@@ -343,6 +344,23 @@ def resize_area_(xp: Any, images: Any, size: Any, *, align_corners: bool) -> Any
 # ---- public functions ----------------------------------------------------------------------------
 
 
+_RESIZE = """\
+`images` [batch, height, width, channels] at another `size`{how}.
+
+Args:
+    images: a tensor of four dimensions.
+    size: the new height and width.
+    align_corners: whether the centres of the corner pixels stay where they are.
+    name: of the operation.
+    half_pixel_centers: whether pixels are counted from their middle.
+
+Returns:
+    Images of the new size.
+
+Raises:
+    ValueError: the images do not have four dimensions, or `size` not two entries."""
+
+
 def _public(operation: Any, name: str, description: str) -> Callable[..., Tensor]:
     def resize(
         images: Any,
@@ -355,7 +373,7 @@ def _public(operation: Any, name: str, description: str) -> Callable[..., Tensor
         return operation(images, size, name=name, **centers)
 
     resize.__name__ = resize.__qualname__ = name
-    resize.__doc__ = f"`images` [batch, height, width, channels] at another `size`{description}."
+    resize.__doc__ = with_example(_RESIZE.format(how=description), name)
     return resize
 
 

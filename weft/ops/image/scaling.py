@@ -20,7 +20,20 @@ from weft.ops.math import math
 
 
 class ResizeMethod:
-    """How `resize_images` fills pixels in."""
+    """The ways in which `tf.image.resize_images` fills pixels in.
+
+    Attributes:
+        BILINEAR: linearly between the four nearest.
+        NEAREST_NEIGHBOR: the nearest one.
+        BICUBIC: by cubic polynomials over sixteen.
+        AREA: the mean of what the new pixel covers.
+
+    Example:
+        >>> image = tf.constant([[[1.0], [3.0]]])
+        >>> nearest = tf.image.ResizeMethod.NEAREST_NEIGHBOR
+        >>> session.run(tf.image.resize_images(image, [1, 4], nearest))[0, :, 0]
+        array([1., 1., 3., 3.], dtype=float32)
+    """
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
@@ -48,7 +61,26 @@ def resize_images(
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`images`, one or a batch, at another `size` (height, width)."""
+    """`images`, one or a batch, at another `size` (height, width).
+
+    Args:
+        images: [height, width, channels] or [batch, height, width, channels].
+        size: the new height and width.
+        method: one of `tf.image.ResizeMethod`: bilinear, nearest neighbour, bicubic or area.
+        align_corners: whether the centres of the corner pixels stay where they are.
+        preserve_aspect_ratio: make it no larger than `size`, undistorted.
+        name: of the operation.
+
+    Returns:
+        A tensor; float32, unless the size or the method changes nothing.
+
+    Raises:
+        ValueError: the shape is not one of images, or an argument is unknown.
+
+    Example:
+        >>> tf.image.resize_images(tf.ones([1, 4, 4, 3]), [2, 8]).shape.as_list()
+        [1, 2, 8, 3]
+    """
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         rank = images.shape.ndims
@@ -116,7 +148,23 @@ def _targets(image: Any, target_height: Any, target_width: Any) -> tuple[Tensor,
 
 
 def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
-    """Cut down or padded with black, evenly on both sides, to the target's size."""
+    """Cut down or padded with black, evenly on both sides, to the target's size.
+
+    Args:
+        image: one image [height, width, channels] or a batch.
+        target_height, target_width: the new size.
+
+    Returns:
+        An image, or batch, of that size.
+
+    Raises:
+        ValueError: a size is not positive.
+
+    Example:
+        >>> cut = tf.image.resize_image_with_crop_or_pad(tf.ones([3, 2, 1]), 1, 4)
+        >>> session.run(cut)[:, :, 0]
+        array([[0., 1., 1., 0.]], dtype=float32)
+    """
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, was_batch, checks = _targets(image, target_height, target_width)
         if is_tensor_like(target_height):

@@ -18,6 +18,7 @@ from weft.graph.op_def import OpDef, op, raw
 from weft.graph.slices import SparseTensor
 from weft.graph.traits import ELEMENTWISE, PLAIN, Traits
 from weft.ops.kit.broadcast import check_broadcast
+from weft.ops.kit.describe import describe
 
 Array = Any
 
@@ -131,7 +132,8 @@ def public(
 ) -> Callable[..., Any]:
     """The op as a function with TensorFlow's parameters: its inputs, and attributes if listed.
 
-    With `sparse`, a SparseTensor argument has the function applied to its values.
+    With `sparse`, a SparseTensor argument has the function applied to its values. `doc` is the
+    first sentence of its docstring.
     """
     definition = getattr(raw, op_name)
     names = parameters.split(", ")
@@ -146,8 +148,10 @@ def public(
     known = inspect.signature(definition).parameters
     shown = [definition.api_names.get(parameter, parameter) for parameter in (*names, "name")]
     listed = [known[parameter] for parameter in shown]
-    function.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    returned = "Tensor" if definition.single_output else "Any"
+    signature = inspect.Signature(listed, return_annotation=returned)
+    function.__signature__ = signature  # type: ignore[attr-defined]
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(1).f_globals["__name__"]
-    function.__doc__ = doc
+    function.__doc__ = describe(name, definition, doc, shown)
     return function

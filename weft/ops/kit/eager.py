@@ -110,6 +110,13 @@ def executing_eagerly() -> bool:
     """Whether operations are computed as they are made.
 
     That is so in a `tf.py_function`, and after `tf.enable_eager_execution()`.
+
+    Returns:
+        A bool.
+
+    Example:
+        >>> tf.executing_eagerly()
+        False
     """
     return isinstance(get_default_graph(), EagerGraph)
 

@@ -206,7 +206,26 @@ def norm(
     name: str | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The norm of vectors (`axis` an int), matrices (two axes) or of all elements (None)."""
+    """The norm of vectors (`axis` an int), matrices (two axes) or of all elements (None).
+
+    Args:
+        tensor: a tensor of numbers.
+        ord: "euclidean", "fro", 1, 2, `np.inf` or another positive number.
+        axis: see above.
+        keepdims: whether reduced dimensions stay, with size 1.
+        name: of the operation.
+        keep_dims: an older name of `keepdims`.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        ValueError: the norm is not one of these, or does not go with `axis`.
+
+    Example:
+        >>> session.run(tf.norm([[3.0, 4.0], [6.0, 8.0]], axis=1))
+        array([ 5., 10.], dtype=float32)
+    """
     keepdims = deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims) or False
     axes, is_matrix = _norm_axes(ord, axis)
     with name_scope(name, "norm", [tensor]):

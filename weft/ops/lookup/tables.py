@@ -27,7 +27,21 @@ from weft.ops.strings.numbers import as_string
 
 
 def tables_initializer(name: str = "init_all_tables") -> Any:
-    """The operation that fills all tables of the graph."""
+    """The operation that fills all tables of the graph.
+
+    Args:
+        name: of the operation.
+
+    Returns:
+        An operation to run before tables are used.
+
+    Example:
+        >>> keys = tf.contrib.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+        >>> table = tf.contrib.lookup.HashTable(keys, default_value=-1)
+        >>> session.run(tf.tables_initializer())
+        >>> session.run(table.lookup(tf.constant(["b", "z"])))
+        array([ 2, -1], dtype=int32)
+    """
     initializers = get_collection(GraphKeys.TABLE_INITIALIZERS)
     return group(*initializers, name=name) if initializers else no_op(name=name)
 

@@ -14,6 +14,7 @@ from weft.graph.graph import Tensor
 from weft.graph.op_def import OpDef, op, raw
 from weft.ops.array.array import deprecated_alias
 from weft.ops.kit.declare import is_integer, literal, public
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.shared import invalid
 
 Array = Any
@@ -66,6 +67,23 @@ _position("ArgMax", "argmax", -np.inf)
 _position("ArgMin", "argmin", np.inf)
 
 
+_POSITION = """\
+The first position of the {extreme} along `axis`.
+
+Args:
+    input: a tensor of numbers.
+    axis: the dimension; None: the first.
+    name: of the operation.
+    dimension: an older name of `axis`.
+    output_type: `tf.int64` or `tf.int32`.
+
+Returns:
+    A tensor of positions, without the dimension `axis`.
+
+Raises:
+    ValueError: there is no such dimension, or it goes by both its names."""
+
+
 def _public(name: str, op_name: str, extreme: str) -> Callable[..., Tensor]:
     def function(
         input: Any,
@@ -79,7 +97,7 @@ def _public(name: str, op_name: str, extreme: str) -> Callable[..., Tensor]:
         return getattr(raw, op_name)(input, axis, output_type=output_type, name=name)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"The first position of the {extreme} along `axis`."
+    function.__doc__ = with_example(_POSITION.format(extreme=extreme), name)
     return function
 
 

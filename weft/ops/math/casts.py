@@ -20,6 +20,7 @@ from weft.graph.traits import KEEPS_PLACES
 from weft.ops.array.array import zeros_like
 from weft.ops.kit.broadcast import check_broadcast, unbroadcast
 from weft.ops.kit.declare import cast_to, public
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import as_type_of, operands, tensors, with_values
 from weft.ops.kit.shared import invalid
 
@@ -258,7 +259,23 @@ def _(op: Any, grad: Any) -> Any:
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """`x` in another element type; a Tensor, SparseTensor or IndexedSlices."""
+    """`x` in another element type; a Tensor, SparseTensor or IndexedSlices.
+
+    Args:
+        x: a tensor of numbers or booleans, or one of the other kinds.
+        dtype: the type to convert to; fractions are cut off towards 0.
+        name: of the operation.
+
+    Returns:
+        The same kind of object; `x` itself if the type is its own.
+
+    Raises:
+        TypeError: `x` cannot be converted.
+
+    Example:
+        >>> session.run(tf.cast([1.8, -1.8], tf.int32))
+        array([ 1, -1], dtype=int32)
+    """
     base_type = dtypes.as_dtype(dtype).base_dtype
     if (isinstance(x, Tensor) or hasattr(x, "handle")) and x.dtype == base_type:
         return x
@@ -287,6 +304,20 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
         return cast(value, want, name=scope)
 
 
+_CAST = """\
+`x` converted to {type}; the older form of `tf.cast`.
+
+Args:
+    x: a tensor, SparseTensor or IndexedSlices.
+    name: of the operation.
+
+Returns:
+    The same kind of object; `x` itself if the type is its own.
+
+Raises:
+    TypeError: `x` cannot be converted."""
+
+
 def _to(function: str, dtype: DType, default_name: str) -> Callable[..., Any]:
     """The cast to `dtype` as a function of its own."""
 
@@ -294,7 +325,7 @@ def _to(function: str, dtype: DType, default_name: str) -> Callable[..., Any]:
         return cast(x, dtype, name=name)
 
     to.__name__ = to.__qualname__ = function
-    to.__doc__ = f"`x` as {dtype.name}."
+    to.__doc__ = with_example(_CAST.format(type=dtype.name), function)
     return to
 
 

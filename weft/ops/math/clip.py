@@ -16,7 +16,23 @@ from weft.ops.math import indexing, math
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """`t` with everything below `clip_value_min` or above `clip_value_max` replaced by those."""
+    """`t` with everything below `clip_value_min` or above `clip_value_max` replaced by those.
+
+    Args:
+        t: a tensor or IndexedSlices of numbers.
+        clip_value_min, clip_value_max: scalars, or tensors that broadcast to the shape of `t`.
+        name: of the operation.
+
+    Returns:
+        The same kind of object.
+
+    Raises:
+        ValueError: a bound would make the result larger than `t`.
+
+    Example:
+        >>> session.run(tf.clip_by_value([-5, 0, 5], -1, 2))
+        array([-1,  0,  2], dtype=int32)
+    """
     with _values(name, "clip_by_value", t, clip_value_min, clip_value_max) as (scope, values):
         capped = _fitting(values, math.minimum(values, clip_value_max))
         clipped = math.maximum(capped, clip_value_min, name=scope)
@@ -24,7 +40,24 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """`t` scaled down to an l2 norm of `clip_norm` (over `axes`) if its norm is larger."""
+    """`t` scaled down to an l2 norm of `clip_norm` (over `axes`) if its norm is larger.
+
+    Args:
+        t: a tensor or IndexedSlices of floating-point numbers.
+        clip_norm: the largest norm allowed.
+        axes: the dimensions a norm is taken over; None: all together.
+        name: of the operation.
+
+    Returns:
+        The same kind of object.
+
+    Raises:
+        TypeError: `t` holds integers.
+
+    Example:
+        >>> session.run(tf.clip_by_norm([3.0, 4.0], 1.0))
+        array([0.6, 0.8], dtype=float32)
+    """
     with _values(name, "clip_by_norm", t, clip_norm) as (scope, values):
         squares = math.reduce_sum(values * values, axes, keepdims=True)
         positive = squares > 0
@@ -36,7 +69,22 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
-    """The l2 norm of all tensors of `t_list` together; None entries count nothing."""
+    """The l2 norm of all tensors of `t_list` together; None entries count nothing.
+
+    Args:
+        t_list: tensors, IndexedSlices and None.
+        name: of the operation.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        TypeError: `t_list` is no sequence.
+
+    Example:
+        >>> float(session.run(tf.global_norm([[3.0], [4.0]])))
+        5.0
+    """
     t_list = _as_list(t_list)
     with name_scope(name, "global_norm", t_list):
         values = [value for value in _values_of_list(t_list) if value is not None]
@@ -50,6 +98,22 @@ def clip_by_global_norm(
     """(`t_list` scaled down together to a global norm of `clip_norm` if it is larger, the norm).
 
     Everything becomes NaN if the norm is not finite, so that the mistake shows.
+
+    Args:
+        t_list: tensors, IndexedSlices and None, as `tf.gradients` gives them.
+        clip_norm: the largest norm allowed of all together.
+        use_norm: the norm, if it is known already.
+        name: of the operation.
+
+    Returns:
+        A list like `t_list`, and the norm before clipping.
+
+    Raises:
+        TypeError: `t_list` is no sequence.
+
+    Example:
+        >>> session.run(tf.clip_by_global_norm([[3.0], [4.0]], 2.5))
+        ([array([1.5], dtype=float32), array([2.], dtype=float32)], np.float32(5.0))
     """
     t_list = _as_list(t_list)
     if use_norm is None:

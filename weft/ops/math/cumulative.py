@@ -13,6 +13,7 @@ from weft.graph.by_library import by_library
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, name_scope
 from weft.graph.op_def import OpDef, op, raw
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.shared import invalid
 from weft.ops.math.reduce import wide
 
@@ -116,6 +117,23 @@ def _(op: Any, grad: Any) -> Any:
     return positive - negative, None
 
 
+_CUMULATIVE = """\
+{what} of all elements up to each (`exclusive`: before it) along `axis`.
+
+Args:
+    x: a tensor of numbers.
+    axis: the dimension.
+    exclusive: leave out the element itself.
+    reverse: start from the end.
+    name: of the operation.
+
+Returns:
+    A tensor of the type and shape of `x`.
+
+Raises:
+    ValueError: there is no such dimension."""
+
+
 def _public_scan(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
     def function(
         x: Any,
@@ -129,7 +147,7 @@ def _public_scan(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
             return getattr(raw, op_name)(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{doc} of all elements up to each (`exclusive`: before it) along `axis`."
+    function.__doc__ = with_example(_CUMULATIVE.format(what=doc), name)
     return function
 
 

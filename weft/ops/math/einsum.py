@@ -161,7 +161,23 @@ def _einsum_gradient(op: Any, grad: Tensor, labels: list[str], output: str, whic
 
 
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
-    """Sums products of `inputs` as `equation` says: "ij,jk->ik" is a matrix product."""
+    """Sums products of `inputs` as `equation` says: "ij,jk->ik" is a matrix product.
+
+    Args:
+        equation: a letter for each dimension of each input, and of the result.
+        *inputs: tensors.
+        **kwargs: `name`, of the operation.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the equation does not fit the inputs.
+
+    Example:
+        >>> session.run(tf.einsum("ij,j->i", [[1, 2], [3, 4]], [10, 1]))
+        array([12, 34], dtype=int32)
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         unknown = ", ".join(sorted(kwargs))

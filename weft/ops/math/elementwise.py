@@ -434,31 +434,40 @@ def _(op: Any, grad: Any) -> Any:
 # ---- public functions -------------------------------------------------------------------------
 
 atan2 = public("atan2", "Atan2", "The angle of the point (x, y).", "y, x")
-add = public("add", "Add", "x + y", "x, y")
-add_v2 = public("add_v2", "AddV2", "x + y", "x, y")
-subtract = public("subtract", "Sub", "x - y", "x, y")
-multiply = public("multiply", "Mul", "x * y", "x, y")
-realdiv = public("realdiv", "RealDiv", "x / y", "x, y")
+add = public("add", "Add", "The sum of `x` and `y`, element by element.", "x, y")
+add_v2 = public("add_v2", "AddV2", "`add`, for numbers only.", "x, y")
+subtract = public("subtract", "Sub", "`x` minus `y`, element by element.", "x, y")
+multiply = public("multiply", "Mul", "The product of `x` and `y`, element by element.", "x, y")
+realdiv = public("realdiv", "RealDiv", "`x` over `y`, element by element.", "x, y")
 truncatediv = public("truncatediv", "TruncateDiv", "x / y rounded toward 0.", "x, y")
 floor_div = public("floor_div", "FloorDiv", "x / y rounded down.", "x, y")
-mod = floormod = public("floormod", "FloorMod", "x - floor_div(x, y) * y", "x, y")
-truncatemod = public("truncatemod", "TruncateMod", "x - truncatediv(x, y) * y", "x, y")
-maximum = public("maximum", "Maximum", "The larger of x and y.", "x, y")
-minimum = public("minimum", "Minimum", "The smaller of x and y.", "x, y")
-squared_difference = public("squared_difference", "SquaredDifference", "(x - y) ** 2", "x, y")
+mod = floormod = public(
+    "floormod", "FloorMod", "What is left of `x` divided by `y`; of the sign of `y`.", "x, y"
+)
+truncatemod = public(
+    "truncatemod", "TruncateMod", "What is left of `x` divided by `y`; of the sign of `x`.", "x, y"
+)
+maximum = public("maximum", "Maximum", "The larger of `x` and `y`, element by element.", "x, y")
+minimum = public("minimum", "Minimum", "The smaller of `x` and `y`, element by element.", "x, y")
+squared_difference = public(
+    "squared_difference",
+    "SquaredDifference",
+    "The square of `x` minus `y`, element by element.",
+    "x, y",
+)
 xdivy = public("xdivy", "Xdivy", "x / y, and 0 where x is 0.", "x, y")
 xlogy = public("xlogy", "Xlogy", "x * log(y), and 0 where x is 0.", "x, y")
 nextafter = public("nextafter", "NextAfter", "The number next to x1 on the way to x2.", "x1, x2")
-equal = public("equal", "Equal", "x == y", "x, y")
-not_equal = public("not_equal", "NotEqual", "x != y", "x, y")
-less = public("less", "Less", "x < y", "x, y")
-less_equal = public("less_equal", "LessEqual", "x <= y", "x, y")
-greater = public("greater", "Greater", "x > y", "x, y")
-greater_equal = public("greater_equal", "GreaterEqual", "x >= y", "x, y")
-logical_and = public("logical_and", "LogicalAnd", "x and y", "x, y")
-logical_or = public("logical_or", "LogicalOr", "x or y", "x, y")
+equal = public("equal", "Equal", "Where `x` is equal to `y`.", "x, y")
+not_equal = public("not_equal", "NotEqual", "Where `x` differs from `y`.", "x, y")
+less = public("less", "Less", "Where `x` is less than `y`.", "x, y")
+less_equal = public("less_equal", "LessEqual", "Where `x` is at most `y`.", "x, y")
+greater = public("greater", "Greater", "Where `x` is greater than `y`.", "x, y")
+greater_equal = public("greater_equal", "GreaterEqual", "Where `x` is at least `y`.", "x, y")
+logical_and = public("logical_and", "LogicalAnd", "Where both `x` and `y` are True.", "x, y")
+logical_or = public("logical_or", "LogicalOr", "Where `x` or `y` is True, or both.", "x, y")
 bitwise_and = public("bitwise_and", "BitwiseAnd", "The bits set in both.", "x, y")
 bitwise_or = public("bitwise_or", "BitwiseOr", "The bits set in either.", "x, y")
 bitwise_xor = public("bitwise_xor", "BitwiseXor", "The bits set in exactly one.", "x, y")
-left_shift = public("left_shift", "LeftShift", "x * 2 ** y", "x, y")
+left_shift = public("left_shift", "LeftShift", "`x` with its bits moved up by `y` places.", "x, y")
 right_shift = public("right_shift", "RightShift", "x / 2 ** y rounded down.", "x, y")

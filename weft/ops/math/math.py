@@ -167,7 +167,22 @@ from weft.ops.math.unary import (  # noqa: F401
 
 
 def abs(x: Any, name: str | None = None) -> Any:
-    """|x|; the modulus of complex numbers."""
+    """|x|; the modulus of complex numbers.
+
+    Args:
+        x: a tensor or SparseTensor of numbers.
+        name: of the operation.
+
+    Returns:
+        The same kind of object, of the real type that belongs to that of `x`.
+
+    Raises:
+        TypeError: `x` does not hold numbers.
+
+    Example:
+        >>> session.run(tf.abs([-2, 3]))
+        array([2, 3], dtype=int32)
+    """
     if isinstance(x, SparseTensor):
         return with_values(x, abs(x.values, name))
     with operands(name, "Abs", x=x) as (scope, x):
@@ -177,13 +192,43 @@ def abs(x: Any, name: str | None = None) -> Any:
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer, the even one of two; integers as they are."""
+    """The nearest integer, the even one of two; integers as they are.
+
+    Args:
+        x: a tensor of numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        TypeError: `x` does not hold numbers.
+
+    Example:
+        >>> session.run(tf.round([0.5, 1.5, -2.7]))
+        array([ 0.,  2., -3.], dtype=float32)
+    """
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else raw.Round(x, name=name)
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x to the power of y."""
+    """`x` to the power of `y`, element by element.
+
+    Args:
+        x, y: tensors of one numeric type; their shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: integers have no negative powers.
+
+    Example:
+        >>> session.run(tf.pow([2, 3], [3, 2]))
+        array([8, 9], dtype=int32)
+    """
     with name_scope(name, "Pow", [x]) as name:
         return raw.Pow(x, y, name=name)
 
@@ -215,7 +260,22 @@ def quotient_dtype(x: Any, y: Any) -> DType | None:
 
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y; integers are divided as floating-point numbers."""
+    """x / y; integers are divided as floating-point numbers.
+
+    Args:
+        x, y: tensors of one numeric type; their shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A floating-point or complex tensor.
+
+    Raises:
+        TypeError: the types differ.
+
+    Example:
+        >>> session.run(tf.truediv([1, 3], 2))
+        array([0.5, 1.5])
+    """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and quotient_dtype(x, y) is None:
         return raw.RealDiv(x, y, name="truediv" if name is None else name)
     with name_scope(name, "truediv", [x, y]) as name:
@@ -232,7 +292,23 @@ def _same_operands(x: Any, y: Any) -> tuple[Tensor, Tensor]:
 
 
 def div(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Python 2's division: x / y, rounded down for integers."""
+    """Python 2's division: x / y, rounded down for integers.
+
+    Args:
+        x, y: tensors of one numeric type; their shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        TypeError: the types differ.
+        tf.errors.InvalidArgumentError: from the step: an integer is divided by zero.
+
+    Example:
+        >>> session.run(tf.div([7, -7], 2)), float(session.run(tf.div(7.0, 2.0)))
+        (array([ 3, -4], dtype=int32), 3.5)
+    """
     with name_scope(name, "div", [x, y]) as name:
         x, y = _same_operands(x, y)
         if x.dtype.is_floating or x.dtype.is_complex:
@@ -241,7 +317,22 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y, by the operator of the operands."""
+    """x / y, by the operator of the operands.
+
+    Args:
+        x, y: numbers or tensors; their shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        What Python's `/` gives; of integer tensors, a floating-point one.
+
+    Raises:
+        TypeError: the types differ.
+
+    Example:
+        >>> session.run(tf.divide(tf.constant([1, 3]), 2))
+        array([0.5, 1.5])
+    """
     return x / y if name is None else truediv(x, y, name)
 
 
@@ -267,7 +358,23 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y rounded down."""
+    """x / y rounded down.
+
+    Args:
+        x, y: tensors of one type; their shapes broadcast.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        TypeError: the types differ.
+        tf.errors.InvalidArgumentError: from the step: an integer is divided by zero.
+
+    Example:
+        >>> session.run(tf.floordiv([7, -7], 2))
+        array([ 3, -4], dtype=int32)
+    """
     with name_scope(name, "floordiv", [x, y]) as name:
         return raw.FloorDiv(x, y, name=name)
 
@@ -296,7 +403,22 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """1 / (1 + exp(-x))"""
+    """The logistic function 1 / (1 + exp(-x)): from all numbers to those between 0 and 1.
+
+    Args:
+        x: a tensor of floating-point or complex numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        TypeError: `x` holds integers.
+
+    Example:
+        >>> session.run(tf.sigmoid([-100.0, 0.0, 100.0]))
+        array([0. , 0.5, 1. ], dtype=float32)
+    """
     with operands(name, "Sigmoid", x=x) as (scope, x):
         return raw.Sigmoid(x, name=scope)
 
@@ -338,7 +460,22 @@ _ADD_N_INPUTS = (
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
-    """The sum of a list of tensors of one shape."""
+    """The sum of a list of tensors of one shape.
+
+    Args:
+        inputs: a list of tensors or IndexedSlices of one type.
+        name: of the operation.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the list is empty, or types or shapes differ.
+
+    Example:
+        >>> session.run(tf.add_n([[1, 2], [10, 20], [100, 200]]))
+        array([111, 222], dtype=int32)
+    """
     if not inputs or not isinstance(inputs, list | tuple):
         raise ValueError(_ADD_N_INPUTS)
     terms = [convert_to_tensor_or_indexed_slices(x) for x in inputs]

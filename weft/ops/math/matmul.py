@@ -294,7 +294,26 @@ def matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix product of `a` and `b`; leading dimensions are batches and broadcast."""
+    """The matrix product of `a` and `b`; leading dimensions are batches and broadcast.
+
+    Args:
+        a, b: tensors of one type, of two or more dimensions.
+        transpose_a, transpose_b: swap the last two dimensions of that factor first.
+        adjoint_a, adjoint_b: swap them and conjugate.
+        a_is_sparse, b_is_sparse: hints that a matrix holds many zeros.
+        name: of the operation.
+
+    Returns:
+        A tensor [..., rows of a, columns of b].
+
+    Raises:
+        ValueError: a factor is both transposed and adjoint, or the inner sizes differ.
+
+    Example:
+        >>> session.run(tf.matmul([[1, 2], [3, 4]], [[10], [1]]))
+        array([[12],
+               [34]], dtype=int32)
+    """
     with name_scope(name, "MatMul", [a, b]) as name:
         for which, both in (("a", transpose_a and adjoint_a), ("b", transpose_b and adjoint_b)):
             if both:

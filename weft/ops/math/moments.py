@@ -34,7 +34,25 @@ def moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance of `x` over `axes`; `shift` is not used."""
+    """Mean and variance of `x` over `axes`; `shift` is not used.
+
+    Args:
+        x: a tensor of numbers.
+        axes: the dimensions to take them over.
+        shift: not used.
+        name: of the operations.
+        keep_dims, keepdims: whether those dimensions stay, with size 1.
+
+    Returns:
+        Two tensors: the mean and the variance.
+
+    Raises:
+        ValueError: there is no such dimension.
+
+    Example:
+        >>> session.run(tf.nn.moments(tf.constant([1.0, 2.0, 3.0]), axes=[0]))
+        (np.float32(2.0), np.float32(0.6666667))
+    """
     keep = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
         x = convert_to_tensor(x)
@@ -142,7 +160,25 @@ def batch_normalization(
     variance_epsilon: float,
     name: str | None = None,
 ) -> Tensor:
-    """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset."""
+    """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset.
+
+    Args:
+        x: a tensor.
+        mean, variance: those to take out; they broadcast to `x`.
+        offset, scale: those to put in; None: 0 and 1.
+        variance_epsilon: a small number, so that the root is not zero.
+        name: of the operations.
+
+    Returns:
+        A tensor like `x`.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    Example:
+        >>> session.run(tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, None, None, 0.0))
+        array([-1.,  1.], dtype=float32)
+    """
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         x = convert_to_tensor(x)
         factor = raw.Rsqrt(variance + variance_epsilon)
@@ -197,7 +233,25 @@ def batch_norm_with_global_normalization(
 def l2_normalize(
     x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
-    """`x` divided by its Euclidean norm along `axis`, or by sqrt(epsilon) if that is larger."""
+    """`x` divided by its Euclidean norm along `axis`, or by sqrt(epsilon) if that is larger.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        axis: a dimension or a list of them; None: all.
+        epsilon: the least square of a norm to divide by.
+        name: of the operation.
+        dim: an older name of `axis`.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: `axis` goes by both its names.
+
+    Example:
+        >>> session.run(tf.nn.l2_normalize([3.0, 4.0], axis=0))
+        array([0.6, 0.8], dtype=float32)
+    """
     axis = deprecated_alias("axis", axis, "dim", dim)
     with operands(name, "l2_normalize", x=x) as (scope, x):
         squares = reduce_sum(raw.Square(x), axis, keepdims=True)
@@ -205,7 +259,22 @@ def l2_normalize(
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The fraction of zeros in `value`; NaN if it is empty."""
+    """The fraction of zeros in `value`; NaN if it is empty.
+
+    Args:
+        value: a tensor of numbers.
+        name: of the operations.
+
+    Returns:
+        A float32 scalar.
+
+    Raises:
+        TypeError: `value` does not hold numbers.
+
+    Example:
+        >>> float(session.run(tf.nn.zero_fraction([0, 1, 0, 2])))
+        0.5
+    """
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         count = size(value, out_type=dtypes.int64)

@@ -22,6 +22,7 @@ from weft.graph.slices import SparseTensor
 from weft.ops.array import array
 from weft.ops.array.array import deprecated_alias, rank, shape, size
 from weft.ops.kit.declare import cast_to, conj, is_integer, literal
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import operands
 from weft.ops.kit.shared import invalid
 from weft.ops.math import sequence
@@ -294,6 +295,23 @@ def _scalar_if_whole(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
     return result
 
 
+_REDUCTION = """\
+{what} along `axis`, all axes by default; `keepdims` keeps them as ones.
+
+Args:
+    input_tensor: a tensor.
+    axis: one dimension or a list of them; None: all.
+    keepdims: whether reduced dimensions stay, with size 1.
+    name: of the operation.
+    reduction_indices, keep_dims: older names of `axis` and `keepdims`.
+
+Returns:
+    A tensor of the same type.
+
+Raises:
+    ValueError: there is no such dimension, or an argument goes by both its names."""
+
+
 def _public_reduction(name: str, op_name: str, doc: str) -> Callable[..., Tensor]:
     def function(
         input_tensor: Any,
@@ -308,7 +326,7 @@ def _public_reduction(name: str, op_name: str, doc: str) -> Callable[..., Tensor
         return _reduce(op_name, input_tensor, axis, keepdims, name)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{doc} along `axis`, all axes by default; `keepdims` keeps them as ones."
+    function.__doc__ = with_example(_REDUCTION.format(what=doc), name)
     return function
 
 
@@ -336,7 +354,25 @@ def reduce_logsumexp(
     reduction_indices: Any = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """log(sum(exp(x))) along `axis`, without overflow."""
+    """log(sum(exp(x))) along `axis`, without overflow.
+
+    Args:
+        input_tensor: a tensor of floating-point numbers.
+        axis: one dimension or a list of them; None: all.
+        keepdims: whether reduced dimensions stay, with size 1.
+        name: of the operation.
+        reduction_indices, keep_dims: older names of `axis` and `keepdims`.
+
+    Returns:
+        A tensor of the same type.
+
+    Raises:
+        ValueError: an argument goes by both its names.
+
+    Example:
+        >>> session.run(tf.reduce_logsumexp([1000.0, 1000.0]))
+        np.float32(1000.6932)
+    """
     axis = deprecated_alias("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(deprecated_alias("keepdims", keepdims, "keep_dims", keep_dims))
     x = convert_to_tensor(input_tensor)

@@ -124,7 +124,25 @@ def range(
     dtype: Any = None,
     name: str | None = "range",
 ) -> Tensor:
-    """start, start + delta, ... up to but not including limit; from 0 if only one end is given."""
+    """start, start + delta, ... up to but not including limit; from 0 if only one end is given.
+
+    Args:
+        start: the first number; or the limit, if it is the only one.
+        limit: where to stop.
+        delta: the step, which may be negative.
+        dtype: the type of the result; None: the widest of the arguments.
+        name: of the operation.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: the step is zero, or leads away from the limit.
+
+    Example:
+        >>> session.run(tf.range(3)), session.run(tf.range(10, 4, -3))
+        (array([0, 1, 2], dtype=int32), array([10,  7], dtype=int32))
+    """
     ends = (0, start) if limit is None else (start, limit)
     given = dict(zip(("start", "limit", "delta"), (*ends, delta), strict=True))
     with name_scope(name, "Range", [*given.values()]) as scope:

@@ -29,18 +29,64 @@ Compute = Callable[..., Tensor]
 
 
 def relu(features: Any, name: str | None = None) -> Tensor:
-    """max(features, 0)."""
+    """The features where they are positive, 0 elsewhere.
+
+    Args:
+        features: a tensor of numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        TypeError: the features are not real numbers.
+
+    Example:
+        >>> session.run(tf.nn.relu([-1.0, 0.0, 2.0]))
+        array([0., 0., 2.], dtype=float32)
+    """
     return raw.Relu(features, name=name)
 
 
 def relu6(features: Any, name: str | None = None) -> Tensor:
-    """min(max(features, 0), 6)."""
+    """The features, cut off at 0 from below and at 6 from above.
+
+    Args:
+        features: a tensor of numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        TypeError: the features are not real numbers.
+
+    Example:
+        >>> session.run(tf.nn.relu6([-1.0, 3.0, 9.0]))
+        array([0., 3., 6.], dtype=float32)
+    """
     with operands(name, "Relu6", features=features) as (scope, features):
         return raw.Relu6(features, name=scope)
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
-    """features where positive, alpha times them elsewhere."""
+    """features where positive, alpha times them elsewhere.
+
+    Args:
+        features: a tensor of numbers; integers become float32.
+        alpha: the slope below 0.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        TypeError: the features are not numbers.
+
+    Example:
+        >>> session.run(tf.nn.leaky_relu([-10.0, 0.0, 2.0], alpha=0.1))
+        array([-1.,  0.,  2.], dtype=float32)
+    """
     slope = alpha.item() if isinstance(alpha, np.ndarray) else alpha
     with operands(name, "LeakyRelu", alpha, features=features) as (scope, features):
         whole = features.dtype.is_integer
@@ -55,7 +101,22 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 
 
 def elu(features: Any, name: str | None = None) -> Tensor:
-    """exp(features) - 1 where negative, features elsewhere."""
+    """exp(features) - 1 where negative, features elsewhere.
+
+    Args:
+        features: a tensor of floating-point numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        TypeError: the features are integers.
+
+    Example:
+        >>> session.run(tf.nn.elu([-1.0, 0.0, 2.0]))
+        array([-0.63212055,  0.        ,  2.        ], dtype=float32)
+    """
     return raw.Elu(features, name=name)
 
 
@@ -65,7 +126,22 @@ def selu(features: Any, name: str | None = None) -> Tensor:
 
 
 def softplus(features: Any, name: str | None = None) -> Tensor:
-    """log(exp(features) + 1)."""
+    """log(exp(features) + 1).
+
+    Args:
+        features: a tensor of floating-point numbers.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape; it is positive, a smooth form of `relu`.
+
+    Raises:
+        TypeError: the features are integers.
+
+    Example:
+        >>> session.run(tf.nn.softplus([0.0, 100.0]))
+        array([  0.6931472, 100.       ], dtype=float32)
+    """
     return raw.Softplus(features, name=name)
 
 
@@ -86,7 +162,25 @@ def swish(features: Any) -> Tensor:
 def bias_add(
     value: Any, bias: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """`value` plus one bias per channel; channels are last, or second if `data_format` is NC..."""
+    """`value` plus one bias per channel; channels are last, or second if `data_format` is NC...
+
+    Args:
+        value: a tensor whose last dimension holds channels.
+        bias: a vector with an entry for each channel.
+        data_format: "NC..." for channels in the second dimension, "N...C" or None for the last.
+        name: of the operation.
+
+    Returns:
+        A tensor of the type and shape of `value`.
+
+    Raises:
+        ValueError: there are more or fewer channels than biases, or the format is unknown.
+
+    Example:
+        >>> session.run(tf.nn.bias_add([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]))
+        array([[11., 22.],
+               [13., 24.]], dtype=float32)
+    """
     given = "NHWC" if data_format is None else data_format
     layout = "NCHW" if given.startswith("NC") else "NHWC"
     if layout == "NHWC" and not (given.startswith("N") and given.endswith("C")):
@@ -96,7 +190,24 @@ def bias_add(
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
-    """matmul(x, weights) + biases."""
+    """matmul(x, weights) + biases.
+
+    Args:
+        x: a matrix [rows, in].
+        weights: a matrix [in, out].
+        biases: a vector [out].
+        name: of the operation.
+
+    Returns:
+        A matrix [rows, out].
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> session.run(tf.nn.xw_plus_b([[1.0, 2.0]], [[1.0], [10.0]], [0.5]))
+        array([[21.5]], dtype=float32)
+    """
     given = {"x": x, "weights": weights, "biases": biases}
     with operands(name, "xw_plus_b", **given) as (scope, x, weights, biases):
         return bias_add(matmul(x, weights), biases, name=scope)
@@ -113,13 +224,47 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
 
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """exp(logits) divided by its sum along `axis`, the last by default."""
+    """exp(logits) divided by its sum along `axis`, the last by default.
+
+    Args:
+        logits: a tensor of floating-point numbers.
+        axis: the dimension whose entries sum to 1; None: the last.
+        name: of the operation.
+        dim: an older name of `axis`.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        tf.errors.InvalidArgumentError: there is no dimension `axis`.
+
+    Example:
+        >>> session.run(tf.nn.softmax([0.0, 0.0, 0.0, 0.0]))
+        array([0.25, 0.25, 0.25, 0.25], dtype=float32)
+    """
     axis = deprecated_alias("axis", axis, "dim", dim)
     return _along_axis(logits, raw.Softmax, -1 if axis is None else axis, name)
 
 
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """log(softmax(logits)), computed without leaving the logarithms."""
+    """log(softmax(logits)), computed without leaving the logarithms.
+
+    Args:
+        logits: a tensor of floating-point numbers.
+        axis: the dimension whose probabilities sum to 1; None: the last.
+        name: of the operation.
+        dim: an older name of `axis`.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        tf.errors.InvalidArgumentError: there is no dimension `axis`.
+
+    Example:
+        >>> session.run(tf.nn.log_softmax([0.0, 1000.0]))
+        array([-1000.,     0.], dtype=float32)
+    """
     axis = deprecated_alias("axis", axis, "dim", dim)
     return _along_axis(logits, raw.LogSoftmax, -1 if axis is None else axis, name)
 
@@ -171,6 +316,28 @@ def dropout(
     """Zeroes elements with probability `rate` and scales the others by 1 / (1 - rate).
 
     Dimensions of size 1 in `noise_shape` are kept or dropped as a whole.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        keep_prob: an older way to say it: 1 - `rate`.
+        noise_shape: the shape in which it is decided what to drop; sizes of 1 share a decision.
+        seed: makes the choice repeatable.
+        name: of the operation.
+        rate: the fraction of elements that become 0.
+
+    Returns:
+        A tensor of the type and shape of `x`, with about the same mean.
+
+    Raises:
+        ValueError: `x` is not floating point, or `rate` is not in [0, 1).
+
+    Example:
+        >>> session.run(tf.nn.dropout(tf.ones([2, 2]), rate=0.0))
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
+        >>> dropped = session.run(tf.nn.dropout(tf.ones([1000]), rate=0.5))
+        >>> sorted(set(dropped.tolist()))
+        [0.0, 2.0]
     """
     try:
         drop = 1.0 - keep_prob if keep_prob is not None else None
@@ -228,12 +395,46 @@ def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
 
 
 def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
-    """The `k` largest entries of every row and their indices."""
+    """The `k` largest entries of every row and their indices.
+
+    Args:
+        input: a tensor of numbers with at least one dimension.
+        k: how many; a number or a scalar tensor.
+        sorted: whether they come in descending order.
+        name: of the operation.
+
+    Returns:
+        A named tuple of `values` and `indices`; of equal entries the first comes first.
+
+    Raises:
+        ValueError: rows are known to have fewer than `k` entries.
+
+    Example:
+        >>> session.run(tf.nn.top_k([5, 9, 1, 7], k=2))
+        TopKV2(values=array([9, 7], dtype=int32), indices=array([1, 3], dtype=int32))
+    """
     return raw.TopKV2(input, k, sorted=sorted, name=name)
 
 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
-    """Whether each target is among the `k` largest predictions of its row."""
+    """Whether each target is among the `k` largest predictions of its row.
+
+    Args:
+        predictions: scores [batch, classes], float32.
+        targets: the true class of every row.
+        k: how many of the best scores count.
+        name: of the operation.
+
+    Returns:
+        A vector of booleans; a tie with the last of them counts.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> session.run(tf.nn.in_top_k([[0.1, 0.9], [0.8, 0.2]], [1, 1], k=1))
+        array([ True, False])
+    """
     with name_scope(name, "in_top_k"):
         return raw.InTopKV2(predictions, targets, k, name=name)
 
@@ -244,7 +445,22 @@ def nth_element(input: Any, n: Any, reverse: bool = False, name: str | None = No
 
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
-    """sum(t ** 2) / 2."""
+    """sum(t ** 2) / 2.
+
+    Args:
+        t: a tensor of floating-point numbers, of any shape.
+        name: of the operation.
+
+    Returns:
+        A scalar of the same type.
+
+    Raises:
+        TypeError: `t` holds integers.
+
+    Example:
+        >>> float(session.run(tf.nn.l2_loss([3.0, 4.0])))
+        12.5
+    """
     return raw.L2Loss(t, name=name)
 
 
@@ -256,7 +472,24 @@ def local_response_normalization(
     beta: float = 0.5,
     name: str | None = None,
 ) -> Tensor:
-    """Every value divided by (bias + alpha * squares of its channel's neighbours) ** beta."""
+    """Every value divided by (bias + alpha * squares of its channel's neighbours) ** beta.
+
+    Args:
+        input: images [batch, height, width, channels].
+        depth_radius: how many channels on either side count as neighbours.
+        bias, alpha, beta: the constants of the formula.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Raises:
+        ValueError: the input does not have four dimensions.
+
+    Example:
+        >>> session.run(tf.nn.lrn([[[[1.0, 1.0]]]], depth_radius=1, bias=1.0, alpha=1.0, beta=1.0))
+        array([[[[0.33333334, 0.33333334]]]], dtype=float32)
+    """
     return raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 

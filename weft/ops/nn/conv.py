@@ -84,7 +84,32 @@ def conv2d(
     name: str | None = None,
     filters: Any = None,
 ) -> Tensor:
-    """The 2-D convolution (cross-correlation) of images with filters [height, width, in, out]."""
+    """The 2-D convolution (cross-correlation) of images with filters [height, width, in, out].
+
+    Args:
+        input: images [batch, height, width, channels].
+        filter: weights [height, width, channels, outputs].
+        strides: how far the window moves: one number, two, or one for each of the four dimensions.
+        padding: "SAME", "VALID", or what to add before and after each dimension.
+        use_cudnn_on_gpu: not used.
+        data_format: "NHWC", or "NCHW" for channels first.
+        dilations: the distance between the pixels that neighbouring weights see.
+        name: of the operation.
+        filters: a newer name of `filter`.
+
+    Returns:
+        Images [batch, height, width, outputs] of the type of `input`.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is unknown.
+
+    Example:
+        >>> images, weights = tf.ones([1, 4, 4, 1]), tf.ones([3, 3, 1, 1])
+        >>> sums = tf.nn.conv2d(images, weights, strides=1, padding="VALID")
+        >>> session.run(sums)[0, :, :, 0]
+        array([[9., 9.],
+               [9., 9.]], dtype=float32)
+    """
     filter = deprecated_alias("filters", filters, "filter", filter)
     padding, explicit = _paddings(padding)
     data_format = data_format or "NHWC"
@@ -154,7 +179,33 @@ def conv2d_transpose(
     filters: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """The transpose of `conv2d`: maps what it returns back to the shape of its input."""
+    """The transpose of `conv2d`: maps what it returns back to the shape of its input.
+
+    Args:
+        value: images [batch, height, width, channels].
+        filter: weights [height, width, outputs, channels].
+        output_shape: the shape of the result.
+        strides: those of the convolution that is transposed.
+        padding: "SAME", "VALID", or what to add before and after each dimension.
+        data_format: "NHWC", or "NCHW" for channels first.
+        name: of the operation.
+        input, filters: newer names of `value` and `filter`.
+        dilations: those of the convolution.
+
+    Returns:
+        Images of shape `output_shape`.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> x, w = tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1])
+        >>> session.run(tf.nn.conv2d_transpose(x, w, [1, 4, 4, 1], strides=2))[0, :, :, 0]
+        array([[1., 1., 1., 1.],
+               [1., 1., 1., 1.],
+               [1., 1., 1., 1.],
+               [1., 1., 1., 1.]], dtype=float32)
+    """
     value = deprecated_alias("input", input, "value", value)
     filter = deprecated_alias("filters", filters, "filter", filter)
     with (
@@ -211,7 +262,31 @@ def conv1d(
     input: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """The 1-D convolution of sequences with filters [width, in, out]."""
+    """The 1-D convolution of sequences with filters [width, in, out].
+
+    Args:
+        value: sequences [batch, length, channels].
+        filters: weights [width, channels, outputs].
+        stride: how far the window moves.
+        padding: "SAME" or "VALID".
+        use_cudnn_on_gpu: not used.
+        data_format: "NWC", or "NCW" for channels first.
+        name: of the operation.
+        input: a newer name of `value`.
+        dilations: the distance between the places that neighbouring weights see.
+
+    Returns:
+        Sequences [batch, length, outputs].
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> sequence = [[[1.0], [2.0], [3.0]]]
+        >>> sums = tf.nn.conv1d(sequence, tf.ones([2, 1, 1]), stride=1, padding="VALID")
+        >>> session.run(sums)[0, :, 0]
+        array([3., 5.], dtype=float32)
+    """
     value = deprecated_alias("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as name:
         data_format, axis = _flat_format(data_format, ("NHWC", "NCHW"))

@@ -40,7 +40,26 @@ def _check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None
 def softmax_cross_entropy_with_logits_v2(
     labels: Any, logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
 ) -> Tensor:
-    """Cross entropy of softmax(logits) and `labels`, distributions along `axis`."""
+    """Cross entropy of softmax(logits) and `labels`, distributions along `axis`.
+
+    Args:
+        labels: a distribution over the classes for each row; gradients flow to it.
+        logits: unscaled logarithms of probabilities, of the same shape.
+        axis: the dimension of the classes; None: the last.
+        name: of the operation.
+        dim: an older name of `axis`.
+
+    Returns:
+        The loss of each row.
+
+    Raises:
+        tf.errors.InvalidArgumentError: the shapes do not fit.
+
+    Example:
+        >>> loss = tf.nn.softmax_cross_entropy_with_logits_v2([[0.5, 0.5]], [[0.0, 0.0]])
+        >>> session.run(loss)
+        array([0.6931472], dtype=float32)
+    """
     axis = deprecated_alias("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     given = {"logits": logits, "labels": labels}
@@ -84,7 +103,27 @@ def softmax_cross_entropy_with_logits(
     name: str | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """The cross entropy of softmax(logits) and `labels`, which get no gradient."""
+    """The cross entropy of softmax(logits) and `labels`, which get no gradient.
+
+    Args:
+        _sentinel: keeps the others from being given by position.
+        labels: a distribution over the classes for each row.
+        logits: unscaled logarithms of probabilities, of the same shape.
+        dim: the dimension of the classes.
+        name: of the operation.
+        axis: a newer name of `dim`.
+
+    Returns:
+        The loss of each row.
+
+    Raises:
+        ValueError: an argument is given by position, or missing.
+
+    Example:
+        >>> loss = tf.nn.softmax_cross_entropy_with_logits(labels=[[0.0, 1.0]], logits=[[0.0, 0.0]])
+        >>> session.run(loss)
+        array([0.6931472], dtype=float32)
+    """
     _check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as scope:
         fixed = stop_gradient(labels, name="labels_stop_gradient")
@@ -95,7 +134,25 @@ def softmax_cross_entropy_with_logits(
 def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Tensor:
-    """Cross entropy of softmax(logits) and classes given by their numbers."""
+    """Cross entropy of softmax(logits) and classes given by their numbers.
+
+    Args:
+        _sentinel: keeps the others from being given by position.
+        labels: the number of the true class of each row, int32 or int64.
+        logits: unscaled logarithms of probabilities, with one dimension more: the classes.
+        name: of the operation.
+
+    Returns:
+        The loss of each row.
+
+    Raises:
+        ValueError: an argument is given by position, or missing; or the ranks do not fit.
+
+    Example:
+        >>> loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]])
+        >>> session.run(loss)
+        array([0.6931472], dtype=float32)
+    """
     _check_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
@@ -149,7 +206,25 @@ def _check_same_shape(**pair: Tensor) -> None:
 def sigmoid_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Tensor:
-    """Cross entropy of sigmoid(logits) and `labels`, element by element."""
+    """Cross entropy of sigmoid(logits) and `labels`, element by element.
+
+    Args:
+        _sentinel: keeps the others from being given by position.
+        labels: probabilities, of the type and shape of `logits`.
+        logits: the logarithms of odds.
+        name: of the operation.
+
+    Returns:
+        The loss of each element: classes need not exclude each other.
+
+    Raises:
+        ValueError: an argument is given by position, or missing; or the shapes differ.
+
+    Example:
+        >>> loss = tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0, 0.0], logits=[0.0, 1.0])
+        >>> session.run(loss)
+        array([0.6931472, 1.3132617], dtype=float32)
+    """
     _check_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with operands(name, "logistic_loss", logits=logits, labels=labels) as (scope, x, z):
         _check_same_shape(logits=x, labels=z)

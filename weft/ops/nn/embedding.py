@@ -72,6 +72,26 @@ def embedding_lookup(
 
     "mod" puts row i into part i % n, "div" puts contiguous ranges into parts. Rows longer than
     `max_norm` are scaled down to it.
+
+    Args:
+        params: a table [rows, ...], a list of its parts, or a partitioned variable.
+        ids: numbers of rows, in any shape.
+        partition_strategy: "mod" or "div".
+        name: of the operation.
+        validate_indices: not used.
+        max_norm: the largest norm of a row; None: any.
+
+    Returns:
+        A tensor of the shape of `ids` followed by that of a row.
+
+    Raises:
+        ValueError: there are no `params`, or the strategy is unknown.
+
+    Example:
+        >>> table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> session.run(tf.nn.embedding_lookup(table, [1, 0]))
+        array([[3., 4.],
+               [1., 2.]], dtype=float32)
     """
     if params is None:
         raise ValueError("params must be specified")

@@ -56,7 +56,29 @@ def avg_pool(
     name: str | None = None,
     input: Any = None,
 ) -> Tensor:
-    """The mean of every window of the images."""
+    """The mean of every window of the images.
+
+    Args:
+        value: images [batch, height, width, channels].
+        ksize: the size of the window: one number, two, or one for each dimension.
+        strides: how far it moves.
+        padding: "SAME" (what is added does not count) or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: of the operation.
+        input: a newer name of `value`.
+
+    Returns:
+        Smaller images of the same type.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is unknown.
+
+    Example:
+        >>> images = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+        >>> session.run(tf.nn.avg_pool(images, 2, 2, "VALID"))[0, :, :, 0]
+        array([[ 2.5,  4.5],
+               [10.5, 12.5]], dtype=float32)
+    """
     with name_scope(name, "AvgPool", [value]) as name:
         value = deprecated_alias("input", input, "value", value)
         return _pool("AvgPool", value, 2, ksize, strides, padding, data_format, name)
@@ -74,7 +96,29 @@ def max_pool(
     name: str | None = None,
     input: Any = None,
 ) -> Tensor:
-    """The maximum of every window of the images."""
+    """The maximum of every window of the images.
+
+    Args:
+        value: images [batch, height, width, channels].
+        ksize: the size of the window: one number, two, or one for each dimension.
+        strides: how far it moves.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC", "NCHW" or "NCHW_VECT_C".
+        name: of the operation.
+        input: a newer name of `value`.
+
+    Returns:
+        Smaller images of the same type.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is unknown.
+
+    Example:
+        >>> images = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+        >>> session.run(tf.nn.max_pool(images, 2, 2, "VALID"))[0, :, :, 0]
+        array([[ 5.,  7.],
+               [13., 15.]], dtype=float32)
+    """
     value = deprecated_alias("input", input, "value", value)
     with name_scope(name, "MaxPool", [value]) as name:
         if 0 in per_axis(ksize, 2, channel_index(data_format or "NHWC", 4), "ksize"):

@@ -54,7 +54,33 @@ def sampled_softmax_loss(
     sampled_softmax_loss, without=("seed",), remove_accidental_hits=False, name="nce_loss"
 )
 def nce_loss(**arguments: Any) -> Tensor:
-    """Noise-contrastive estimation: logistic losses of the true and the sampled classes."""
+    """Noise-contrastive estimation: logistic losses of the true and the sampled classes.
+
+    Args:
+        weights: class vectors [classes, size], or a list of parts.
+        biases: one for each class.
+        labels: the true classes, an int64 tensor [batch, num_true].
+        inputs: vectors [batch, size].
+        num_sampled: how many classes to draw for the whole batch.
+        num_classes: how many there are.
+        num_true: how many true ones each row has.
+        sampled_values: what a candidate sampler gave; None: log-uniform.
+        remove_accidental_hits: leave out drawn classes that are true ones.
+        partition_strategy: how parts make up `weights`: "mod" or "div".
+        name: of the operations.
+
+    Returns:
+        The loss of each row.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> weights, biases = tf.zeros([10, 4]), tf.zeros([10])
+        >>> labels = tf.constant([[1], [2]], tf.int64)
+        >>> tf.nn.nce_loss(weights, biases, labels, tf.ones([2, 4]), 3, 10).shape.as_list()
+        [2]
+    """
     logits, targets = _sampled_logits(**arguments)
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
     return _sum_rows(losses)

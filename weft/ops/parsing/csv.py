@@ -144,7 +144,27 @@ def decode_csv(
     na_value: str = "",
     select_cols: Any = None,
 ) -> list[Tensor]:
-    """A tensor for each column of the lines `records`; its type is that of its default."""
+    """A tensor for each column of the lines `records`; its type is that of its default.
+
+    Args:
+        records: strings, in any shape: a line each.
+        record_defaults: for each column, a list with the value for empty fields, or an empty list.
+        field_delim: what separates fields.
+        use_quote_delim: whether "..." may hold separators.
+        name: of the operation.
+        na_value: a text that counts as empty.
+        select_cols: the numbers of the columns to take; None: all.
+
+    Returns:
+        A list of tensors of the shape of `records`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: a field is missing or has another type.
+
+    Example:
+        >>> session.run(tf.decode_csv(["1,a", "2,"], [[0], ["none"]]))
+        [array([1, 2], dtype=int32), array([b'a', b'none'], dtype=object)]
+    """
     if select_cols is not None:
         if any(a >= b for a, b in itertools.pairwise(select_cols)):
             raise ValueError("select_cols is not strictly increasing.")

@@ -20,7 +20,15 @@ from weft.ops.sparse.select import sparse_merge
 
 
 class VarLenFeature(NamedTuple):
-    """Any number of values: a SparseTensor."""
+    """Any number of values: a SparseTensor.
+
+    Args:
+        dtype: `tf.float32`, `tf.int64` or `tf.string`.
+
+    Example:
+        >>> tf.VarLenFeature(tf.string)
+        VarLenFeature(dtype=tf.string)
+    """
 
     dtype: Any
 
@@ -36,7 +44,17 @@ class SparseFeature(NamedTuple):
 
 
 class FixedLenFeature(NamedTuple):
-    """As many values as `shape` has places; examples without them get `default_value`."""
+    """As many values as `shape` has places; examples without them get `default_value`.
+
+    Args:
+        shape: the shape of the feature in each example.
+        dtype: `tf.float32`, `tf.int64` or `tf.string`.
+        default_value: for examples without the feature; None makes it an error.
+
+    Example:
+        >>> tf.FixedLenFeature([], tf.int64, default_value=0)
+        FixedLenFeature(shape=[], dtype=tf.int64, default_value=0)
+    """
 
     shape: Any
     dtype: Any
@@ -225,7 +243,28 @@ def _parse_batch(serialized: Any, wanted: Request, names: Any, name: str | None)
 def parse_single_example(
     serialized: Any, features: Any, name: str | None = None, example_names: Any = None
 ) -> dict[str, Any]:
-    """Parses one serialized Example into a tensor for each feature."""
+    """Parses one serialized Example into a tensor for each feature.
+
+    Args:
+        serialized: a string scalar: an `Example` message.
+        features: a dict from names to `FixedLenFeature`, `VarLenFeature` and the like.
+        name: of the operation.
+        example_names: what to call the example in errors.
+
+    Returns:
+        A dict of tensors and SparseTensors.
+
+    Raises:
+        ValueError: `features` is empty, or one of them lacks something.
+        tf.errors.InvalidArgumentError: from the step: a feature is missing or has another type.
+
+    Example:
+        >>> age = tf.train.Feature(int64_list=tf.train.Int64List(value=[42]))
+        >>> example = tf.train.Example(features=tf.train.Features(feature={"age": age}))
+        >>> wanted = {"age": tf.FixedLenFeature([], tf.int64)}
+        >>> int(session.run(tf.parse_single_example(example.SerializeToString(), wanted)["age"]))
+        42
+    """
     if not features:
         raise ValueError("Missing features.")
     features = _with_rows(features)

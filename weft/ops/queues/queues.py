@@ -267,7 +267,26 @@ def _seeds(seed: int | None, shared_name: str | None) -> dict[str, int | None]:
 
 
 class FIFOQueue(QueueBase):
-    """A queue that gives elements out in the order they came in."""
+    """A queue that gives elements out in the order they came in.
+
+    Args:
+        capacity: how many elements may wait.
+        dtypes: the types of the parts of an element.
+        shapes: their shapes; None leaves them open, but then there is no `dequeue_many`.
+        names: of the parts, which makes elements dicts.
+        shared_name: under which sessions share the queue.
+        name: of the operation.
+
+    Raises:
+        ValueError: there is not one shape, or name, for each part.
+
+    Example:
+        >>> queue = tf.FIFOQueue(3, tf.int32)
+        >>> session.run([queue.enqueue(7)])
+        [None]
+        >>> int(session.run(queue.dequeue()))
+        7
+    """
 
     def __init__(
         self,

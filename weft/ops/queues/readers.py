@@ -14,6 +14,7 @@ from weft.graph.op_def import OpDef, op, raw
 from weft.graph.shape_fn import ShapeContext
 from weft.graph.tensor import Tensor
 from weft.graph.traits import BLOCKING, HOST, HOST_STATE, NO_GRADIENT
+from weft.ops.kit.declare import public
 from weft.ops.kit.resource_names import find_or_make
 from weft.ops.kit.shared import invalid
 from weft.ops.queues.queue_objects import Queue
@@ -204,8 +205,7 @@ def _scalars(c: ShapeContext) -> Any:
     "ReadFile", inputs="filename: string", outputs="contents: string", shape=_scalars,
     traits=HOST,
 )  # fmt: skip
-def read_file(xp: Any, ctx: Any, filename: Any) -> Any:
-    """The content of the file `filename`."""
+def read_file_(xp: Any, ctx: Any, filename: Any) -> Any:
     return string_scalar(file_io.read_whole(_name_of(filename)))
 
 
@@ -218,8 +218,7 @@ def _matching_shape(c: ShapeContext) -> Any:
     "MatchingFiles", inputs="pattern: string", outputs="filenames: string", shape=_matching_shape,
     traits=HOST,
 )  # fmt: skip
-def matching_files(xp: Any, ctx: Any, pattern: Any) -> Any:
-    """The names of the files that match any of the shell patterns, sorted."""
+def matching_files_(xp: Any, ctx: Any, pattern: Any) -> Any:
     if np.ndim(pattern) > 1:
         raise invalid(
             "Input patterns tensor must be scalar or vector, but had shape:"
@@ -230,8 +229,7 @@ def matching_files(xp: Any, ctx: Any, pattern: Any) -> Any:
 
 
 @op("WriteFile", inputs="filename: string, contents: string", shape=_scalars, traits=HOST_STATE)
-def write_file(xp: Any, ctx: Any, filename: Any, contents: Any) -> None:
-    """Makes the file `filename` with this content, and its directory if need be."""
+def write_file_(xp: Any, ctx: Any, filename: Any, contents: Any) -> None:
     name = _name_of(filename)
     if np.ndim(contents):
         raise invalid(
@@ -241,6 +239,21 @@ def write_file(xp: Any, ctx: Any, filename: Any, contents: Any) -> None:
     if directory and not file_io.exists(directory):
         file_io.makedirs(directory)
     file_io.write_string_to_file(name, contents[()])
+
+
+read_file = public("read_file", "ReadFile", "The content of a file, as one string.", "filename")
+matching_files = public(
+    "matching_files",
+    "MatchingFiles",
+    "The names of the files that match any of the shell patterns, sorted.",
+    "pattern",
+)
+write_file = public(
+    "write_file",
+    "WriteFile",
+    "Makes a file with this content, and its directory if need be.",
+    "filename, contents",
+)
 
 
 # ---- classes -------------------------------------------------------------------------------------
@@ -337,7 +350,20 @@ class FixedLengthRecordReader(ReaderBase):
 
 
 class TFRecordReader(ReaderBase):
-    """The records of record files."""
+    """The records of record files.
+
+    Args:
+        name: of the operation.
+        options: a `TFRecordOptions`, for compressed files.
+
+    Example:
+        >>> with tf.python_io.TFRecordWriter("data.tfrecord") as writer:
+        ...     writer.write(b"first")
+        >>> files = tf.FIFOQueue(1, tf.string)
+        >>> session.run(files.enqueue("data.tfrecord"))
+        >>> session.run(tf.TFRecordReader().read(files).value)
+        b'first'
+    """
 
     def __init__(self, name: str | None = None, options: Any = None) -> None:
         compression = TFRecordOptions.get_compression_type_string(options)

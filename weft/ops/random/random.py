@@ -16,6 +16,7 @@ from weft.graph.op_def import raw
 from weft.graph.random_seed import seed_attrs
 from weft.ops.array import array
 from weft.ops.control import control
+from weft.ops.kit.describe import with_example
 from weft.ops.kit.operands import operands, tensors_of
 from weft.ops.math import math
 
@@ -61,7 +62,27 @@ def random_uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Uniform values in [minval, maxval); integers need a `maxval`, floats have 1."""
+    """Uniform values in [minval, maxval); integers need a `maxval`, floats have 1.
+
+    Args:
+        shape: of the result, as a list or tensor.
+        minval: the smallest number.
+        maxval: above the largest; None: 1, for floating-point numbers.
+        dtype: a floating-point type, int32 or int64.
+        seed: makes the draw repeatable.
+        name: of the operation.
+
+    Returns:
+        A tensor of `shape`, other numbers in every step.
+
+    Raises:
+        ValueError: the type is another one, or integers have no `maxval`.
+
+    Example:
+        >>> drawn = session.run(tf.random_uniform([1000], 2, 5, tf.int32))
+        >>> sorted(set(drawn.tolist()))
+        [2, 3, 4]
+    """
     dtype, maxval = _check_uniform(dtype, maxval)
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
         dims, (low, high) = _shape_tensor(shape), tensors_of(dtype, min=minval, max=maxval)
@@ -86,6 +107,21 @@ def _around(
         return _scaled(draw(dims), spread, centre, scope)
 
 
+_NORMAL_ARGUMENTS = """\
+Args:
+    shape: of the result, as a list or tensor.
+    mean, stddev: scalars, or tensors that broadcast to `shape`.
+    dtype: a floating-point type.
+    seed: makes the draw repeatable.
+    name: of the operation.
+
+Returns:
+    A tensor of `shape`, other numbers in every step.
+
+Raises:
+    TypeError: `dtype` is no floating-point type."""
+
+
 def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tensor]:
     def drawn(
         shape: Any,
@@ -101,7 +137,7 @@ def _seeded_normal(function: str, op_name: str, doc: str) -> Callable[..., Tenso
         return _around(function, draw, shape, seed, mean, stddev, dtype, name)
 
     drawn.__name__ = drawn.__qualname__ = function
-    drawn.__doc__ = doc
+    drawn.__doc__ = with_example(f"{doc}\n\n{_NORMAL_ARGUMENTS}", function)
     return drawn
 
 
@@ -135,12 +171,42 @@ def parameterized_truncated_normal(
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """`value` with its rows (slices along the first dimension) in random order."""
+    """`value` with its rows (slices along the first dimension) in random order.
+
+    Args:
+        value: a tensor.
+        seed: makes the order repeatable.
+        name: of the operation.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Example:
+        >>> sorted(session.run(tf.random_shuffle([1, 2, 3])).tolist())
+        [1, 2, 3]
+    """
     return raw.RandomShuffle(value, **seed_attrs(seed), name=name)
 
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """A part of `value` of shape `size`, at a random place."""
+    """A part of `value` of shape `size`, at a random place.
+
+    Args:
+        value: a tensor.
+        size: the shape of the part.
+        seed: makes the place repeatable.
+        name: of the operations.
+
+    Returns:
+        A tensor of shape `size`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: `size` is larger than `value`.
+
+    Example:
+        >>> session.run(tf.random_crop(tf.ones([5, 5]), [2, 3])).shape
+        (2, 3)
+    """
     with operands(name, "random_crop", size, value=value) as (scope, value):
         wanted = convert_to_tensor(size, dtypes.int32, "size")
         whole = array.shape(value)
@@ -159,7 +225,25 @@ def multinomial(
     name: str | None = None,
     output_dtype: Any = None,
 ) -> Tensor:
-    """Classes drawn with unnormalised log-probabilities `logits`, `num_samples` per row."""
+    """Classes drawn with unnormalised log-probabilities `logits`, `num_samples` per row.
+
+    Args:
+        logits: [batch, classes].
+        num_samples: how many to draw for each row.
+        seed: makes the draw repeatable.
+        name: of the operation.
+        output_dtype: `tf.int64` or `tf.int32`; None: int64.
+
+    Returns:
+        A matrix [batch, num_samples] of class numbers.
+
+    Raises:
+        ValueError: `logits` is no matrix.
+
+    Example:
+        >>> session.run(tf.multinomial([[0.0, -1000.0]], 3))
+        array([[0, 0, 0]])
+    """
     with name_scope(name, "multinomial", [logits]):
         return _multinomial(logits, num_samples, output_dtype, seed)
 

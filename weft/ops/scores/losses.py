@@ -263,7 +263,25 @@ def log_loss(labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float =
 
 @_loss("mean_squared_error")
 def mean_squared_error(labels: Any, predictions: Any, weights: Any = 1.0) -> Tensor:
-    """The square of the difference."""
+    """The mean, or another sum, of squared differences between predictions and labels.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        weights: how much each counts; a scalar, or of a shape that broadcasts.
+        scope: the name scope of the operations.
+        loss_collection: the graph collection that the loss joins.
+        reduction: one of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; with `Reduction.NONE`, the loss of each element.
+
+    Raises:
+        ValueError: the shapes do not fit, or something is None.
+
+    Example:
+        >>> float(session.run(tf.losses.mean_squared_error([1.0, 2.0], [1.0, 4.0])))
+        2.0
+    """
     labels, predictions = _as_floats(labels, predictions)
     return math_ops.squared_difference(predictions, labels)
 
@@ -324,7 +342,28 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     onehot_labels: Any, logits: Any, weights: Any = 1.0, label_smoothing: float = 0
 ) -> Tensor:
-    """Cross entropy of exclusive classes; smoothing moves labels towards 1/classes."""
+    """Cross entropy of exclusive classes; smoothing moves labels towards 1/classes.
+
+    Args:
+        onehot_labels: a distribution over the classes for each row.
+        logits: unscaled logarithms of probabilities, of the same shape.
+        weights: how much each row counts.
+        label_smoothing: how far labels move, from 0 to 1.
+        scope: the name scope of the operations.
+        loss_collection: the graph collection that the loss joins.
+        reduction: one of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; with `Reduction.NONE`, the loss of each row.
+
+    Raises:
+        ValueError: the shapes do not fit, or something is None.
+
+    Example:
+        >>> loss = tf.losses.softmax_cross_entropy([[0.0, 1.0]], logits=[[0.0, 0.0]])
+        >>> session.run(loss)
+        np.float32(0.6931472)
+    """
     labels, logits = _as_logits(onehot_labels, logits)
     if label_smoothing > 0:
         classes = math_ops.cast(array.shape(labels)[-1], logits.dtype)
@@ -343,7 +382,26 @@ def sparse_softmax_cross_entropy(
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = _DEFAULT,
 ) -> Tensor:
-    """Cross entropy of exclusive classes that labels give by number."""
+    """Cross entropy of exclusive classes that labels give by number.
+
+    Args:
+        labels: the number of the true class of each row.
+        logits: unscaled logarithms of probabilities [..., classes].
+        weights: how much each row counts.
+        scope: the name scope of the operations.
+        loss_collection: the graph collection that the loss joins.
+        reduction: one of `tf.losses.Reduction`.
+
+    Returns:
+        A scalar; with `Reduction.NONE`, the loss of each row.
+
+    Raises:
+        ValueError: the shapes do not fit, or something is None.
+
+    Example:
+        >>> session.run(tf.losses.sparse_softmax_cross_entropy([1], logits=[[0.0, 0.0]]))
+        np.float32(0.6931472)
+    """
     _required(labels=labels, logits=logits)
     values = (logits, labels, weights)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", values) as scope:

@@ -24,7 +24,29 @@ from weft.ops.state.variable_scope import variable_scope
 
 @published
 def mean(values: Any, weights: Any = None, name: str | None = None) -> Metric:
-    """The weighted mean of all values so far."""
+    """The weighted mean of all values so far.
+
+    Args:
+        values: a tensor.
+        weights: how much each counts; None: 1.
+        metrics_collections, updates_collections: graph collections that the two results join.
+        name: the scope of the variables.
+
+    Returns:
+        Two tensors: the mean so far, and the one that counts this batch in and gives it.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> x = tf.placeholder(tf.float32, [None])
+        >>> mean, update = tf.metrics.mean(x)
+        >>> session.run(tf.local_variables_initializer())
+        >>> _ = session.run(update, {x: [1, 2, 3]}), session.run(update, {x: [10]})
+        >>> float(session.run(mean))
+        4.0
+    """
     with variable_scope(name, "mean", (values, weights)):
         values = _floats(values)
         sums = _sums([], "total", "count")
@@ -93,7 +115,27 @@ def _mean_of(function: Callable[..., Tensor]) -> Callable[..., Metric]:
 
 @_mean_of
 def accuracy(labels: Any, predictions: Any, weights: Any = None, name: str | None = None) -> Tensor:
-    """How often predictions equal labels."""
+    """How often predictions equal labels.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        weights: how much each counts; None: 1.
+        metrics_collections, updates_collections: graph collections that the two results join.
+        name: the scope of the variables.
+
+    Returns:
+        Two tensors: the accuracy so far, and the one that counts this batch in and gives it.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> accuracy, update = tf.metrics.accuracy(labels=[1, 2, 3, 4], predictions=[1, 2, 3, 0])
+        >>> session.run(tf.local_variables_initializer())
+        >>> float(session.run(update))
+        0.75
+    """
     return _correct(labels, predictions)
 
 

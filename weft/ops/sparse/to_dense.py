@@ -128,7 +128,26 @@ def sparse_to_dense(
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A dense tensor of `output_shape` with `sparse_values` at `sparse_indices`."""
+    """A dense tensor of `output_shape` with `sparse_values` at `sparse_indices`.
+
+    Args:
+        sparse_indices: coordinates: a scalar, a vector, or [n, rank].
+        output_shape: of the result.
+        sparse_values: a value for each, or one for all.
+        default_value: what is elsewhere.
+        validate_indices: whether to check that they are in order, and none comes twice.
+        name: of the operation.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: a coordinate is outside or out of order.
+
+    Example:
+        >>> session.run(tf.sparse_to_dense([1, 3], [5], 7))
+        array([0, 7, 0, 7, 0], dtype=int32)
+    """
     return sparse_to_dense_(
         sparse_indices,
         output_shape,

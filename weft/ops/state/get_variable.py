@@ -211,7 +211,17 @@ def get_variable_scope_store() -> _OpenScopes:
 
 
 def get_variable_scope() -> VariableScope:
-    """The innermost open variable scope."""
+    """The innermost open variable scope.
+
+    Returns:
+        A `VariableScope`; its `reuse_variables()` makes later calls share variables.
+
+    Example:
+        >>> with tf.variable_scope("outer"), tf.variable_scope("inner"):
+        ...     scope = tf.get_variable_scope()
+        >>> scope.name
+        'outer/inner'
+    """
     return get_variable_scope_store().current_scope
 
 
@@ -241,6 +251,35 @@ def get_variable(
     `initializer` is a tensor, a value, or a function of (shape, dtype, partition_info);
     `partitioner` says into how many parts to cut the variable; `custom_getter(getter, name, ...)`
     is called in place of the built-in getter, which it gets as its first argument.
+
+    Args:
+        name: the name inside the scope.
+        shape: of a new variable; not needed when the initializer tells.
+        dtype: of a new variable; None: that of the scope, float32.
+        initializer: for its first value; None: that of the scope, or Glorot's uniform one.
+        regularizer: a function of the variable; the result joins `REGULARIZATION_LOSSES`.
+        trainable: whether optimizers update it; None: yes.
+        collections: which it joins; None: the global variables.
+        caching_device: a device to keep a copy for reading on.
+        partitioner: see above.
+        validate_shape: False leaves the shape open.
+        use_resource: whether reads are snapshots.
+        custom_getter: see above.
+        constraint: projects the value after each update by an optimizer.
+        synchronization, aggregation: for distribution strategies.
+
+    Returns:
+        A variable, or a `PartitionedVariable`.
+
+    Raises:
+        ValueError: it exists and may not be shared, or does not exist and must be; or its shape
+            differs.
+
+    Example:
+        >>> with tf.variable_scope("net"):
+        ...     w = tf.get_variable("w", [2, 3], initializer=tf.zeros_initializer())
+        >>> w.name, w.shape
+        ('net/w:0', TensorShape([Dimension(2), Dimension(3)]))
     """
     return get_variable_scope().get_variable(_get_default_variable_store(), **locals())
 

@@ -29,7 +29,21 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
 
 
 def get_global_step(graph: Any = None) -> Any:
-    """The global step of the graph, or None if it has none."""
+    """The global step of the graph, or None if it has none.
+
+    Args:
+        graph: None: the default graph.
+
+    Returns:
+        A variable or tensor, or None.
+
+    Raises:
+        TypeError: there is one that is no integer scalar.
+
+    Example:
+        >>> tf.train.get_global_step() is None
+        True
+    """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
@@ -59,6 +73,22 @@ def create_global_step(graph: Any = None) -> Any:
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
+    """The step counter of the graph, made if it has none: an int64 variable, 0 at first.
+
+    Args:
+        graph: None: the default graph.
+
+    Returns:
+        A variable; `Optimizer.minimize(loss, global_step)` counts it up.
+
+    Raises:
+        TypeError: there is one that is no integer scalar.
+
+    Example:
+        >>> step = tf.train.get_or_create_global_step()
+        >>> step.name, tf.train.get_global_step() is step
+        ('global_step:0', True)
+    """
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

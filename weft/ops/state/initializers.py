@@ -39,7 +39,15 @@ class Initializer:
 
 
 class Zeros(Initializer):
-    """All zeros."""
+    """Initial values that are all 0.
+
+    Args:
+        dtype: the type, where none is asked for.
+
+    Example:
+        >>> session.run(tf.zeros_initializer()([2]))
+        array([0., 0.], dtype=float32)
+    """
 
     _settings = ()
 
@@ -51,7 +59,15 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """All ones."""
+    """Initial values that are all 1.
+
+    Args:
+        dtype: the type, where none is asked for.
+
+    Example:
+        >>> session.run(tf.ones_initializer()([2]))
+        array([1., 1.], dtype=float32)
+    """
 
     _settings = ()
 
@@ -63,7 +79,21 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """A given value or array; too short a list is filled up with its last element."""
+    """A given value or array; too short a list is filled up with its last element.
+
+    Args:
+        value: a number, list or array.
+        dtype: the type, where none is asked for.
+        verify_shape: whether a value of another shape is an error.
+
+    Raises:
+        TypeError: the value is no number, list or array.
+
+    Example:
+        >>> session.run(tf.constant_initializer([1, 2, 3])([2, 2]))
+        array([[1., 2.],
+               [3., 3.]], dtype=float32)
+    """
 
     _settings = ("value",)  # kept as it was given: configurations are not only for JSON
 
@@ -93,7 +123,19 @@ class Constant(Initializer):
 
 
 class RandomUniform(Initializer):
-    """Uniform between `minval` and `maxval`."""
+    """Draws from all numbers between `minval` and `maxval` alike.
+
+    Args:
+        minval: the smallest.
+        maxval: above the largest; None: 1, for floating-point numbers.
+        seed: makes the draw repeatable.
+        dtype: the type, where none is asked for.
+
+    Example:
+        >>> drawn = session.run(tf.random_uniform_initializer(-1, 1)([1000]))
+        >>> bool(abs(drawn).max() <= 1)
+        True
+    """
 
     _settings = ("minval", "maxval", "seed")
 
@@ -127,7 +169,21 @@ class _Normal(Initializer):
 
 
 class RandomNormal(_Normal):
-    """Normal around `mean`."""
+    """Draws from a normal distribution around `mean`.
+
+    Args:
+        mean: of the distribution.
+        stddev: its standard deviation.
+        seed: makes the draw repeatable.
+        dtype: the type, where none is asked for.
+
+    Raises:
+        ValueError: the type is not floating point.
+
+    Example:
+        >>> session.run(tf.random_normal_initializer(mean=1.0, stddev=0.0)([2]))
+        array([1., 1.], dtype=float32)
+    """
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
@@ -135,7 +191,22 @@ class RandomNormal(_Normal):
 
 
 class TruncatedNormal(_Normal):
-    """Normal around `mean`, redrawn beyond two standard deviations."""
+    """Draws from a normal distribution around `mean`, again if beyond two standard deviations.
+
+    Args:
+        mean: of the distribution.
+        stddev: its standard deviation, before the ends are cut off.
+        seed: makes the draw repeatable.
+        dtype: the type, where none is asked for.
+
+    Raises:
+        ValueError: the type is not floating point.
+
+    Example:
+        >>> drawn = session.run(tf.truncated_normal_initializer(stddev=0.5)([1000]))
+        >>> bool(abs(drawn).max() <= 1)
+        True
+    """
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
@@ -169,7 +240,23 @@ _TRUNCATED_STDDEV = 0.87962566103423978
 
 
 class VarianceScaling(Initializer):
-    """Random with a variance of `scale` over the number of inputs, outputs, or their mean."""
+    """Random with a variance of `scale` over the number of inputs, outputs, or their mean.
+
+    Args:
+        scale: a positive factor.
+        mode: what to divide by: "fan_in", "fan_out" or "fan_avg".
+        distribution: "truncated_normal", "untruncated_normal" or "uniform".
+        seed: makes the draw repeatable.
+        dtype: the type, where none is asked for.
+
+    Raises:
+        ValueError: an argument is not one of these.
+
+    Example:
+        >>> drawn = session.run(tf.variance_scaling_initializer(distribution="uniform")([300, 10]))
+        >>> bool(abs(drawn).max() <= 0.1)
+        True
+    """
 
     _settings: tuple[str, ...] | None = ("scale", "mode", "distribution", "seed")
 

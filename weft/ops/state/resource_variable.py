@@ -260,7 +260,20 @@ for _name, _symbol in (("__imul__", "*"), ("__itruediv__", "/"), ("__ipow__", "*
 
 
 class ResourceVariable(BaseResourceVariable):
-    """A variable with snapshot reads, made by `tf.Variable(..., use_resource=True)`."""
+    """A variable with snapshot reads, made by `tf.Variable(..., use_resource=True)`.
+
+    Args:
+        initial_value, trainable, collections, validate_shape, caching_device: as for
+            `tf.Variable`.
+        name, dtype, variable_def, import_scope, constraint, distribute_strategy: likewise.
+        synchronization, aggregation, shape: likewise.
+
+    Example:
+        >>> v = tf.contrib.eager.Variable(3.0)
+        >>> session.run(v.initializer)
+        >>> session.run(v + 1)
+        np.float32(4.0)
+    """
 
     def __init__(
         self,

@@ -52,7 +52,27 @@ def assign(
     use_locking: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """Sets the variable `ref` to `value`, and gives the new value."""
+    """Sets the variable `ref` to `value`, and gives the new value.
+
+    Args:
+        ref: a variable.
+        value: the new value, of its type.
+        validate_shape: whether the shape must stay.
+        use_locking: lock the variable meanwhile.
+        name: of the operation.
+
+    Returns:
+        A tensor that has the new value once the assignment is done.
+
+    Raises:
+        ValueError: the shapes differ though the shape must stay.
+
+    Example:
+        >>> v = tf.Variable([1, 2])
+        >>> session.run(v.initializer)
+        >>> session.run(tf.assign(v, [3, 4]))
+        array([3, 4], dtype=int32)
+    """
     if not ref.dtype._is_ref_dtype:
         return ref.assign(value, name=name)
     return apply_update("Assign", ref, (value,), use_locking, name, validate_shape=validate_shape)
@@ -61,7 +81,26 @@ def assign(
 def assign_add(
     ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
 ) -> Any:
-    """Adds `value` to the variable `ref`, and gives the new value."""
+    """Adds `value` to the variable `ref`, and gives the new value.
+
+    Args:
+        ref: a variable.
+        value: what to add, of its type and shape.
+        use_locking: lock the variable meanwhile.
+        name: of the operation.
+
+    Returns:
+        A tensor that has the new value once the addition is done.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> v = tf.Variable(1)
+        >>> session.run(v.initializer)
+        >>> int(session.run(tf.assign_add(v, 10)))
+        11
+    """
     if not ref.dtype._is_ref_dtype:
         return ref.assign_add(value)
     return apply_update("AssignAdd", ref, (value,), use_locking, name)

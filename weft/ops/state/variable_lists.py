@@ -22,12 +22,34 @@ from weft.ops.state.updates import is_variable_initialized
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
-    """Variables shared across the machines of a cluster: the usual kind."""
+    """Variables shared across the machines of a cluster: the usual kind.
+
+    Args:
+        scope: a regular expression; only variables whose names start with a match are listed.
+
+    Returns:
+        A list, in the order in which they were made.
+
+    Example:
+        >>> with tf.variable_scope("layer"):
+        ...     w = tf.get_variable("w", [3])
+        >>> tf.global_variables("layer") == [w]
+        True
+    """
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
 def all_variables() -> list[Any]:
-    """Deprecated spelling of `global_variables()`."""
+    """Deprecated spelling of `global_variables()`.
+
+    Returns:
+        A list, in the order in which they were made.
+
+    Example:
+        >>> v = tf.Variable(1)
+        >>> tf.all_variables() == [v]
+        True
+    """
     return global_variables()
 
 
@@ -41,7 +63,19 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 
 def trainable_variables(scope: str | None = None) -> list[Any]:
-    """Variables that optimizers update by default."""
+    """Variables that optimizers update by default.
+
+    Args:
+        scope: a regular expression; only variables whose names start with a match are listed.
+
+    Returns:
+        A list, in the order in which they were made.
+
+    Example:
+        >>> v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w", trainable=False)
+        >>> [variable.op.name for variable in tf.trainable_variables()]
+        ['v']
+    """
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
@@ -54,6 +88,19 @@ def variables_initializer(var_list: Any, name: str = "init") -> Any:
     """One operation that initializes every variable of `var_list`.
 
     Those of eager execution have no initializer: they have their values already.
+
+    Args:
+        var_list: the variables; None or an empty list gives an operation that does nothing.
+        name: of the operation.
+
+    Returns:
+        An operation that runs all their initializers, in no fixed order.
+
+    Example:
+        >>> v = tf.Variable([1, 2])
+        >>> session.run(tf.variables_initializer([v]))
+        >>> session.run(v)
+        array([1, 2], dtype=int32)
     """
     from weft.ops.control import control
 
@@ -67,15 +114,47 @@ def initialize_variables(var_list: Any, name: str = "init") -> Any:
 
 
 def global_variables_initializer() -> Any:
+    """One operation that gives every global variable of the default graph its initial value.
+
+    Returns:
+        An operation; run it once, before any step that reads a variable.
+
+    Example:
+        >>> counter = tf.Variable(5)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(counter)
+        np.int32(5)
+    """
     return variables_initializer(global_variables())
 
 
 def initialize_all_variables() -> Any:
-    """Deprecated spelling of `global_variables_initializer`."""
+    """Deprecated spelling of `global_variables_initializer`.
+
+    Returns:
+        An operation that initializes every global variable.
+
+    Example:
+        >>> v = tf.Variable(3)
+        >>> session.run(tf.initialize_all_variables())
+        >>> session.run(v)
+        np.int32(3)
+    """
     return global_variables_initializer()
 
 
 def local_variables_initializer() -> Any:
+    """One operation that gives every local variable a start, such as counters of `tf.metrics`.
+
+    Returns:
+        An operation to run before those variables are read.
+
+    Example:
+        >>> mean, update = tf.metrics.mean([1.0, 5.0])
+        >>> session.run(tf.local_variables_initializer())
+        >>> session.run(update)
+        np.float32(3.0)
+    """
     return variables_initializer(local_variables())
 
 

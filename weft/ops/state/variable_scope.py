@@ -163,6 +163,29 @@ class variable_scope:
     `name_or_scope` is the name of a new scope, or a `VariableScope` to reopen. Without it,
     `default_name` is made unique and used. `reuse=True` shares existing variables,
     `tf.AUTO_REUSE` makes missing ones.
+
+    Args:
+        name_or_scope: a name, a `VariableScope` to open again, or None to use `default_name`.
+        default_name: a name that gets a number where it is taken already.
+        values: tensors; the scope is opened in their graph.
+        initializer, regularizer, caching_device, partitioner, custom_getter, constraint: defaults
+            for the `get_variable` calls inside.
+        reuse: True, `tf.AUTO_REUSE`, or None to do as the scope around it.
+        dtype: the type of variables inside, unless they say otherwise.
+        use_resource: whether variables inside are resource variables.
+        auxiliary_name_scope: False opens no name scope.
+
+    Raises:
+        ValueError: there is neither a scope nor a default name, or `reuse` goes without a scope.
+        TypeError: an argument is of the wrong kind.
+
+    Example:
+        >>> with tf.variable_scope("net"):
+        ...     w = tf.get_variable("w", [2])
+        >>> with tf.variable_scope("net", reuse=True):
+        ...     same = tf.get_variable("w")
+        >>> w is same, w.name
+        (True, 'net/w:0')
     """
 
     def __init__(

@@ -27,7 +27,18 @@ from weft.ops.state.variables import (
 
 
 class ReuseMode(enum.Enum):
-    """`AUTO_REUSE`: get a variable if it exists, else create it."""
+    """Ways to share variables between scopes of one name.
+
+    Attributes:
+        AUTO_REUSE: get a variable if it exists, else create it.
+
+    Example:
+        >>> with tf.variable_scope("net", reuse=tf.AUTO_REUSE):
+        ...     first = tf.get_variable("w", [2])
+        ...     second = tf.get_variable("w", [2])
+        >>> first is second
+        True
+    """
 
     AUTO_REUSE = 1
 

@@ -7,6 +7,7 @@ whether somebody's `variable_creator_scope` has a say, is decided in `variable_c
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -73,6 +74,12 @@ class _VariableType(type):
             return create_variable(*args, **kwargs)
         return super().__call__(*args, **kwargs)
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The parameters of the class, for `help`; those of `__call__` tell nothing."""
+        own = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return own.replace(parameters=list(own.parameters.values())[1:])
+
 
 def _rows(sparse_delta: Any) -> tuple[Tensor, Tensor]:
     if not isinstance(sparse_delta, IndexedSlices):
@@ -98,6 +105,32 @@ class Variable(metaclass=_VariableType):
 
     A variable must be initialized (`v.initializer`, `tf.global_variables_initializer()`) in a
     session before it is read there. It can be used wherever a tensor can.
+
+    Args:
+        initial_value: a value, or a function without arguments that gives one; tells type and
+            shape.
+        trainable: whether optimizers update it; None: yes.
+        collections: names of the graph collections it joins; None: the global variables.
+        validate_shape: False leaves the shape open.
+        caching_device: a device to keep a copy for reading on.
+        name: of the variable; it gets a number where it is taken.
+        variable_def: a `VariableDef` to make the variable from, with nothing else given.
+        dtype: the type to convert `initial_value` to.
+        expected_shape: not used.
+        import_scope: a name to put before that of `variable_def`.
+        constraint: a function that projects the value after each update by an optimizer.
+        use_resource: whether reads are snapshots that later assignments do not change.
+        synchronization, aggregation: for distribution strategies.
+        shape: the shape, where it is less definite than that of `initial_value`.
+
+    Raises:
+        ValueError: there is neither an initial value nor a `variable_def`, or both.
+
+    Example:
+        >>> counter = tf.Variable(0, name="counter")
+        >>> session.run(counter.initializer)
+        >>> [int(session.run(tf.assign_add(counter, 2))) for step in range(3)]
+        [2, 4, 6]
     """
 
     # NumPy must leave `array * variable` to Variable.__rmul__.

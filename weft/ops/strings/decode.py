@@ -73,7 +73,25 @@ def decode_raw(
     name: str | None = None,
     bytes: Any = None,
 ) -> Tensor:
-    """Each string of `input_bytes`, all of one length, as a row of numbers."""
+    r"""Each string of `input_bytes`, all of one length, as a row of numbers.
+
+    Args:
+        input_bytes: strings, in any shape.
+        out_type: the type of the numbers.
+        little_endian: the order of the bytes of a number.
+        name: of the operation.
+        bytes: an older name of `input_bytes`.
+
+    Returns:
+        A tensor with one dimension more.
+
+    Raises:
+        tf.errors.InvalidArgumentError: from the step: a length is no multiple of a number's.
+
+    Example:
+        >>> session.run(tf.decode_raw(b"\x01\x00\x02\x00", tf.uint16))
+        array([1, 2], dtype=uint16)
+    """
     given = deprecated_alias("input_bytes", input_bytes, "bytes", bytes)
     if out_type is None:
         raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")

@@ -37,7 +37,25 @@ def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
 
 @contextmanager
 def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
-    """Sets default arguments of decorated functions, or opens again a scope got by `as`."""
+    """Sets default arguments of decorated functions, or opens again a scope got by `as`.
+
+    Args:
+        list_ops_or_scope: functions, or a scope.
+        **kwargs: the new defaults.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        ValueError: a function takes no part in this, or a scope comes with new defaults.
+
+    Example:
+        >>> slim = tf.contrib.slim
+        >>> with slim.arg_scope([slim.fully_connected], activation_fn=None):
+        ...     y = slim.fully_connected(tf.ones([1, 2]), 3)
+        >>> y.op.type
+        'BiasAdd'
+    """
     scope = _opened(list_ops_or_scope, kwargs)
     _scopes.append(scope)
     try:

@@ -31,7 +31,24 @@ def dropout(
     scope: Any = None,
     seed: int | None = None,
 ) -> Tensor:
-    """In training, keeps each value with probability `keep_prob` and scales it up."""
+    """In training, keeps each value with probability `keep_prob` and scales it up.
+
+    Args:
+        inputs: a tensor.
+        keep_prob: the fraction that is kept.
+        noise_shape: the shape in which it is decided what to drop.
+        is_training: a bool or tensor; the inputs pass unchanged where it is False.
+        outputs_collections: graph collections that the result joins.
+        scope: the name scope.
+        seed: makes the choice repeatable.
+
+    Returns:
+        A tensor of the same type and shape.
+
+    Example:
+        >>> session.run(tf.contrib.layers.dropout([1.0, 2.0], is_training=False))
+        array([1., 2.], dtype=float32)
+    """
     with vs.variable_scope(scope, "Dropout", [inputs]) as opened:
         name, settings = opened.name, {"noise_shape": noise_shape, "seed": seed}
         layer = core.Dropout(rate=1 - keep_prob, name=name, _scope=opened, **settings)
@@ -41,7 +58,23 @@ def dropout(
 
 @add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Tensor:
-    """All but the first axis made into one."""
+    """All but the first axis made into one.
+
+    Args:
+        inputs: a tensor [batch, ...].
+        outputs_collections: graph collections that the result joins.
+        scope: the name scope.
+
+    Returns:
+        A tensor [batch, features].
+
+    Raises:
+        ValueError: the rank is unknown or 0.
+
+    Example:
+        >>> tf.contrib.layers.flatten(tf.zeros([2, 3, 4])).shape.as_list()
+        [2, 12]
+    """
     return utils.collected(core.flatten, scope, "Flatten", [inputs], outputs_collections)
 
 

@@ -55,6 +55,39 @@ def batch_norm(
     """Normalizes by the moments of the batch in training, by moving averages otherwise.
 
     With `updates_collections` None the averages are updated where the outputs are computed.
+
+    Args:
+        inputs: a tensor [batch, ..., channels].
+        decay: how slowly the averages forget.
+        center, scale: whether there are variables `beta` and `gamma`.
+        epsilon: added to the variance, so that it is not zero.
+        activation_fn: of the result; None: none.
+        param_initializers, param_regularizers: dicts by the names of the variables.
+        updates_collections: the collection for operations that update the averages.
+        is_training: a bool or tensor.
+        reuse: whether to share the variables of the scope.
+        variables_collections, outputs_collections: graph collections that they join.
+        trainable: whether optimizers update the variables.
+        batch_weights: how much each example counts.
+        fused: whether to use the one fast operation; None: where it can.
+        data_format: "NHWC" or "NCHW".
+        zero_debias_moving_mean: correct the mean for its start at zero.
+        scope: the variable scope.
+        renorm, renorm_clipping, renorm_decay: batch renormalization.
+        adjustment: a function of the shape that gives a random scale and bias, for training.
+
+    Returns:
+        A tensor like `inputs`.
+
+    Raises:
+        ValueError: arguments do not fit together, or the rank is unknown.
+
+    Example:
+        >>> y = tf.contrib.layers.batch_norm(tf.constant([[1.0], [3.0]]), epsilon=0.0)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(y)
+        array([[-0.999995],
+               [ 0.999995]], dtype=float32)
     """
     inputs = convert_to_tensor(inputs)
     rank = inputs.shape.ndims

@@ -77,6 +77,36 @@ convolution = add_arg_scope(_convolution)
 convolution.__name__ = "convolution"
 
 
+_CONVOLUTION = """\
+A convolution of {dims} dimensions, then a normalizer or biases, then an activation.
+
+Args:
+    inputs: a tensor [batch, ..., channels].
+    num_outputs: how many channels come out.
+    kernel_size, stride, rate: a number, or one for each dimension.
+    padding: "SAME" or "VALID".
+    data_format: "N...C" or "NC...", with a letter for each dimension; None: channels last.
+    activation_fn: None: none.
+    normalizer_fn, normalizer_params: a function to use instead of biases, and its arguments.
+    weights_initializer, biases_initializer: first values; None instead of the latter: no biases.
+    weights_regularizer, biases_regularizer: functions whose results join `REGULARIZATION_LOSSES`.
+    reuse: whether to share the variables of the scope.
+    variables_collections, outputs_collections: graph collections that they join.
+    trainable: whether optimizers update the variables.
+    scope: the variable scope.
+
+Returns:
+    A tensor [batch, ..., num_outputs].
+
+Raises:
+    ValueError: the inputs have another rank, or the format is unknown.
+
+Example:
+    >>> tf.contrib.layers.{name}(tf.ones({shape}), 4, 3).shape.as_list()
+    {result}
+"""
+
+
 def _of_dimensions(name: str, dims: int) -> Callable[..., Tensor]:
     """`convolution` for inputs of `dims` spatial dimensions, with a scope of its own."""
 
@@ -85,7 +115,10 @@ def _of_dimensions(name: str, dims: int) -> Callable[..., Tensor]:
         return _convolution(**arguments, conv_dims=dims)
 
     convolve.__name__ = convolve.__qualname__ = name
-    convolve.__doc__ = f"`convolution` of {dims} dimensions."
+    convolve.__doc__ = _CONVOLUTION.format(
+        name=name.replace("convolution", "conv"), dims=dims, shape=[1, *[8] * dims, 3],
+        result=[1, *[8] * dims, 4],
+    )  # fmt: skip
     return add_arg_scope(convolve)
 
 

@@ -37,7 +37,33 @@ def fully_connected(
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
-    """`activation_fn(normalizer_fn(inputs @ weights))`, or with biases where there is none."""
+    """`activation_fn(normalizer_fn(inputs @ weights))`, or with biases where there is none.
+
+    Args:
+        inputs: a tensor of at least two dimensions.
+        num_outputs: how many values come out.
+        activation_fn: None: none.
+        normalizer_fn, normalizer_params: a function to use instead of biases, and its arguments.
+        weights_initializer, biases_initializer: first values; None instead of the latter: no
+            biases.
+        weights_regularizer, biases_regularizer: functions whose results join
+            `REGULARIZATION_LOSSES`.
+        reuse: whether to share the variables of the scope.
+        variables_collections, outputs_collections: graph collections that they join.
+        trainable: whether optimizers update the variables.
+        scope: the variable scope.
+
+    Returns:
+        A tensor [..., num_outputs].
+
+    Raises:
+        ValueError: `num_outputs` is no integer, or the inputs have fewer than two dimensions.
+
+    Example:
+        >>> y = tf.contrib.layers.fully_connected(tf.ones([2, 3]), 4)
+        >>> y.shape.as_list(), [v.op.name for v in tf.trainable_variables()]
+        ([2, 4], ['fully_connected/weights', 'fully_connected/biases'])
+    """
     arguments = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs type should be one of {[int]}, got {type(num_outputs)}.")

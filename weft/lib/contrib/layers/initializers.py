@@ -17,7 +17,24 @@ _MODES = ("FAN_IN", "FAN_OUT", "FAN_AVG")
 def xavier_initializer(
     uniform: bool = True, seed: int | None = None, dtype: dtypes.DType = dtypes.float32
 ) -> Callable[..., Tensor]:
-    """Keeps the scale of gradients about the same in all layers (Glorot and Bengio)."""
+    """Keeps the scale of gradients about the same in all layers (Glorot and Bengio).
+
+    Args:
+        uniform: whether to draw from a uniform or a normal distribution.
+        seed: makes the draw repeatable.
+        dtype: a floating-point type.
+
+    Returns:
+        An initializer: a function of a shape.
+
+    Raises:
+        TypeError: the type is not floating point.
+
+    Example:
+        >>> drawn = session.run(tf.contrib.layers.xavier_initializer()([3, 3]))
+        >>> bool(abs(drawn).max() <= 1)
+        True
+    """
     return variance_scaling_initializer(
         factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype
     )
@@ -33,7 +50,26 @@ def variance_scaling_initializer(
     seed: int | None = None,
     dtype: dtypes.DType = dtypes.float32,
 ) -> Callable[..., Tensor]:
-    """Draws with variance `factor / n`, n being the inputs, outputs or their mean by `mode`."""
+    """Draws with variance `factor / n`, n being the inputs, outputs or their mean by `mode`.
+
+    Args:
+        factor: the numerator.
+        mode: "FAN_IN", "FAN_OUT" or "FAN_AVG".
+        uniform: whether to draw from a uniform or a truncated normal distribution.
+        seed: makes the draw repeatable.
+        dtype: a floating-point type.
+
+    Returns:
+        An initializer: a function of a shape.
+
+    Raises:
+        TypeError: the type is not floating point, or the mode unknown.
+
+    Example:
+        >>> draw = tf.contrib.layers.variance_scaling_initializer(uniform=True)
+        >>> bool(abs(session.run(draw([6, 5]))).max() <= 1)
+        True
+    """
     _check_floating(dtype)
     if mode not in _MODES:
         raise TypeError("Unknown mode %s [FAN_IN, FAN_OUT, FAN_AVG]", mode)

@@ -64,7 +64,31 @@ def layer_norm(
     begin_params_axis: int = -1,
     scope: Any = None,
 ) -> Tensor:
-    """Normalizes each example over all axes from `begin_norm_axis` on."""
+    """Normalizes each example over all axes from `begin_norm_axis` on.
+
+    Args:
+        inputs: a tensor of known rank.
+        center, scale: whether there are variables `beta` and `gamma`.
+        activation_fn: of the result; None: none.
+        reuse: whether to share the variables of the scope.
+        variables_collections, outputs_collections: graph collections that they join.
+        trainable: whether optimizers update the variables.
+        begin_norm_axis: the first dimension that is normalized over.
+        begin_params_axis: the first dimension of the variables.
+        scope: the variable scope.
+
+    Returns:
+        A tensor like `inputs`.
+
+    Raises:
+        ValueError: the rank or a size is unknown, or an axis is outside.
+
+    Example:
+        >>> y = tf.contrib.layers.layer_norm(tf.constant([[1.0, 3.0]]))
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(y).round(2)
+        array([[-1.,  1.]], dtype=float32)
+    """
     with vs.variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as opened:
         inputs = convert_to_tensor(inputs)
         rank, dtype = _known_rank(inputs), inputs.dtype.base_dtype

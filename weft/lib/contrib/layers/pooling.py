@@ -11,8 +11,32 @@ from weft.lib.contrib.layers import utils
 from weft.lib.layers import pooling
 from weft.ops.nn import pool as nn_pool
 
+_POOLED = """\
+The {what} of every window.
+
+Args:
+    inputs: a tensor [batch, ..., channels].
+    kernel_size, stride: a number, or one for each dimension.
+    padding: "VALID" or "SAME".
+    data_format: "{last}", or "{first}" for channels first.
+    outputs_collections: graph collections that the result joins.
+    scope: the name scope.
+
+Returns:
+    A smaller tensor of the same type.
+
+Raises:
+    ValueError: the format is another one, or the shapes do not fit.
+
+Example:
+    >>> tf.contrib.layers.{name}(tf.ones({shape}), 2).shape.as_list()
+    {result}
+"""
+
 
 def _pool(layer_class: Any, name: str, scope_name: str, formats: tuple[str, str]) -> Any:
+    dims = len(formats[0]) - 2
+
     def pooled(
         inputs: Any,
         kernel_size: Any,
@@ -22,7 +46,6 @@ def _pool(layer_class: Any, name: str, scope_name: str, formats: tuple[str, str]
         outputs_collections: Any = None,
         scope: Any = None,
     ) -> Tensor:
-        """One value for every window."""
         utils.check_format(data_format, *formats)
         with name_scope(scope, scope_name, [inputs]) as opened:
             layer = layer_class(
@@ -36,6 +59,10 @@ def _pool(layer_class: Any, name: str, scope_name: str, formats: tuple[str, str]
             return utils.collect_named_outputs(outputs_collections, opened, outputs)
 
     pooled.__name__ = pooled.__qualname__ = name
+    pooled.__doc__ = _POOLED.format(
+        what="mean" if name.startswith("avg") else "maximum", name=name, last=formats[1],
+        first=formats[0], shape=[1, *[8] * dims, 3], result=[1, *[4] * dims, 3],
+    )  # fmt: skip
     return add_arg_scope(pooled)
 
 

@@ -24,7 +24,22 @@ def l1_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
 
 
 def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
-    """`scale` times half the sum of squares."""
+    """`scale` times half the sum of squares.
+
+    Args:
+        scale: a number; 0 turns it off.
+        scope: the name scope of the operations.
+
+    Returns:
+        A function of a tensor, for `regularizer` arguments.
+
+    Raises:
+        ValueError: `scale` is negative, or an integer.
+
+    Example:
+        >>> float(session.run(tf.contrib.layers.l2_regularizer(0.1)(tf.constant([2.0, 4.0]))))
+        1.0
+    """
     return _scaled(scale, scope, "l2_regularizer", nn_impl.l2_loss, ending=".")
 
 

@@ -17,7 +17,23 @@ def _name_of(layer: Any, default: str) -> str:
 
 
 def repeat(inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kw: Any) -> Any:
-    """Applies `layer` `repetitions` times, in scopes conv_1, conv_2, ... for scope="conv"."""
+    """Applies `layer` `repetitions` times, in scopes conv_1, conv_2, ... for scope="conv".
+
+    Args:
+        inputs: a tensor: the input of the first.
+        repetitions: how many.
+        layer: a function from a tensor to a tensor.
+        *args, **kw: further arguments of `layer`; `scope` names all of them.
+
+    Returns:
+        The output of the last.
+
+    Example:
+        >>> slim = tf.contrib.slim
+        >>> y = slim.repeat(tf.ones([1, 2]), 3, slim.fully_connected, 4, scope="fc")
+        >>> [v.op.name for v in tf.trainable_variables()][::2]
+        ['fc/fc_1/weights', 'fc/fc_2/weights', 'fc/fc_3/weights']
+    """
     return _in_turn(inputs, layer, [args] * repetitions, "Repeat", kw)
 
 

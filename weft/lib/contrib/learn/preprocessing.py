@@ -91,7 +91,19 @@ def _settle(vocabularies: Iterable[Any], min_frequency: int) -> None:
 
 
 class VocabularyProcessor:
-    """Documents as rows of word numbers, all of the same length."""
+    """Documents as rows of word numbers, all of the same length.
+
+    Args:
+        max_document_length: longer documents are cut, shorter ones filled up with 0.
+        min_frequency: rarer words become 0.
+        vocabulary: a `CategoricalVocabulary`; None: one of the words it sees.
+        tokenizer_fn: a function from documents to lists of words.
+
+    Example:
+        >>> processor = tf.contrib.learn.preprocessing.VocabularyProcessor(3)
+        >>> [row.tolist() for row in processor.fit_transform(["a b", "b c a d"])]
+        [[1, 2, 0], [2, 3, 1]]
+    """
 
     def __init__(
         self,

@@ -13,7 +13,22 @@ _UID_WITHOUT = ["tf_random_seed", "session_config", "model_dir", "device_fn"]
 
 
 class RunConfig(run_config.RunConfig):
-    """`tf.estimator.RunConfig` with arguments for sessions and addresses."""
+    """`tf.estimator.RunConfig` with arguments for sessions and addresses.
+
+    Args:
+        master, evaluation_master: addresses of servers.
+        num_cores: how many cores to use; 0: all.
+        log_device_placement: whether to log where operations go.
+        gpu_memory_fraction: of a GPU.
+        tf_random_seed, save_summary_steps, save_checkpoints_secs, save_checkpoints_steps: as in
+            `tf.estimator.RunConfig`.
+        keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps: likewise.
+        protocol, model_dir, session_config, session_creation_timeout_secs: likewise.
+
+    Example:
+        >>> tf.contrib.learn.RunConfig(save_summary_steps=10).save_summary_steps
+        10
+    """
 
     def __init__(
         self,

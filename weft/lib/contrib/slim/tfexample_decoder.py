@@ -73,7 +73,21 @@ class BoundingBox(ItemHandler):
 
 
 class Tensor(ItemHandler):
-    """A feature as it is, or in a shape: a fixed one, or one that other features tell."""
+    """A feature as it is, or in a shape: a fixed one, or one that other features tell.
+
+    Args:
+        tensor_key: the name of the feature.
+        shape_keys: names of features that tell the shape.
+        shape: the shape; one of the two, or neither.
+        default_value: for the empty places of a sparse feature.
+
+    Raises:
+        ValueError: both ways to say the shape are used.
+
+    Example:
+        >>> tf.contrib.slim.tfexample_decoder.Tensor("label").keys
+        ['label']
+    """
 
     def __init__(
         self, tensor_key: str, shape_keys: Any = None, shape: Any = None, default_value: Any = 0
@@ -161,7 +175,21 @@ class SparseTensor(ItemHandler):
 
 
 class Image(ItemHandler):
-    """An image that is stored as JPEG, PNG, GIF or BMP, or raw, as a second feature tells."""
+    """An image that is stored as JPEG, PNG, GIF or BMP, or raw, as a second feature tells.
+
+    Args:
+        image_key: the name of the feature with the bytes; None: "image/encoded".
+        format_key: the name of the feature with the format; None: "image/format".
+        shape: to give the image.
+        channels: how many it has.
+        dtype: the type of its pixels.
+        repeated: whether the feature is a list of images.
+        dct_method: for JPEG files.
+
+    Example:
+        >>> tf.contrib.slim.tfexample_decoder.Image().keys
+        ['image/encoded', 'image/format']
+    """
 
     def __init__(
         self,
@@ -207,7 +235,19 @@ class Image(ItemHandler):
 
 
 class TFExampleDecoder(DataDecoder):
-    """Parses an Example by `keys_to_features`, and makes the items of it by their handlers."""
+    """Parses an Example by `keys_to_features`, and makes the items of it by their handlers.
+
+    Args:
+        keys_to_features: as for `tf.parse_single_example`.
+        items_to_handlers: a dict from names of items to handlers, such as `Tensor`.
+
+    Example:
+        >>> decoders = tf.contrib.slim.tfexample_decoder
+        >>> features = {"label": tf.FixedLenFeature([], tf.int64)}
+        >>> decoder = decoders.TFExampleDecoder(features, {"class": decoders.Tensor("label")})
+        >>> list(decoder.list_items())
+        ['class']
+    """
 
     def __init__(
         self, keys_to_features: dict[str, Any], items_to_handlers: dict[str, ItemHandler]

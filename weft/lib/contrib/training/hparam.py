@@ -95,7 +95,21 @@ def _as_type(name: str, kind: type, value: Any) -> Any:
 
 
 class HParams:
-    """Hyperparameters as attributes; each keeps the type of its first value."""
+    """Hyperparameters as attributes; each keeps the type of its first value.
+
+    Args:
+        hparam_def: a message to take them from.
+        model_structure: kept, not used.
+        **kwargs: the names and their first values.
+
+    Raises:
+        ValueError: a name is reserved or comes twice, or a list is empty.
+
+    Example:
+        >>> hparams = tf.contrib.training.HParams(learning_rate=0.1, layers=[64, 32])
+        >>> hparams.parse("learning_rate=0.5").learning_rate, hparams.layers
+        (0.5, [64, 32])
+    """
 
     def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any) -> None:
         self._hparam_types: dict[str, tuple[type, bool]] = {}

@@ -138,7 +138,33 @@ def model_fn_of(
 
 
 class DNNClassifier(Estimator):
-    """A network of dense layers that tells `n_classes` classes apart."""
+    """A network of dense layers that tells `n_classes` classes apart.
+
+    Args:
+        hidden_units: the sizes of the hidden layers.
+        feature_columns: dense feature columns: the input.
+        model_dir: the folder of the model.
+        n_classes: how many classes there are.
+        weight_column: a column that says how much an example counts.
+        label_vocabulary: the classes, where labels are strings.
+        optimizer: an optimizer, its name, or a function that gives one.
+        activation_fn: of the hidden layers.
+        dropout: the fraction of hidden values that are dropped in training.
+        input_layer_partitioner: cuts the variables of the input.
+        config: a `tf.estimator.RunConfig`.
+        warm_start_from: a checkpoint to take first values from.
+        loss_reduction: one of `tf.losses.Reduction`.
+        batch_norm: whether hidden layers are normalized.
+
+    Raises:
+        ValueError: `n_classes` is less than 2, or there are no columns.
+
+    Example:
+        >>> x = tf.feature_column.numeric_column("x")
+        >>> classifier = tf.estimator.DNNClassifier([4], [x], n_classes=3, model_dir="./model")
+        >>> classifier.model_dir
+        './model'
+    """
 
     def __init__(
         self,

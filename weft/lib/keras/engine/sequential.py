@@ -33,6 +33,19 @@ class Sequential(Model):
 
     If the first layer knows the shape of its input, the model is built as layers are added, else
     when it sees data, or by `build`.
+
+    Args:
+        layers: a list of layers; None: none yet.
+        name: of the model.
+
+    Raises:
+        TypeError: from `add`: something else than a layer.
+
+    Example:
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(4, input_shape=(3,))])
+        >>> model.add(tf.keras.layers.Dense(1))
+        >>> model.output_shape, model.count_params()
+        ((None, 1), 21)
     """
 
     supports_masking = True

@@ -145,7 +145,27 @@ class Conv1D(Conv):
 
 
 class Conv2D(Conv):
-    """A convolution over images."""
+    """A convolution over images.
+
+    Args:
+        filters: how many channels come out.
+        kernel_size: the size of the window: a number, or two.
+        strides: how far it moves.
+        padding: "valid" or "same".
+        data_format: "channels_last" or "channels_first"; None: as configured.
+        dilation_rate: the distance between the pixels that neighbouring weights see.
+        activation: a function, its name, or None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: first values.
+        kernel_regularizer, bias_regularizer, activity_regularizer: penalties on weights and
+            outputs.
+        kernel_constraint, bias_constraint: project the weights after updates.
+        **kwargs: further arguments of layers, such as `input_shape` and `name`.
+
+    Example:
+        >>> tf.keras.layers.Conv2D(16, 3, padding="same")(tf.ones([1, 8, 8, 3])).shape.as_list()
+        [1, 8, 8, 16]
+    """
 
     @with_parameters_of(Conv.__init__, without=BASE_ONLY, strides=(1, 1), dilation_rate=(1, 1))
     def __init__(self, **settings: Any) -> None:

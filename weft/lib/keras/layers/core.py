@@ -22,7 +22,23 @@ from weft.ops.nn import activations as nn_impl
 
 
 class Dense(Layer):
-    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs."""
+    """`activation(inputs @ kernel + bias)`, along the last axis of the inputs.
+
+    Args:
+        units: how many values come out.
+        activation: a function, its name, or None.
+        use_bias: whether there is a bias.
+        kernel_initializer, bias_initializer: first values.
+        kernel_regularizer, bias_regularizer, activity_regularizer: penalties on weights and
+            outputs.
+        kernel_constraint, bias_constraint: project the weights after updates.
+        **kwargs: further arguments of layers, such as `input_shape` and `name`.
+
+    Example:
+        >>> layer = tf.keras.layers.Dense(4, activation="relu")
+        >>> layer(tf.ones([2, 3])).shape.as_list(), [w.shape.as_list() for w in layer.weights]
+        ([2, 4], [[3, 4], [4]])
+    """
 
     activation: Any
 
@@ -166,7 +182,16 @@ class Masking(Layer):
 
 
 class Flatten(Layer):
-    """Makes all but the first axis into one; channels come last."""
+    """Makes all but the first axis into one; channels come last.
+
+    Args:
+        data_format: "channels_first" moves the channels to the end before; None: as configured.
+        **kwargs: further arguments of layers.
+
+    Example:
+        >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape.as_list()
+        [2, 12]
+    """
 
     def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -106,6 +106,25 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: dict[str, Any]) 
 
     `assignment_map` goes from names in the checkpoint to variables, lists of the parts of one, or
     names of variables; or from a scope to a scope ("old/" to "new/", "/" is the root).
+
+    Args:
+        ckpt_dir_or_file: a folder (its latest checkpoint) or a prefix.
+        assignment_map: see above.
+
+    Raises:
+        ValueError: a name is in neither place, or shapes differ.
+        tf.errors.OpError: the checkpoint cannot be read.
+
+    Example:
+        >>> v = tf.Variable(7, name="v")
+        >>> session.run(v.initializer)
+        >>> path = tf.train.Saver().save(session, "./model")
+        >>> with tf.Graph().as_default(), tf.Session() as fresh:
+        ...     w = tf.get_variable("w", [], tf.int32)
+        ...     tf.train.init_from_checkpoint(path, {"v": w})
+        ...     fresh.run(w.initializer)
+        ...     int(fresh.run(w))
+        7
     """
     # In replicas, once for all of them.
     across_replicas(lambda: _init_from_checkpoint(ckpt_dir_or_file, assignment_map))

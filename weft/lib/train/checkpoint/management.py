@@ -123,7 +123,20 @@ def update_checkpoint_state_internal(
 
 
 def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None) -> Any:
-    """The CheckpointState of a directory, with full paths; None if there is none to be read."""
+    """The CheckpointState of a directory, with full paths; None if there is none to be read.
+
+    Args:
+        checkpoint_dir: the folder that a saver wrote to.
+        latest_filename: the file with the list of checkpoints; None: "checkpoint".
+
+    Returns:
+        A message with `model_checkpoint_path`, the newest, and `all_model_checkpoint_paths`; or
+        None.
+
+    Example:
+        >>> tf.train.get_checkpoint_state("/no/such/folder") is None
+        True
+    """
     path = _state_path(checkpoint_dir, latest_filename)
     try:
         if not file_io.exists(path):
@@ -152,7 +165,22 @@ def _main_files(checkpoint_prefix: str) -> list[str]:
 
 
 def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
-    """The prefix of the newest checkpoint in a directory, or None."""
+    """The prefix of the newest checkpoint in a directory, or None.
+
+    Args:
+        checkpoint_dir: the folder that a saver wrote to.
+        latest_filename: the file with the list of checkpoints; None: "checkpoint".
+
+    Returns:
+        A path to give to `Saver.restore`, or None.
+
+    Example:
+        >>> v = tf.Variable(1)
+        >>> session.run(v.initializer)
+        >>> _ = tf.train.Saver().save(session, "./model", global_step=3)
+        >>> tf.train.latest_checkpoint(".")
+        './model-3'
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is not None and state.model_checkpoint_path:
         if _main_files(state.model_checkpoint_path):

@@ -25,6 +25,28 @@ def import_meta_graph(
     """Adds a MetaGraph to the default graph, collections included.
 
     Returns the saver that it holds, or a new one of all variables; None if there are none.
+
+    Args:
+        meta_graph_or_file: a `MetaGraphDef`, or the path of one, as `Saver.save` writes it.
+        clear_devices: forget the devices that nodes had.
+        import_scope: a name scope to put everything under.
+        **kwargs: further arguments for advanced uses, such as `return_elements`.
+
+    Returns:
+        A `Saver` or None.
+
+    Raises:
+        OSError: the file cannot be read.
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> v = tf.Variable(1, name="v")
+        >>> session.run(v.initializer)
+        >>> path = tf.train.Saver().save(session, "./model")
+        >>> with tf.Graph().as_default(), tf.Session() as fresh:
+        ...     tf.train.import_meta_graph(path + ".meta").restore(fresh, path)
+        ...     int(fresh.run("v:0"))
+        1
     """
     return _import_meta_graph_with_return_elements(
         meta_graph_or_file, clear_devices, import_scope, **kwargs

@@ -77,5 +77,23 @@ def _enum_name(dtype: DType) -> str:
 
 
 def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
-    """A reader of the checkpoint at a prefix (V2), or in the files of that name (V1)."""
+    """A reader of the checkpoint at a prefix (V2), or in the files of that name (V1).
+
+    Args:
+        filepattern: the prefix that `Saver.save` returned.
+
+    Returns:
+        A `CheckpointReader`.
+
+    Raises:
+        tf.errors.NotFoundError: there is no such checkpoint.
+        tf.errors.DataLossError: it is damaged.
+
+    Example:
+        >>> v = tf.Variable([1.0, 2.0], name="v")
+        >>> session.run(v.initializer)
+        >>> reader = tf.train.NewCheckpointReader(tf.train.Saver().save(session, "./model"))
+        >>> reader.get_variable_to_shape_map(), reader.get_tensor("v")
+        ({'v': [2]}, array([1., 2.], dtype=float32))
+    """
     return CheckpointReader(filepattern)

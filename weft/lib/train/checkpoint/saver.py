@@ -42,6 +42,38 @@ class Saver(KeptCheckpoints):
     """Saves and restores the variables of a graph.
 
     Its operations are added to the graph when it is made; `save` and `restore` run them.
+
+    Args:
+        var_list: variables, or a dict from names in the file to variables; None: all that can be
+            saved.
+        reshape: whether `restore` may change shapes.
+        sharded: one file for each device.
+        max_to_keep: how many recent checkpoints stay; None or 0: all.
+        keep_checkpoint_every_n_hours: one checkpoint in so many hours is kept beyond that.
+        name: prefix for the operations.
+        restore_sequentially: not two variables of one device at once.
+        saver_def: a `SaverDef` whose operations are in the graph already.
+        builder: not used when a `saver_def` is given; else it builds the operations.
+        defer_build: build when `save` or `build` is called.
+        allow_empty: do nothing when there are no variables, instead of raising.
+        write_version: of the format: `tf.train.SaverDef.V2` or `V1`.
+        pad_step_number: write the step with leading zeros.
+        save_relative_paths: write paths into the `checkpoint` file relative to it.
+        filename: a file to save to and restore from, when the graph alone decides.
+
+    Raises:
+        ValueError: there is nothing to save; or an argument does not fit another.
+        TypeError: `var_list` holds something that cannot be saved.
+
+    Example:
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> session.run(v.initializer)
+        >>> saver = tf.train.Saver()
+        >>> path = saver.save(session, "./model", global_step=7)
+        >>> _ = session.run(v.assign([0.0, 0.0]))
+        >>> saver.restore(session, path)
+        >>> path, session.run(v)
+        ('./model-7', array([1., 2.], dtype=float32))
     """
 
     def __init__(

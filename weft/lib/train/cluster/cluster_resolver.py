@@ -229,6 +229,19 @@ class TPUClusterResolver(ClusterResolver):
     """The address of a TPU, where it is given as one.
 
     Names of TPUs are looked up by Google's cloud service, of which weft has no client.
+
+    Args:
+        tpu: the address, as "grpc://host:port"; None: from the environment.
+        zone, project, credentials, service, discovery_url: of Google's cloud; not used.
+        job_name: the job of the TPU's workers.
+        coordinator_name, coordinator_address: of a job beside it.
+
+    Raises:
+        ValueError: no address is given or found.
+
+    Example:
+        >>> tf.contrib.cluster_resolver.TPUClusterResolver("grpc://10.0.0.1:8470").master()
+        'grpc://10.0.0.1:8470'
     """
 
     def __init__(

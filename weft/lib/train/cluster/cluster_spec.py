@@ -13,7 +13,20 @@ Tasks = dict[int, str]
 
 
 class ClusterSpec:
-    """The tasks of a cluster: job name -> addresses, in a list or by task number."""
+    """The tasks of a cluster: job name -> addresses, in a list or by task number.
+
+    Args:
+        cluster: a dict from jobs to lists of "host:port" (or dicts from task numbers to them),
+            another ClusterSpec, or a `ClusterDef` message.
+
+    Raises:
+        TypeError: it is something else, or an address is no string.
+
+    Example:
+        >>> cluster = tf.train.ClusterSpec({"ps": ["a:2222"], "worker": ["b:2222", "c:2222"]})
+        >>> cluster.num_tasks("worker"), cluster.task_address("worker", 1)
+        (2, 'c:2222')
+    """
 
     def __init__(self, cluster: Any) -> None:
         if isinstance(cluster, ClusterSpec):

@@ -82,6 +82,26 @@ def replica_device_setter(
 
     The number of parameter servers is `ps_tasks`, or what `cluster` says. `ps_strategy(op)` picks
     one for each operation whose type is in `ps_ops`.
+
+    Args:
+        ps_tasks: how many parameter servers there are, where `cluster` does not tell.
+        ps_device, worker_device: the jobs for variables and for everything else.
+        merge_devices: whether a device that an operation names itself adds to these.
+        cluster: a ClusterSpec, a dict or a message.
+        ps_ops: types of operations that hold variables; None: the usual ones.
+        ps_strategy: see above; None: in turn.
+
+    Returns:
+        A function from operations to devices, or None.
+
+    Raises:
+        TypeError: `cluster` is something else, or `ps_strategy` cannot be called.
+
+    Example:
+        >>> with tf.device(tf.train.replica_device_setter(ps_tasks=2)):
+        ...     v, w = tf.Variable(1), tf.Variable(2)
+        >>> v.device, w.device
+        ('/job:ps/task:0', '/job:ps/task:1')
     """
     if cluster is not None:
         job = DeviceSpec.from_string(ps_device).job

@@ -39,6 +39,29 @@ class QueueRunner:
 
     When the input is over (one of `queue_closed_exception_types`) a thread ends, and the last one
     runs `close_op`. When the coordinator stops, `cancel_op` frees threads that wait.
+
+    Args:
+        queue: the queue to fill.
+        enqueue_ops: what to run; an operation may be listed several times.
+        close_op: what to run at the end; None: close the queue.
+        cancel_op: what to run when stopped; None: close it and drop what waits.
+        queue_closed_exception_types: errors that mean the end; None: OutOfRangeError.
+        queue_runner_def: a message to make it from, with nothing else given.
+        import_scope: a name to put before those in the message.
+
+    Raises:
+        ValueError: there is neither a queue nor a message, or both.
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> queue = tf.FIFOQueue(10, tf.int32)
+        >>> runner = tf.train.QueueRunner(queue, [queue.enqueue(7)])
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = runner.create_threads(session, coordinator, start=True)
+        >>> int(session.run(queue.dequeue()))
+        7
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
     """
 
     def __init__(
@@ -232,7 +255,32 @@ def start_queue_runners(
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,
 ) -> list[threading.Thread]:
-    """Starts all the runners of the graph; returns their threads."""
+    """Starts all the runners of the graph; returns their threads.
+
+    Args:
+        sess: the session they run in; None: the default session.
+        coord: stops them together with other threads.
+        daemon: whether the program may end while they run.
+        start: False makes the threads without starting them.
+        collection: of the graph, where the runners are.
+
+    Returns:
+        A list of threads.
+
+    Raises:
+        ValueError: there is no default session.
+        TypeError: `sess` is no session.
+
+    Example:
+        >>> names = tf.train.string_input_producer(["a", "b"], shuffle=False)
+        >>> name = names.dequeue()
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> [session.run(name) for step in range(3)]
+        [b'a', b'b', b'a']
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
+    """
     if sess is None:
         sess = get_default_session()
         if not sess:

@@ -106,7 +106,33 @@ def string_input_producer(
     name: str | None = None,
     cancel_op: Any = None,
 ) -> QueueBase:
-    """A queue of strings, such as the names of input files."""
+    """A queue of strings, such as the names of input files.
+
+    Args:
+        string_tensor: a vector of strings.
+        num_epochs: how often each is given; None: for ever.
+        shuffle: whether the order is random in every round.
+        seed: makes that order repeatable.
+        capacity: how many wait in the queue.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+        cancel_op: an operation that frees threads that wait.
+
+    Returns:
+        A queue; a queue runner that fills it is added to the graph.
+
+    Raises:
+        ValueError: the list is empty.
+
+    Example:
+        >>> names = tf.train.string_input_producer(["a.csv", "b.csv"], shuffle=False)
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> session.run(names.dequeue())
+        b'a.csv'
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
+    """
     if not isinstance(string_tensor, Tensor) and not _has_items(string_tensor):
         raise ValueError(_NO_STRINGS)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
@@ -158,7 +184,32 @@ def slice_input_producer(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> list[Tensor]:
-    """One slice of each tensor along dimension 0, another in every step."""
+    """One slice of each tensor along dimension 0, another in every step.
+
+    Args:
+        tensor_list: tensors with one first dimension.
+        num_epochs: how often each slice is given; None: for ever.
+        shuffle: whether the order is random in every round.
+        seed: makes that order repeatable.
+        capacity: how many wait in the queue.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+
+    Returns:
+        A list with a slice of each tensor.
+
+    Raises:
+        ValueError: the list is empty.
+
+    Example:
+        >>> image, label = tf.train.slice_input_producer([[1.0, 2.0], ["a", "b"]], shuffle=False)
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> session.run([image, label])
+        [np.float32(1.0), b'a']
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
+    """
     with name_scope(name, "input_producer", tensor_list):
         tensors = [convert_to_tensor(t) for t in tensor_list]
         if not tensors:
@@ -275,8 +326,33 @@ batch = _of_all(
     maybe_batch,
     """Batches of `tensors`, which `num_threads` threads compute again and again.
 
-    `enqueue_many`: `tensors` are batches already, of any size. `dynamic_pad`: elements may differ
-    in size and are padded with zeros.
+    Args:
+        tensors: a list or dict of tensors: one element.
+        batch_size: how many elements a batch has.
+        num_threads: more than one may mix the order.
+        capacity: how many elements wait.
+        enqueue_many: whether `tensors` are batches already, of any size.
+        shapes: of an element; None: what is known.
+        dynamic_pad: whether elements may differ in size and are padded with zeros.
+        allow_smaller_final_batch: whether the last batch may be smaller.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+
+    Returns:
+        A list or dict of tensors; a queue runner that fills the queue is added to the graph.
+
+    Raises:
+        ValueError: the shapes are not known, or there are no tensors.
+
+    Example:
+        >>> numbers = tf.train.range_input_producer(10, shuffle=False).dequeue()
+        >>> batch = tf.train.batch([numbers], batch_size=3)
+        >>> coordinator = tf.train.Coordinator()
+        >>> threads = tf.train.start_queue_runners(session, coordinator)
+        >>> session.run(batch)
+        array([0, 1, 2], dtype=int32)
+        >>> coordinator.request_stop()
+        >>> coordinator.join(threads)
     """,
 )
 batch_join = _of_all(
@@ -284,6 +360,32 @@ batch_join = _of_all(
 )
 shuffle_batch = _of_all(
     maybe_shuffle_batch,
-    "As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix.",
+    """As `batch`, in random order; at least `min_after_dequeue` elements are kept to mix.
+
+    Args:
+        tensors: a list or dict of tensors: one element.
+        batch_size: how many elements a batch has.
+        capacity: how many elements wait; more than `min_after_dequeue`.
+        min_after_dequeue: see above; more mixes better and takes more memory.
+        num_threads: that compute elements.
+        seed: makes the order repeatable.
+        enqueue_many: whether `tensors` are batches already, of any size.
+        shapes: of an element; None: what is known.
+        allow_smaller_final_batch: whether the last batch may be smaller.
+        shared_name: under which sessions share the queue.
+        name: of the operations.
+
+    Returns:
+        A list or dict of tensors; a queue runner that fills the queue is added to the graph.
+
+    Raises:
+        ValueError: the shapes are not known, or there are no tensors.
+
+    Example:
+        >>> numbers = tf.train.range_input_producer(10, shuffle=False).dequeue()
+        >>> batch = tf.train.shuffle_batch([numbers], 3, capacity=20, min_after_dequeue=5)
+        >>> batch.shape.as_list()
+        [3]
+    """,
 )
 shuffle_batch_join = _of_all(maybe_shuffle_batch_join, "As `batch_join`, in random order.")

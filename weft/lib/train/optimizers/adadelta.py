@@ -9,7 +9,23 @@ from weft.lib.train.optimizers.optimizer import KernelOptimizer
 
 
 class AdadeltaOptimizer(KernelOptimizer):
-    """Scales gradients by the ratio of past steps to past gradients, with decay `rho`."""
+    """Scales gradients by the ratio of past steps to past gradients, with decay `rho`.
+
+    Args:
+        learning_rate: a factor for every step.
+        rho: how slowly the means forget.
+        epsilon: added under the roots, so that they are not zero.
+        use_locking: lock variables while they are updated.
+        name: of the operations.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.AdadeltaOptimizer(1.0).minimize(v * v)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(train)
+        >>> bool(session.run(v) < 1)
+        True
+    """
 
     _HYPERPARAMETERS = (
         ("_lr", "_lr_t", "lr"),

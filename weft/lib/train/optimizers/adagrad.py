@@ -20,7 +20,25 @@ def check_positive(name: str, value: float) -> None:
 
 
 class AdagradOptimizer(KernelOptimizer):
-    """Divides each step by the root of the sum of squared gradients so far."""
+    """Divides each step by the root of the sum of squared gradients so far.
+
+    Args:
+        learning_rate: a number, a tensor, or a function that gives one.
+        initial_accumulator_value: what the sums start at; positive.
+        use_locking: lock variables while they are updated.
+        name: of the operations.
+
+    Raises:
+        ValueError: the start is not positive.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.AdagradOptimizer(0.1).minimize(v * v)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(train)
+        >>> round(float(session.run(v)), 3)
+        0.901
+    """
 
     _HYPERPARAMETERS = hyperparameters("learning_rate")
     _KERNEL, _SLOTS, _INPUTS = "Adagrad", ("accumulator",), {"lr": "_learning_rate_tensor"}

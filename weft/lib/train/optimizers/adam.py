@@ -23,6 +23,22 @@ class AdamOptimizer(KernelOptimizer):
     """Divides a running mean of gradients by the root of a running mean of their squares.
 
     Both means start at zero; the powers `beta1_power` and `beta2_power` undo that bias.
+
+    Args:
+        learning_rate: how far a step goes: a number, a tensor, or a function that gives one.
+        beta1: how slowly the mean of gradients forgets.
+        beta2: how slowly the mean of their squares forgets.
+        epsilon: added to the root, so that it is not zero.
+        use_locking: lock variables while they are updated.
+        name: of the operations.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.AdamOptimizer(0.1).minimize(v * v)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(train)
+        >>> round(float(session.run(v)), 3)
+        0.9
     """
 
     _HYPERPARAMETERS = (

@@ -13,6 +13,27 @@ class FtrlOptimizer(KernelOptimizer):
     """Works the variables out from sums of gradients, under l1 and l2 penalties.
 
     `l2_shrinkage_regularization_strength` penalizes large variables by way of their gradients.
+
+    Args:
+        learning_rate: a number or a tensor.
+        learning_rate_power: how the rate falls as gradients add up; at most 0.
+        initial_accumulator_value: what the sums start at; not negative.
+        l1_regularization_strength, l2_regularization_strength: the penalties.
+        use_locking: lock variables while they are updated.
+        name: of the operations.
+        accum_name, linear_name: suffixes of the variables that hold the sums.
+        l2_shrinkage_regularization_strength: see above.
+
+    Raises:
+        ValueError: one of the numbers has the wrong sign.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.FtrlOptimizer(0.1).minimize(v * v)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(train)
+        >>> bool(session.run(v) < 1)
+        True
     """
 
     _HYPERPARAMETERS = hyperparameters(

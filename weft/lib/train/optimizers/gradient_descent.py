@@ -12,7 +12,21 @@ from weft.ops.math import math
 
 
 class GradientDescentOptimizer(KernelOptimizer):
-    """Moves every variable by `-learning_rate` times its gradient."""
+    """Moves every variable by `-learning_rate` times its gradient.
+
+    Args:
+        learning_rate: a number, a tensor, or a function that gives one.
+        use_locking: lock variables while they are updated.
+        name: of the operations.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(v * v)
+        >>> session.run(v.initializer)
+        >>> session.run(train)
+        >>> session.run(v)
+        np.float32(0.8)
+    """
 
     _HYPERPARAMETERS = hyperparameters("learning_rate")
     _KERNEL, _INPUTS = "GradientDescent", {"alpha": "_learning_rate_tensor"}

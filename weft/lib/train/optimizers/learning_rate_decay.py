@@ -57,7 +57,26 @@ def exponential_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`learning_rate * decay_rate ** (global_step / decay_steps)`."""
+    """`learning_rate * decay_rate ** (global_step / decay_steps)`.
+
+    Args:
+        learning_rate: the rate at step 0.
+        global_step: a step counter.
+        decay_steps: after so many steps the rate has been multiplied by `decay_rate` once.
+        decay_rate: a factor.
+        staircase: whether it changes only every `decay_steps`.
+        name: of the operations.
+
+    Returns:
+        A scalar tensor of the type of `learning_rate`.
+
+    Raises:
+        ValueError: there is no `global_step`.
+
+    Example:
+        >>> float(session.run(tf.train.exponential_decay(1.0, 25, 10, 0.5, staircase=True)))
+        0.25
+    """
     _require(global_step, "global_step is required for exponential_decay.")
     with _schedule(name or "ExponentialDecay", learning_rate) as s:
         factor, passed = s.progress(global_step, decay_steps, decay_rate, staircase)
@@ -131,6 +150,25 @@ def polynomial_decay(
     """From `learning_rate` to `end_learning_rate` in `decay_steps`, as a power of what is left.
 
     `cycle` stretches `decay_steps` to the next multiple when they have passed.
+
+    Args:
+        learning_rate: the rate at step 0.
+        global_step: a step counter.
+        decay_steps: when the end is reached.
+        end_learning_rate: the rate at the end.
+        power: 1 is a straight line.
+        cycle: see above.
+        name: of the operations.
+
+    Returns:
+        A scalar tensor of the type of `learning_rate`.
+
+    Raises:
+        ValueError: there is no `global_step`.
+
+    Example:
+        >>> float(session.run(tf.train.polynomial_decay(1.0, 50, 100, end_learning_rate=0.0)))
+        0.5
     """
     _require(global_step, "global_step is required for polynomial_decay.")
     with _schedule(name or "PolynomialDecay", learning_rate) as s:

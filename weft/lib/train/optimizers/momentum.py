@@ -9,7 +9,24 @@ from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
 
 
 class MomentumOptimizer(KernelOptimizer):
-    """Moves variables by a decaying sum of past gradients; `use_nesterov` looks one step ahead."""
+    """Moves variables by a decaying sum of past gradients; `use_nesterov` looks one step ahead.
+
+    Args:
+        learning_rate: a number, a tensor, or a function that gives one.
+        momentum: how much of the sum so far is kept.
+        use_locking: lock variables while they are updated.
+        name: of the operations.
+        use_nesterov: see above.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(v)
+        >>> session.run(tf.global_variables_initializer())
+        >>> for step in range(2):
+        ...     session.run(train)
+        >>> session.run(v)
+        np.float32(0.71)
+    """
 
     _HYPERPARAMETERS = hyperparameters("learning_rate", "momentum")
     _KERNEL, _SLOTS, _ATTRS = "Momentum", ("momentum",), ("use_locking", "use_nesterov")

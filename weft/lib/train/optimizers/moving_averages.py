@@ -37,6 +37,27 @@ def assign_moving_average(
     """Moves `variable` a part `1 - decay` of the way to `value`.
 
     `zero_debias` corrects for a variable that started at zero and not at the first value.
+
+    Args:
+        variable: the average.
+        value: of its shape.
+        decay: how much of the old average stays.
+        zero_debias: see above; makes two more variables.
+        name: of the operation.
+
+    Returns:
+        A tensor that has the new average once the update is done.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> from weft.python.training import moving_averages
+        >>> v = tf.Variable(0.0)
+        >>> session.run(v.initializer)
+        >>> update = moving_averages.assign_moving_average(v, 10.0, 0.9, zero_debias=False)
+        >>> round(float(session.run(update)), 3)
+        1.0
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
         if strategy_in_force() is None:
@@ -150,6 +171,22 @@ class ExponentialMovingAverage:
     """Keeps moving averages of variables (or tensors) in shadow variables.
 
     `num_updates`, a step count, makes the decay smaller at first: (1 + n) / (10 + n).
+
+    Args:
+        decay: how much of the old average stays at each update.
+        num_updates: see above.
+        zero_debias: whether averages of tensors are corrected for their start at zero.
+        name: a part of the names of the shadow variables.
+
+    Example:
+        >>> v = tf.Variable(0.0)
+        >>> average = tf.train.ExponentialMovingAverage(0.9)
+        >>> maintain = average.apply([v])
+        >>> session.run(tf.global_variables_initializer())
+        >>> _ = session.run(v.assign(10.0))
+        >>> session.run(maintain)
+        >>> round(float(session.run(average.average(v))), 3)
+        1.0
     """
 
     def __init__(

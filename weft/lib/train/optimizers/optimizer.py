@@ -51,6 +51,23 @@ class Optimizer:
     A subclass says how to update one variable by its gradient (`_apply_dense` and `_apply_sparse`
     for reference variables, `_resource_apply_dense` and `_resource_apply_sparse` for resource
     variables) and, if it keeps state, makes it in `_create_slots`.
+
+    Args:
+        use_locking: lock variables while they are updated.
+        name: of the operations and of the variables it keeps.
+
+    Raises:
+        ValueError: there is no name.
+
+    Example:
+        >>> v = tf.Variable(3.0)
+        >>> optimizer = tf.train.GradientDescentOptimizer(0.5)
+        >>> pairs = optimizer.compute_gradients(v * v)
+        >>> train = optimizer.apply_gradients([(gradient / 2, v) for gradient, v in pairs])
+        >>> session.run(v.initializer)
+        >>> session.run(train)
+        >>> float(session.run(v))
+        1.5
     """
 
     # How many gradients may be computed at once before any is applied.

@@ -11,7 +11,25 @@ from weft.ops.state.initializers import Ones
 
 
 class RMSPropOptimizer(KernelOptimizer):
-    """Divides by the root mean square (if `centered`, the standard deviation) of gradients."""
+    """Divides by the root mean square (if `centered`, the standard deviation) of gradients.
+
+    Args:
+        learning_rate: a number, a tensor, or a function that gives one.
+        decay: how slowly the mean of squares forgets.
+        momentum: how much of the last step is taken again.
+        epsilon: added under the root, so that it is not zero.
+        use_locking: lock variables while they are updated.
+        centered: see above; costs memory.
+        name: of the operations.
+
+    Example:
+        >>> v = tf.Variable(1.0)
+        >>> train = tf.train.RMSPropOptimizer(0.1).minimize(v * v)
+        >>> session.run(tf.global_variables_initializer())
+        >>> session.run(train)
+        >>> bool(session.run(v) < 1)
+        True
+    """
 
     _HYPERPARAMETERS = hyperparameters("learning_rate", "decay", "momentum", "epsilon")
     _KERNEL = "RMSProp"

@@ -28,6 +28,20 @@ class Coordinator:
     A thread asks `should_stop()` from time to time. `join()` raises the first exception that a
     thread reported, unless it is one of `clean_stop_exception_types` (by default: the end of the
     input).
+
+    Args:
+        clean_stop_exception_types: exceptions that mean an ordinary end.
+
+    Example:
+        >>> import threading
+        >>> coordinator = tf.train.Coordinator()
+        >>> def work():
+        ...     coordinator.request_stop()
+        >>> thread = threading.Thread(target=work)
+        >>> thread.start()
+        >>> coordinator.join([thread])
+        >>> coordinator.should_stop()
+        True
     """
 
     _exc_info_to_raise: Any

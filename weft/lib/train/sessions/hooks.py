@@ -135,7 +135,24 @@ class GlobalStepHook(SessionRunHook):
 
 
 class StopAtStepHook(GlobalStepHook):
-    """Ends training after `num_steps` steps, or at the global step `last_step`."""
+    """Ends training after `num_steps` steps, or at the global step `last_step`.
+
+    Args:
+        num_steps: how many steps from the start.
+        last_step: the global step at which to stop; one of the two.
+
+    Raises:
+        ValueError: both are given, or neither.
+
+    Example:
+        >>> count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+        >>> hook = tf.train.StopAtStepHook(num_steps=2)
+        >>> with tf.train.SingularMonitoredSession([hook]) as training:
+        ...     while not training.should_stop():
+        ...         last = training.run(count)
+        >>> int(last)
+        2
+    """
 
     _kind = "StopAtStepHook"
 

@@ -230,7 +230,23 @@ class MonitoredSession(_MonitoredSession):
 
 
 class SingularMonitoredSession(_MonitoredSession):
-    """As `MonitoredSession`, for one process: no recovery, and the bare session within reach."""
+    """As `MonitoredSession`, for one process: no recovery, and the bare session within reach.
+
+    Args:
+        hooks: session hooks.
+        scaffold: a `tf.train.Scaffold`.
+        master: the address of a server; "" runs in this process.
+        config: a `tf.ConfigProto`.
+        checkpoint_dir: a folder whose latest checkpoint is restored.
+        stop_grace_period_secs: how long threads get to stop.
+        checkpoint_filename_with_path: a checkpoint to restore.
+
+    Example:
+        >>> v = tf.Variable(5)
+        >>> with tf.train.SingularMonitoredSession() as training:
+        ...     int(training.run(v))
+        5
+    """
 
     def __init__(
         self,
@@ -273,6 +289,35 @@ def MonitoredTrainingSession(
 
     With a `checkpoint_dir` that holds checkpoints, training goes on from the latest. On a terminal
     it shows a line of progress.
+
+    Args:
+        master: the address of a server; "" runs in this process.
+        is_chief: whether this process initializes and saves.
+        checkpoint_dir: see above; None: nothing is saved.
+        scaffold: a `tf.train.Scaffold`.
+        hooks, chief_only_hooks: session hooks for every process, and for the chief.
+        save_checkpoint_secs, save_checkpoint_steps: how often to save; None: not in that way.
+        save_summaries_secs, save_summaries_steps: how often summaries are written.
+        config: a `tf.ConfigProto`.
+        stop_grace_period_secs: how long threads get to stop.
+        log_step_count_steps: how often the speed is logged; None: never.
+        max_wait_secs: how long to wait for the chief.
+        summary_dir: the folder for summaries; None: `checkpoint_dir`.
+
+    Returns:
+        A `MonitoredSession`, to be used with `with`.
+
+    Raises:
+        RuntimeError: the graph has no global step though something must be saved by it.
+
+    Example:
+        >>> step = tf.train.get_or_create_global_step()
+        >>> count = tf.assign_add(step, 1)
+        >>> with tf.train.MonitoredTrainingSession(hooks=[tf.train.StopAtStepHook(3)]) as training:
+        ...     while not training.should_stop():
+        ...         last = training.run(count)
+        >>> int(last)
+        3
     """
     scaffold = scaffold or Scaffold()
     if not is_chief:

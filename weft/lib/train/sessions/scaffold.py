@@ -72,6 +72,26 @@ class Scaffold:
     """Holds init ops, ready ops, summaries and saver of a graph.
 
     What is not given comes from the graph's collections, or is made by `finalize`.
+
+    Args:
+        init_op, local_init_op: operations that initialize.
+        init_feed_dict: for `init_op`.
+        init_fn: a function of the scaffold and the session, called after `init_op`.
+        ready_op, ready_for_local_init_op: give the names of variables that still lack a value.
+        summary_op: the summaries to write.
+        saver: the `Saver`.
+        copy_from_scaffold: another scaffold, for what is not given.
+
+    Raises:
+        ValueError: an operation is of another graph.
+
+    Example:
+        >>> v = tf.Variable(5)
+        >>> seven = v.assign(7)
+        >>> scaffold = tf.train.Scaffold(init_fn=lambda scaffold, session: session.run(seven))
+        >>> with tf.train.SingularMonitoredSession(scaffold=scaffold) as training:
+        ...     int(training.run(v))
+        7
     """
 
     def __init__(

@@ -44,6 +44,34 @@ class Supervisor:
 
     What is left at `USE_DEFAULT` is taken from the graph's collections, or made; None means none.
     The graph is closed for changes. Only the chief (of several processes) initializes and saves.
+
+    Args:
+        graph: the graph; None: the default one.
+        ready_op, ready_for_local_init_op: give the names of variables that still lack a value.
+        is_chief: whether this process initializes and saves.
+        init_op, local_init_op: operations that initialize.
+        init_feed_dict: for `init_op`.
+        logdir: the folder for checkpoints and summaries; None: neither.
+        summary_op: the summaries to write.
+        saver: the `Saver`.
+        global_step: the step counter.
+        save_summaries_secs, save_model_secs: how often each is written.
+        recovery_wait_secs: how often to look whether the chief is ready.
+        stop_grace_secs: how long threads get to stop.
+        checkpoint_basename: the file name of checkpoints.
+        session_manager, summary_writer: objects to use instead of its own.
+        init_fn: a function of the session, called after `init_op`.
+        local_init_run_options: `RunOptions` for `local_init_op`.
+
+    Raises:
+        RuntimeError: eager execution is on.
+
+    Example:
+        >>> v = tf.Variable(5)
+        >>> supervisor = tf.train.Supervisor(logdir=None)
+        >>> with supervisor.managed_session() as managed:
+        ...     int(managed.run(v))
+        5
     """
 
     USE_DEFAULT = 0

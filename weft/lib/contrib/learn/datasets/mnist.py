@@ -115,7 +115,29 @@ def read_data_sets(
     seed: int | None = None,
     source_url: str = DEFAULT_SOURCE_URL,
 ) -> Datasets:
-    """Training, validation and test sets from the files in `train_dir`."""
+    """Training, validation and test sets from the files in `train_dir`.
+
+    Args:
+        train_dir: the folder with MNIST's four files; they are downloaded if they are not there.
+        fake_data: give made-up data, for tests.
+        one_hot: labels as rows of 0 and 1 instead of numbers.
+        dtype: of the images: `tf.float32` (from 0 to 1) or `tf.uint8`.
+        reshape: images as rows of 784 pixels.
+        validation_size: how many training images to set aside.
+        seed: makes the shuffling repeatable.
+        source_url: where to download from.
+
+    Returns:
+        A named tuple of `train`, `validation` and `test`, each with `next_batch`.
+
+    Raises:
+        ValueError: there are fewer images than `validation_size`.
+
+    Example:
+        >>> from weft.examples.tutorials.mnist import input_data
+        >>> input_data.read_data_sets("unused", fake_data=True).train.num_examples
+        10000
+    """
     options = {"one_hot": one_hot, "dtype": dtype, "reshape": reshape, "seed": seed}
     if fake_data:
         empty = np.zeros(0)

@@ -1,0 +1,3 @@
+# Written by `make stubs` from weft/api/__init__.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins

@@ -1,0 +1,18 @@
+# Written by `make stubs` from weft/api/config/experimental.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.client.process_config import enable_tensor_float_32_execution as enable_tensor_float_32_execution
+from weft.client.process_config import get_device_policy as get_device_policy
+from weft.client.process_config import get_memory_growth as get_memory_growth
+from weft.client.process_config import get_synchronous_execution as get_synchronous_execution
+from weft.client.process_config import get_virtual_device_configuration as get_virtual_device_configuration
+from weft.client.process_config import get_visible_devices as get_visible_devices
+from weft.client.process_config import list_logical_devices as list_logical_devices
+from weft.client.process_config import list_physical_devices as list_physical_devices
+from weft.client.process_config import set_device_policy as set_device_policy
+from weft.client.process_config import set_memory_growth as set_memory_growth
+from weft.client.process_config import set_synchronous_execution as set_synchronous_execution
+from weft.client.process_config import set_virtual_device_configuration as set_virtual_device_configuration
+from weft.client.process_config import set_visible_devices as set_visible_devices
+from weft.client.process_config import tensor_float_32_execution_enabled as tensor_float_32_execution_enabled
+from weft.client.process_config import VirtualDeviceConfiguration as VirtualDeviceConfiguration

@@ -1,0 +1,5 @@
+# Written by `make stubs` from weft/api/keras/applications/imagenet_utils.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from weft.lib.keras.applications.imagenet_utils import preprocess_input as preprocess_input

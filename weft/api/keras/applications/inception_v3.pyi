@@ -1,0 +1,6 @@
+# Written by `make stubs` from weft/api/keras/applications/inception_v3.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from weft.lib.keras.applications.inception_v3 import InceptionV3 as InceptionV3
+from weft.lib.keras.applications.inception_v3 import preprocess_input as preprocess_input

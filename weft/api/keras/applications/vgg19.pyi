@@ -1,0 +1,6 @@
+# Written by `make stubs` from weft/api/keras/applications/vgg19.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from weft.lib.keras.applications.imagenet_utils import preprocess_input as preprocess_input
+from weft.lib.keras.applications.vgg19 import VGG19 as VGG19

@@ -1,0 +1,4 @@
+# Written by `make stubs` from weft/api/keras/datasets/cifar10.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.keras.datasets.cifar10 import load_data as load_data

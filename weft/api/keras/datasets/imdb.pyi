@@ -1,0 +1,5 @@
+# Written by `make stubs` from weft/api/keras/datasets/imdb.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.keras.datasets.imdb import get_word_index as get_word_index
+from weft.lib.keras.datasets.imdb import load_data as load_data

@@ -1,0 +1,32 @@
+# Written by `make stubs` from weft/api/keras/initializers.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.keras.initializers import constant as constant
+from weft.lib.keras.initializers import deserialize as deserialize
+from weft.lib.keras.initializers import get as get
+from weft.lib.keras.initializers import glorot_normal as glorot_normal
+from weft.lib.keras.initializers import glorot_uniform as glorot_uniform
+from weft.lib.keras.initializers import identity as identity
+from weft.lib.keras.initializers import normal as normal
+from weft.lib.keras.initializers import ones as ones
+from weft.lib.keras.initializers import orthogonal as orthogonal
+from weft.lib.keras.initializers import random_normal as random_normal
+from weft.lib.keras.initializers import random_uniform as random_uniform
+from weft.lib.keras.initializers import RandomNormal as RandomNormal
+from weft.lib.keras.initializers import RandomUniform as RandomUniform
+from weft.lib.keras.initializers import serialize as serialize
+from weft.lib.keras.initializers import truncated_normal as truncated_normal
+from weft.lib.keras.initializers import TruncatedNormal as TruncatedNormal
+from weft.lib.keras.initializers import uniform as uniform
+from weft.lib.keras.initializers import zeros as zeros
+from weft.ops.state.initializers import Constant as Constant
+from weft.ops.state.initializers import he_normal as he_normal
+from weft.ops.state.initializers import he_uniform as he_uniform
+from weft.ops.state.initializers import Identity as Identity
+from weft.ops.state.initializers import Initializer as Initializer
+from weft.ops.state.initializers import lecun_normal as lecun_normal
+from weft.ops.state.initializers import lecun_uniform as lecun_uniform
+from weft.ops.state.initializers import Ones as Ones
+from weft.ops.state.initializers import Orthogonal as Orthogonal
+from weft.ops.state.initializers import VarianceScaling as VarianceScaling
+from weft.ops.state.initializers import Zeros as Zeros

@@ -1,0 +1,18 @@
+# Written by `make stubs` from weft/lib/contrib/opt/__init__.py and the functions that it exports.
+from typing import Any as _Any
+import builtins as _builtins
+from weft.lib.contrib.opt.adams import AdaMaxOptimizer as AdaMaxOptimizer
+from weft.lib.contrib.opt.adams import LazyAdamOptimizer as LazyAdamOptimizer
+from weft.lib.contrib.opt.adams import NadamOptimizer as NadamOptimizer
+from weft.lib.contrib.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
+from weft.lib.contrib.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from weft.lib.contrib.opt.moving_average_optimizer import MovingAverageOptimizer as MovingAverageOptimizer
+from weft.lib.contrib.opt.sign import AddSignOptimizer as AddSignOptimizer
+from weft.lib.contrib.opt.sign import PowerSignOptimizer as PowerSignOptimizer
+from weft.lib.contrib.opt.sign import get_cosine_decay_fn as get_cosine_decay_fn
+from weft.lib.contrib.opt.sign import get_linear_decay_fn as get_linear_decay_fn
+from weft.lib.contrib.opt.sign import get_restart_decay_fn as get_restart_decay_fn
+from weft.lib.contrib.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
+from weft.lib.contrib.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
+from weft.lib.contrib.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
+from weft.lib.contrib.opt.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay
