@@ -35,14 +35,15 @@ python.autograph.impl
 python.autograph.operators
     tf.autograph: control_flow data_structures logical py_builtins
 python.autograph.pyct
-    : anno compiler inspect_utils parser qual_names templates transformer
+    weft.legacy.internals.autograph: transformer
+    : anno compiler inspect_utils parser qual_names templates
 python.autograph.pyct.common_transformers
     : anf
 python.data.ops
     tf.data tf.data.experimental tf: dataset_ops iterator_ops optional_ops readers
         multi_device_iterator_ops
 python.data.util
-    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    tf.nest tf.contrib.framework.nest weft.core.nest weft.legacy.internals.nest: nest
     tf.data.experimental: structure
 python.data.experimental: tf.data.experimental
 python.data.experimental.ops
@@ -307,7 +308,7 @@ python.util
     weft.legacy.internals.deprecation: deprecation
     weft.legacy.internals.function_utils: function_utils
     weft.legacy.internals.lazy_loader: lazy_loader
-    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    tf.nest tf.contrib.framework.nest weft.core.nest weft.legacy.internals.nest: nest
     weft.legacy.internals.tf_contextlib: tf_contextlib
     weft.legacy.internals.tf_decorator: tf_decorator
     weft.legacy.internals.tf_export: tf_export

@@ -16,10 +16,11 @@ import sys
 import types
 import unittest.mock
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import weft as tf
+from weft.core.nest import levels
 from weft.graph import collection_def
 
 
@@ -149,6 +150,26 @@ class all_util:
         return [name for name in dict.fromkeys(names) if hasattr(module, name)]
 
 
+class nest:
+    """Which kind of structure a value is."""
+
+    @staticmethod
+    def _is_namedtuple(instance: Any, strict: bool = False) -> bool:
+        fields = getattr(instance, "_fields", None)
+        if not isinstance(instance, tuple) or (strict and type(instance).__base__ is not tuple):
+            return False
+        return fields is not None and all(isinstance(each, str) for each in fields)
+
+    @staticmethod
+    def _is_mapping(seq: Any) -> bool:
+        return isinstance(seq, Mapping)
+
+    @staticmethod
+    def _sequence_like(instance: Any, args: Any) -> Any:
+        """`args` in a structure like `instance`."""
+        return levels.like(instance, list(args))
+
+
 class deprecation:
     """Decorators that announce deprecations: here the function is left as it is."""
 
@@ -214,8 +235,9 @@ class tf_inspect:
     @staticmethod
     def getfullargspec(obj: Callable[..., Any]) -> inspect.FullArgSpec:
         """The signature as it was written, also of what a decorator wrapped."""
-        found = inspect.getfullargspec(obj if isinstance(obj, type) else inspect.unwrap(obj))
-        return found._replace(annotations={})
+        if not isinstance(obj, type):
+            obj = inspect.unwrap(obj, stop=lambda each: hasattr(each, "__signature__"))
+        return inspect.getfullargspec(obj)._replace(annotations={})
 
     @staticmethod
     def getcallargs(func: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
