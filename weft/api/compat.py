@@ -23,6 +23,8 @@ from weft.core.shapes import dimension_at_index, dimension_value
 
 # A program may say `import weft.compat.v1 as tf`.
 __path__: list[str] = []
+# TensorFlow 2's names; looked up below when they are first asked for.
+v2: Any
 # The day TensorFlow 1.15's graphs were frozen at; a program can move it.
 _horizon = datetime.date(2019, 8, 21)
 

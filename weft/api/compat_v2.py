@@ -210,10 +210,9 @@ def _parameters(
 class Namespace(ModuleType):
     """A namespace of TensorFlow 2, which looks each name up when it is asked for."""
 
-    __path__: list[str] = []
-
     def __init__(self, name: str, in_1: Any) -> None:
         super().__init__(".".join(filter(None, ("weft.compat.v2", name))))
+        self.__path__: list[str] = []
         self._below, self._in_1 = f"{name}." if name else "", in_1
 
     def __getattr__(self, name: str) -> Any:

@@ -42,11 +42,8 @@ class tensor_types:
         """Declares that objects of a class can be used as dense tensors."""
         for name in ("name", "dtype"):
             if not isinstance(getattr(tensor_type, name, None), property):
-                raise TypeError(
-                    f"Type {tensor_type.__name__} does not define a `{name}` property"
-                )
+                raise TypeError(f"Type {tensor_type.__name__} does not define a `{name}` property")
         tensor_types._dense += (tensor_type,)
-
 
     @staticmethod
     def _as_graph_element(obj: Any) -> Any:
