@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import weft as tf
-from weft.legacy.tensorflow_import import places_of, resolve
 from weft.python.eager import context
 from weft.python.framework import common_shapes, op_def_registry, ops, tensor_spec, test_util
 from weft.python.keras.utils import tf_utils
@@ -19,6 +16,9 @@ from weft.python.ops import control_flow_util, gradients, metrics_impl, variable
 from weft.python.ops.linalg import linear_operator_util
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
+
+import weft as tf
+from weft.legacy.tensorflow_import import places_of, resolve
 
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
@@ -130,7 +130,7 @@ def test_other_lengths_and_names() -> None:
     assert utils.deconv_output_length(4, 3, "full", 2) == 5
     assert utils.normalize_padding("SAME") == "same"
     assert utils.convert_data_format("channels_first", 4) == "NCHW"
-    with pytest.raises(ValueError, match='"channels_first", "channels_last". Received: middle'):
+    with pytest.raises(ValueError, match=r'"channels_first", "channels_last". Received: middle'):
         utils.normalize_data_format("middle")
 
 
