@@ -42,8 +42,8 @@ def test_compat() -> None:
     with tf.compat.forward_compatibility_horizon(2020, 1, 2):
         assert tf.compat.forward_compatible(2020, 1, 1)
     assert not tf.compat.forward_compatible(2020, 1, 1)
-    with pytest.raises(AttributeError, match=r"tf\.function or tf\.compat\.v1\.function"):
-        _ = tf.compat.v2.function
+    with pytest.raises(AttributeError, match=r"tf\.Session or tf\.compat\.v1\.Session"):
+        _ = tf.compat.v2.Session
     with pytest.raises(AttributeError, match="v3"):
         _ = tf.compat.v3
 

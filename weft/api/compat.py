@@ -23,6 +23,8 @@ from weft.core.shapes import dimension_at_index, dimension_value
 
 # A program may say `import weft.compat.v1 as tf`.
 __path__: list[str] = []
+# TensorFlow 2's names; looked up below when they are first asked for.
+v2: Any
 # The day TensorFlow 1.15's graphs were frozen at; a program can move it.
 _horizon = datetime.date(2019, 8, 21)
 
@@ -43,43 +45,14 @@ def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[N
         _horizon = saved
 
 
-class _SavedModel2:
-    """tf.compat.v2.saved_model: objects instead of graphs and sessions."""
-
-    @property
-    def load(self) -> Any:
-        from weft.lib.saved_model.load import load
-
-        return load
-
-    @property
-    def save(self) -> Any:
-        from weft.lib.saved_model.save import save
-
-        return save
-
-
-class _Version2:
-    """tf.compat.v2: weft has TensorFlow 1 only, and says so, but for SavedModels of objects."""
-
-    saved_model = _SavedModel2()
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            f"tf.compat.v2 has no attribute {name!r}: weft implements TensorFlow 1.15's graphs and"
-            f" sessions; look for tf.{name} or tf.compat.v1.{name}"
-        )
-
-    def __repr__(self) -> str:
-        return "<tf.compat.v2: not part of weft>"
-
-
-v2 = _Version2()
-
-
 def __getattr__(name: str) -> Any:
     if name == "v1":  # the package itself, which is being loaded when this module is
         return sys.modules[__name__.partition(".")[0]]
+    if name == "v2":
+        from weft.api.compat_v2 import Namespace
+
+        globals()["v2"] = Namespace("", sys.modules[__name__.partition(".")[0]])
+        return globals()["v2"]
     raise AttributeError(f"module 'tf.compat' has no attribute {name!r}")
 
 

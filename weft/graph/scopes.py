@@ -276,6 +276,18 @@ class ScopedGraph:
             else:
                 op._device = spec
 
+    def _apply_device_functions(self, op: Any) -> None:
+        """Tells an object of a library's own which device operations made here would ask for."""
+        asked: str | None = None
+        for spec in reversed(self._scopes.devices):
+            if spec is None:
+                break
+            if callable(spec):
+                asked = spec(op) or ""
+            else:
+                asked = device_name.merge(spec, asked) if asked else spec
+            op._set_device_from_string(asked)
+
     def _controls_for(self, inputs: tuple[Tensor, ...]) -> list[Operation]:
         """The current control inputs, less those that a data input already waits for."""
         producers = {tensor.op for tensor in inputs}

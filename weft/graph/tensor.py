@@ -177,6 +177,8 @@ class Tensor:
             not_in_graphs("using a `tf.Tensor` as a Python `bool`")
         )
 
+    __nonzero__ = __bool__  # Python 2's name, which libraries copy
+
     def __len__(self) -> int:
         raise TypeError(
             f"len is not well defined for symbolic Tensors. ({self.name}) "

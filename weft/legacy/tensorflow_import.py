@@ -71,6 +71,8 @@ class View(ModuleType):
         if name == "__all__":
             return [each for each in dir(self) if not each.startswith("_")]
         child = f"{self.__name__}.{name}"
+        if _below_root(child) in MODULES:  # `python.ops.gradients` is a module and a function
+            return importlib.import_module(child)
         if name.startswith("__") and not _holder(self._places, name):
             raise AttributeError(_not_here(child), name=name, obj=self)
         found = _find(self.__name__, self._places, name)
@@ -223,7 +225,7 @@ def _find(view: str, places: tuple[str, ...], name: str) -> Any:
         return getattr(place, name)
     if name.endswith(("_v1", "V1")):  # TensorFlow 1's form of a function that 2 changed
         return _find(view, places, name[:-2].rstrip("_"))
-    if module.startswith("python.") and places and name in _NEIGHBOURS:
+    if f"{module}.".startswith("python.") and places and name in _NEIGHBOURS:
         return importlib.import_module(f"{_root(view)}.{_NEIGHBOURS[name]}")
     return _MISSING
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 # A line without indent is a package (with places of its own, after a colon); the lines below it
 # say "places: modules", and go on one indent deeper.
 _TABLE = """
-python
+python: tf
     tf.train tf.errors tf weft.storage.events weft.legacy.internals.pywrap: pywrap_tensorflow
     weft.legacy.internals.tf2: tf2
     tf.test: _pywrap_util_port
@@ -24,11 +24,26 @@ python.compat
     tf.compat: compat
     tf: v2_compat
 python.data: tf.data
+python.autograph: tf.autograph
+python.autograph.converters
+    : break_statements continue_statements return_statements
+python.autograph.core
+    weft.legacy.internals.autograph: converter
+    : naming
+python.autograph.impl
+    tf.autograph: api
+python.autograph.operators
+    tf.autograph: control_flow data_structures logical py_builtins
+python.autograph.pyct
+    weft.legacy.internals.autograph: transformer
+    : anno compiler inspect_utils parser qual_names templates
+python.autograph.pyct.common_transformers
+    : anf
 python.data.ops
     tf.data tf.data.experimental tf: dataset_ops iterator_ops optional_ops readers
         multi_device_iterator_ops
 python.data.util
-    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    tf.nest tf.contrib.framework.nest weft.core.nest weft.legacy.internals.nest: nest
     tf.data.experimental: structure
 python.data.experimental: tf.data.experimental
 python.data.experimental.ops
@@ -57,18 +72,24 @@ python.distribute
 python.distribute.cluster_resolver: tf.contrib.cluster_resolver
     tf.contrib.cluster_resolver: cluster_resolver tfconfig_cluster_resolver
 python.eager
-    tf weft.lib.functions.polymorphic weft.lib.functions.wrap: backprop context def_function
+    tf weft.lib.functions.polymorphic weft.lib.functions.wrap: backprop def_function
         function wrap_function
+    tf weft.lib.contrib.eager.modes weft.legacy.internals.eager: context
+    tf weft.legacy.internals.eager: execute monitoring tape
 python.feature_column
     tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
         feature_column_lib sequence_feature_column dense_features
     weft.lib.feature_column.serialization: serialization
 python.framework
-    tf weft.graph.graph weft.graph.convert weft.graph.op_def weft.legacy.internals.ops: ops
-    tf weft.core.dtypes weft.graph.convert: common_shapes constant_op dtypes importer
-        indexed_slices kernels load_library op_def_registry random_seed sparse_tensor
-        tensor_conversion_registry tensor_like tensor_spec type_spec versions framework_lib
-        composite_tensor
+    tf weft.graph.graph weft.graph.convert weft.graph.op_def weft.legacy.internals.ops
+        weft.legacy.internals.graphs.tensor_types: ops
+    tf weft.core.dtypes weft.graph.convert: constant_op dtypes importer
+        indexed_slices kernels load_library random_seed sparse_tensor
+        tensor_conversion_registry versions framework_lib
+    weft.legacy.internals.graphs tf: composite_tensor tensor_like
+    tf weft.core.shapes weft.legacy.internals.shapes: common_shapes
+    weft.legacy.internals.graphs.op_def_registry: op_def_registry
+    tf weft.graph.type_spec weft.legacy.internals.specs: tensor_spec type_spec
     tf weft.core.shapes: tensor_shape
     weft.ops.functions.defun: function
     tf weft.core.device_name: device device_spec
@@ -79,14 +100,16 @@ python.framework
     tf.train weft.graph.meta_graph: meta_graph
     tf.config tf.config.experimental tf.config.threading: config
     tf.contrib.framework weft.legacy.internals.smart: smart_cond
-    tf.test: test_util
+    weft.legacy.internals.tests tf.test: test_util
     tf.graph_util: convert_to_constants
 python.grappler
     tf: tf_optimizer
 python.layers
     tf.layers: base convolutional core layers normalization pooling
-    weft.legacy.internals.smart tf.layers: utils
+    weft.legacy.internals.smart weft.legacy.internals.windows
+        weft.legacy.internals.graphs.reachable tf.layers: utils
 python.keras: tf.keras
+    weft.lib.keras.backend.config: backend_config
     tf.keras.activations weft.lib.keras.activations: activations
     tf.keras.backend weft.lib.keras.backend: backend
     tf.keras.callbacks weft.lib.keras.callbacks: callbacks callbacks_v1
@@ -135,17 +158,19 @@ python.keras.utils: tf.keras.utils
     tf.keras.utils weft.lib.keras.utils.layer_utils weft.lib.keras.engine.topology: layer_utils
     weft.lib.keras.losses.weighting: losses_utils
     tf.keras.utils: multi_gpu_utils np_utils vis_utils
-    weft.lib.keras.engine.network_shapes: tf_utils
+    weft.legacy.internals.smart weft.legacy.internals.graphs.reachable
+        weft.legacy.internals.keras weft.lib.keras.engine.network_shapes: tf_utils
 python.lib
 python.lib.io
     tf.gfile tf.io.gfile weft.storage.file_io: file_io
     tf.io tf.python_io: tf_record python_io
 python.module
     tf: module
-python.ops
+python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf tf.quantization weft.ops.array.array: array_ops
     tf weft.ops.functions.function_calls: functional_ops
-    tf tf.math: batch_ops confusion_matrix critical_section_ops custom_gradient
+    weft.ops.scores.confusion_matrix tf: confusion_matrix
+    tf tf.math: batch_ops critical_section_ops custom_gradient
         histogram_ops logging_ops manip_ops map_fn numerics script_ops session_ops sort_ops
         template tensor_array_ops unconnected_gradients
     tf.bitwise: bitwise_ops
@@ -154,7 +179,7 @@ python.ops
     tf: clip_ops
     tf weft.ops.control.control_flow weft.ops.control.control weft.ops.control.control_nodes
         raw: control_flow_ops
-    tf weft.legacy.internals.control_flow_util: control_flow_util
+    tf weft.legacy.internals.graphs.control_flow_util: control_flow_util
     tf: control_flow_v2_toggles
     tf.nn: ctc_ops
     tf tf.io: data_flow_ops
@@ -168,13 +193,13 @@ python.ops
     tf tf.linalg: linalg_ops linalg_ops_impl
     tf tf.lookup tf.contrib.lookup tf.lookup.experimental: lookup_ops
     tf tf.math tf.linalg weft.ops.math.math: math_ops special_math_ops
-    tf.metrics: metrics metrics_impl
-    tf.nn tf weft.ops.nn.activation_nodes: nn nn_impl nn_ops
+    tf.metrics weft.ops.scores.metrics_base: metrics metrics_impl
+    tf.nn tf weft.ops.nn.activation_nodes weft.legacy.internals.convolution: nn nn_impl nn_ops
     tf tf.io: parsing_ops
     tf: partitioned_variables
-    tf tf.random: random_ops
+    tf tf.random weft.ops.random.random: random_ops
     tf weft.ops.state.resource_variable weft.ops.state.variables raw: resource_variable_ops
-    weft.legacy.internals.resources: resources
+    weft.legacy.internals.graphs.resources weft.lib.train.sessions.scaffold: resources
     tf.nn tf: rnn
     tf.nn.rnn_cell tf.nn: rnn_cell rnn_cell_impl
     tf.sets: sets sets_impl
@@ -187,7 +212,7 @@ python.ops
     weft.lib.summary.summary_ops_v2: summary_ops_v2
     tf weft.ops.state.variable_scope: variable_scope
     tf weft.ops.state.variables weft.ops.state.partitioned_variable: variables
-    tf.losses tf: weights_broadcast_ops
+    weft.ops.scores.weights tf: weights_broadcast_ops
     raw: gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops
         gen_candidate_sampling_ops gen_checkpoint_ops gen_clustering_ops gen_collective_ops
         gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops gen_dataset_ops
@@ -206,7 +231,8 @@ python.ops.linalg
         linear_operator_diag linear_operator_full_matrix linear_operator_householder
         linear_operator_identity linear_operator_inversion linear_operator_kronecker
         linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz
-        linear_operator_zeros
+        linear_operator_zeros linear_operator_addition
+    weft.legacy.internals.matrices: linear_operator_util
 python.ops.losses
     tf.losses: losses losses_impl util loss_reduction
 python.ops.ragged
@@ -271,8 +297,8 @@ python.training
 python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
-    tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint:
-        base data_structures tracking util
+    tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
+        weft.lib.train.checkpoint.no_dependency: base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
 python.util
@@ -282,7 +308,7 @@ python.util
     weft.legacy.internals.deprecation: deprecation
     weft.legacy.internals.function_utils: function_utils
     weft.legacy.internals.lazy_loader: lazy_loader
-    tf.nest tf.contrib.framework.nest weft.core.nest: nest
+    tf.nest tf.contrib.framework.nest weft.core.nest weft.legacy.internals.nest: nest
     weft.legacy.internals.tf_contextlib: tf_contextlib
     weft.legacy.internals.tf_decorator: tf_decorator
     weft.legacy.internals.tf_export: tf_export
@@ -299,9 +325,14 @@ core.framework
     weft.protos.cluster: device_attributes_pb2
 core.protobuf
     weft.protos.server: tensorflow_server_pb2
+    weft.protos.saved_model: saved_model_pb2
 core.example
     weft.protos.example: example_pb2 feature_pb2
 core.util
+contrib.cudnn_rnn.python
+contrib.cudnn_rnn.python.layers: tf.contrib.cudnn_rnn
+contrib.cudnn_rnn.python.ops
+    tf.contrib.cudnn_rnn raw: cudnn_rnn_ops
 contrib.crf.python
 contrib.crf.python.ops
     tf.contrib.crf: crf
@@ -407,8 +438,15 @@ contrib.tpu.python
 contrib.tpu.python.ops
     tf.contrib.tpu: tpu_ops
 contrib.tpu.python.tpu: tf.contrib.tpu
-    tf.contrib.tpu: error_handling session_support tpu tpu_config tpu_context tpu_estimator
-        tpu_feed tpu_function tpu_optimizer training_loop util
+    tf.contrib.tpu weft.legacy.internals.tpu: device_assignment error_handling session_support
+        topology tpu tpu_config tpu_context tpu_estimator tpu_feed tpu_function tpu_optimizer
+        training_loop util
+python.tpu: tf.contrib.tpu
+    tf.contrib.tpu weft.legacy.internals.tpu: bfloat16 device_assignment error_handling
+        session_support topology tpu tpu_config tpu_context tpu_estimator tpu_feed tpu_function
+        tpu_optimizer tpu_strategy_util training_loop util
+python.tpu.ops
+    raw tf.contrib.tpu: tpu_ops
 contrib.training.python
 contrib.training.python.training: tf.contrib.training
     tf.contrib.training: bucket_ops device_setter evaluation hparam training
@@ -431,7 +469,6 @@ python.estimator.inputs
 MIRRORED = {
     "python.keras": "tf.keras",
     "python.distribute": "tf.distribute",
-    "python.tpu": "tf.tpu",
 }
 
 # Internal name -> public name, where the two differ.
@@ -446,6 +483,15 @@ RENAMED = {
     "python.estimator.util._DatasetInitializerHook": (
         "weft.lib.estimator.input_results.DatasetInitializerHook"
     ),
+    "python.data.ops.dataset_ops.DatasetV2": "tf.data.Dataset",
+    "python.framework.constant_op._tensor_shape_tensor_conversion_function": (
+        "weft.graph.convert._from_shape"
+    ),
+    "python.framework.ops.EagerTensor": "weft.ops.kit.eager.EagerTensor",
+    "python.framework.ops._get_graph_from_inputs": "tf.contrib.framework.get_graph_from_inputs",
+    "python.framework.ops.convert_to_tensor_v2": "tf.compat.v2.convert_to_tensor",
+    "python.framework.ops.device_v2": "tf.compat.v2.device",
+    "python.framework.ops.name_scope_v2": "tf.compat.v2.name_scope",
     "python.framework.ops._colocate_with": "tf.colocate_with",
     "python.framework.ops.internal_convert_to_tensor": "tf.convert_to_tensor",
     "python.framework.tensor_util.MakeNdarray": "tf.make_ndarray",
@@ -458,6 +504,17 @@ RENAMED = {
     "python.keras.engine.base_layer_utils.make_variable": (
         "weft.lib.keras.engine.layer_weights.make_variable"
     ),
+    "python.layers.convolutional.Convolution1D": "tf.layers.Conv1D",
+    "python.layers.convolutional.Convolution2D": "tf.layers.Conv2D",
+    "python.layers.convolutional.Convolution2DTranspose": "tf.layers.Conv2DTranspose",
+    "python.layers.convolutional.Convolution3D": "tf.layers.Conv3D",
+    "python.layers.convolutional.Convolution3DTranspose": "tf.layers.Conv3DTranspose",
+    "python.layers.convolutional.Deconvolution2D": "tf.layers.Conv2DTranspose",
+    "python.layers.convolutional.Deconv2D": "tf.layers.Conv2DTranspose",
+    "python.layers.convolutional.Deconvolution3D": "tf.layers.Conv3DTranspose",
+    "python.layers.convolutional.Deconv3D": "tf.layers.Conv3DTranspose",
+    "python.layers.convolutional.SeparableConvolution1D": "tf.layers.SeparableConv1D",
+    "python.layers.convolutional.SeparableConvolution2D": "tf.layers.SeparableConv2D",
     "python.lib.io.file_io.FileIO": "tf.gfile.GFile",
     "python.lib.io.file_io.copy": "tf.gfile.Copy",
     "python.lib.io.file_io.create_dir": "tf.gfile.MkDir",
@@ -489,6 +546,20 @@ RENAMED = {
     "python.ops.init_ops.VarianceScaling": "tf.variance_scaling_initializer",
     "python.ops.init_ops.Zeros": "tf.zeros_initializer",
     "python.ops.linalg.linalg_impl.matrix_exponential": "tf.linalg.expm",
+    "python.ops.gradients.gradients_v2": "tf.compat.v2.gradients",
+    "python.ops.gradients_impl.gradients_v2": "tf.compat.v2.gradients",
+    "python.ops.math_ops._bucketize": "weft.ops.math.histogram.bucketize",
+    "python.ops.metrics_impl._aggregate_variable": (
+        "weft.legacy.internals.graphs.aggregate_variable"
+    ),
+    "python.ops.metrics_impl._confusion_matrix_at_thresholds": (
+        "weft.ops.scores.metrics_thresholds.count_at_thresholds"
+    ),
+    "python.ops.metrics_impl._remove_squeezable_dimensions": "weft.ops.scores.metrics_base.aligned",
+    "python.ops.metrics_impl._safe_scalar_div": "weft.legacy.internals.graphs.safe_scalar_div",
+    "python.ops.metrics_impl._streaming_sparse_average_precision_at_top_k": (
+        "weft.ops.scores.metrics_at_k.average_precision_at_top_k"
+    ),
     "python.ops.math_ops.mul": "tf.multiply",
     "python.ops.rnn_cell_impl._zero_state_tensors": "weft.lib.rnn.cells.zero_state_tensors",
     "python.ops.rnn_cell_impl._RNNCell": "tf.nn.rnn_cell.RNNCell",
@@ -513,6 +584,11 @@ RENAMED = {
     "python.training.evaluation._get_or_create_eval_step": (
         "weft.lib.train.evaluation.get_or_create_eval_step"
     ),
+    "python.training.evaluation._evaluate_once": "weft.lib.train.evaluation.evaluate_once",
+    "python.ops.variable_scope._pure_variable_scope": (
+        "weft.legacy.internals.graphs.pure_variable_scope"
+    ),
+    "python.ops.variable_scope.variable": "weft.legacy.internals.graphs.variable",
     "python.ops.variable_scope.EagerVariableStore": "tf.contrib.eager.EagerVariableStore",
     "python.platform.benchmark.TensorFlowBenchmark": "tf.test.Benchmark",
 }

@@ -96,6 +96,15 @@ def yaml_load(stream: Any, Loader: Any = None) -> Any:
     return yaml.load(stream, Loader or yaml.FullLoader)
 
 
+def pytest_warns(expected_warning: Any = Warning, *args: Any, **kwargs: Any) -> Any:
+    """`pytest.warns`, also with None for no kind of warning: all are recorded, none is needed."""
+    pytest = importlib.import_module("pytest")
+    if expected_warning is not None:
+        return pytest.warns(expected_warning, *args, **kwargs)
+    notices.tell_of("pytest.warns", "with None", "a recorder of warnings")
+    return pytest.WarningsRecorder(_ispytest=True)
+
+
 def fetch_mldata(name: str, **options: Any) -> Any:
     """A data set of mldata.org, which is gone, from openml.org."""
     datasets = importlib.import_module("sklearn.datasets")

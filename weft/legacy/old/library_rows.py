@@ -128,6 +128,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     ("property", "gone since h5py 3", "h5py.Dataset", {"value": f"{_OWN}.everything"}),
     ("changed", "stricter since PyYAML 6", "yaml", {"load": f"{_OWN}.yaml_load"}),
+    ("changed", "stricter since pytest 8", "pytest", {"warns": f"{_OWN}.pytest_warns"}),
     (
         "module",
         "gone since scikit-learn 0.23",

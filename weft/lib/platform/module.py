@@ -29,6 +29,8 @@ class Module:
     """
 
     _tracks_attributes = True  # checkpoints hold what they own
+    # Attributes that are not searched; classes of other projects add to them.
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
 
     def __init__(self, name: str | None = None) -> None:
         own = _snake_case(type(self).__name__) if name is None else _checked_name(name)
@@ -76,6 +78,10 @@ class Module:
                         below.append(leaf)
             level = below
 
+    def _no_dependency(self, value: Any) -> Any:
+        """`value`, to be assigned to an attribute that nothing depends on."""
+        return value
+
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: the method's operations are named in the module's scope."""
@@ -93,8 +99,9 @@ def _is_variable(value: Any) -> bool:
 
 
 def _leaves(module: Module) -> Iterator[Any]:
-    for _, value in sorted(vars(module).items()):
-        yield from nest.flatten(value)
+    for name, value in sorted(vars(module).items()):
+        if name not in module._TF_MODULE_IGNORED_PROPERTIES:
+            yield from nest.flatten(value)
 
 
 def _snake_case(name: str) -> str:

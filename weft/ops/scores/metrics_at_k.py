@@ -201,34 +201,51 @@ def average_precision_at_k(
         predictions = convert_to_tensor(predictions)
         ids = math_ops.cast(top_k(predictions, k)[1], dtypes.int64)
         classes = math_ops.cast(array.shape(predictions)[-1], dtypes.int64)
-        precision = _average_precision(labels, ids, classes, k)
+        return _mean_precision(_average_precision(labels, ids, classes, k), weights, scope)
+
+
+@published
+def average_precision_at_top_k(
+    labels: Any, predictions_idx: Any, weights: Any = None, name: str | None = None
+) -> Metric:
+    """The mean over the examples of the average precision of classes that are in order."""
+    ids = math_ops.cast(predictions_idx, dtypes.int64)
+    if ids.dims is None or ids.dims[-1] is None:
+        raise ValueError("The number of predicted classes must be known.")
+    k = ids.dims[-1]
+    with name_scope(name, _at_k_name("average_precision", k), (ids, labels, weights)) as scope:
+        return _mean_precision(_average_precision(labels, ids, None, k), weights, scope)
+
+
+def _mean_precision(precision: Tensor, weights: Any, scope: str) -> Metric:
+    if weights is not None:
+        weights = broadcast_weights(math_ops.cast(weights, dtypes.float64), precision)
+        precision = math_ops.multiply(precision, weights)
+
+    def batch_max() -> Tensor:
         if weights is not None:
-            weights = broadcast_weights(math_ops.cast(weights, dtypes.float64), precision)
-            precision = math_ops.multiply(precision, weights)
+            return math_ops.reduce_sum(weights, name="batch_max")
+        return math_ops.cast(array.size(precision, name="batch_max"), dtypes.float64)
 
-        def batch_max() -> Tensor:
-            if weights is not None:
-                return math_ops.reduce_sum(weights, name="batch_max")
-            return math_ops.cast(array.size(precision, name="batch_max"), dtypes.float64)
+    def batch_total() -> Tensor:
+        return math_ops.reduce_sum(precision, name="batch_total")
 
-        def batch_total() -> Tensor:
-            return math_ops.reduce_sum(precision, name="batch_total")
-
-        most, new_most = _running_sum("max", precision, batch_max)
-        total, new_total = _running_sum("total", precision, batch_total)
-        value = across_replicas(lambda a, b: math_ops.div_no_nan(a, b, name="mean"), total, most)
-        update = math_ops.div_no_nan(new_total, new_most, name=scope)
-        return value, update
+    most, new_most = _running_sum("max", precision, batch_max)
+    total, new_total = _running_sum("total", precision, batch_total)
+    value = across_replicas(lambda a, b: math_ops.div_no_nan(a, b, name="mean"), total, most)
+    return value, math_ops.div_no_nan(new_total, new_most, name=scope)
 
 
 sparse_average_precision_at_k = average_precision_at_k
 
 
-def _average_precision(labels: Any, ids: Tensor, classes: Tensor, k: int) -> Tensor:
+def _average_precision(labels: Any, ids: Tensor, classes: Tensor | None, k: int) -> Tensor:
     """The precision at each hit, averaged over the labels that k predictions could hit."""
     sparse = isinstance(labels, (SparseTensor, SparseTensorValue))
     labelled = _label_sets(labels, ids)
-    known = math_ops.less(labelled.ids, classes)
+    known = array.ones_like(labelled.ids, dtypes.bool)
+    if classes is not None:
+        known = math_ops.less(labelled.ids, classes)
     labelled = _Sets(labelled.ids, math_ops.logical_and(labelled.present, known))
     predicted = _Sets(ids, array.ones_like(ids, dtypes.bool))
     hits = math_ops.cast(_is_in(predicted, labelled), dtypes.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,10 +31,16 @@ _EPSILON = 1e-7
 Counts = dict[str, Any]
 
 
-def _count(
-    labels: Any, predictions: Any, thresholds: Any, weights: Any, includes: tuple[str, ...]
+def count_at_thresholds(
+    labels: Any,
+    predictions: Any,
+    thresholds: Any,
+    weights: Any = None,
+    includes: Sequence[str] | None = None,
 ) -> tuple[Counts, Counts]:
     """The variables that count, one number for each threshold, and their updates."""
+    for wrong in set(includes or ()) - set(_COUNTS):
+        raise ValueError(f"Invalid key: {wrong}.")
     predictions, labels, weights = aligned(
         math_ops.cast(_between_0_and_1(predictions), dtypes.float32),
         math_ops.cast(labels, dtypes.bool),
@@ -49,7 +55,7 @@ def _count(
         weights = broadcast_weights(math_ops.cast(weights, dtypes.float32), predictions)
         weights = array.tile(array.reshape(weights, [1, -1]), [steps, 1])
     values, updates = {}, {}
-    for key in includes:
+    for key in _COUNTS if includes is None else includes:
         name, label, prediction = _COUNTS[key]
         values[key] = metric_variable([steps], dtypes.float32, name=name)
         found = math_ops.logical_and(
@@ -87,7 +93,7 @@ def _at_thresholds(key: str, doc: str) -> Callable[..., Metric]:
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, counted, (predictions, labels, weights)):
-            values, updates = _count(labels, predictions, thresholds, weights, (key,))
+            values, updates = count_at_thresholds(labels, predictions, thresholds, weights, (key,))
             return across_replicas(array.identity, values[key]), updates[key]
 
     return published(count, f"{counted}_at_thresholds", doc)
@@ -123,7 +129,7 @@ def _part_at_thresholds(what: str, others: str, doc: str) -> Callable[..., Metri
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, function, (predictions, labels, weights)):
-            counts = _count(labels, predictions, thresholds, weights, ("tp", others))
+            counts = count_at_thresholds(labels, predictions, thresholds, weights, ("tp", others))
             return _value_and_update(ratio, counts)
 
     return published(part, function, doc)
@@ -175,7 +181,7 @@ def auc(
         inner = _even_thresholds(num_thresholds) if thresholds is None else sorted(thresholds)
         # A little outside, so that 0 is above the first and 1 not above the last.
         limits = [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
-        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        counts = count_at_thresholds(labels, predictions, limits, weights, tuple(_COUNTS))
         return _value_and_update(_area_function(curve, summation_method), counts)
 
 
@@ -247,7 +253,7 @@ def specificity_at_sensitivity(
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 - _EPSILON]
-        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        counts = count_at_thresholds(labels, predictions, limits, weights, tuple(_COUNTS))
         return _value_and_update(specificity, counts)
 
 
@@ -271,7 +277,7 @@ def sensitivity_at_specificity(
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         limits = [0.0 - _EPSILON, *_even_thresholds(num_thresholds), 1.0 + _EPSILON]
-        counts = _count(labels, predictions, limits, weights, tuple(_COUNTS))
+        counts = count_at_thresholds(labels, predictions, limits, weights, tuple(_COUNTS))
         return _value_and_update(sensitivity, counts)
 
 

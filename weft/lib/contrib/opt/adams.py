@@ -9,7 +9,7 @@ from weft.graph.graph import Tensor, colocate_with, control_dependencies, get_de
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
 from weft.lib.train.optimizers.adam import AdamOptimizer
-from weft.lib.train.optimizers.optimizer import training_op
+from weft.lib.train.optimizers.kernel_steps import training_op
 from weft.ops.array.gather import gather
 from weft.ops.control import control
 from weft.ops.math import math

@@ -10,7 +10,8 @@ from weft.core import dtypes
 from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor
 from weft.graph.slices import IndexedSlices
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, training_op
+from weft.lib.train.optimizers.kernel_steps import training_op
+from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.ops.array import array
 from weft.ops.array import one_hot_search as select
 from weft.ops.array.gather import gather
@@ -19,7 +20,7 @@ from weft.ops.math import math
 from weft.ops.state.updates import assign, scatter_sub
 
 
-class _SignOptimizer(KernelOptimizer):
+class _SignOptimizer(Optimizer):
     _KERNEL = ""
     _sign_decay_t: Any
 

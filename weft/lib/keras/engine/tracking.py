@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from weft.lib.train.checkpoint.no_dependency import NoDependency
 from weft.ops.state.resource_variable import UpdatedVariable
 from weft.ops.state.variables import Variable
 
@@ -41,7 +42,10 @@ class Tracking:
     _non_trainable_weights: list[Any]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._is_tracked(name):
+        if isinstance(value, NoDependency):
+            self._forget(name)
+            value = value.value
+        elif self._is_tracked(name):
             self._forget(name)
             if has_weights(value) or isinstance(value, (list, tuple, dict)):
                 self.__dict__.setdefault("_tracked", {})[name] = True

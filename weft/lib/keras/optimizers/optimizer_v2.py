@@ -27,8 +27,8 @@ from weft.lib.keras.optimizers import schedules
 from weft.lib.keras.optimizers.hyper import OptimizerWeights
 from weft.lib.keras.optimizers.replicas import apply_in_replica
 from weft.lib.platform import tf_logging as logging
+from weft.lib.train.optimizers.kernel_steps import training_op
 from weft.lib.train.optimizers.optimizer import _deduplicate_indexed_slices as summed_rows
-from weft.lib.train.optimizers.optimizer import training_op
 from weft.ops.array import array
 from weft.ops.kit.replicas import replica_in_force
 from weft.ops.math import casts, clip

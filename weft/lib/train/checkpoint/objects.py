@@ -35,6 +35,10 @@ class Trackable:
         """Name -> a saveable, a variable, or a function of a name that makes one of them."""
         return {}
 
+    def _no_dependency(self, value: Any) -> Any:
+        """`value`, to be assigned to an attribute that nothing depends on."""
+        return value
+
 
 class AutoTrackable(Trackable):
     """An object that depends on those of its attributes which own variables."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weft.lib.train.optimizers.optimizer import KernelOptimizer
+from weft.lib.train.optimizers.optimizer import Optimizer
 
 
-class AdadeltaOptimizer(KernelOptimizer):
+class AdadeltaOptimizer(Optimizer):
     """Scales gradients by the ratio of past steps to past gradients, with decay `rho`.
 
     Args:

@@ -7,7 +7,8 @@ from typing import Any
 
 from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.ops.array import array
 from weft.ops.math import math
 from weft.ops.state.initializers import Constant
@@ -19,7 +20,7 @@ def check_positive(name: str, value: float) -> None:
         raise ValueError(f"{name} must be positive: {value}")
 
 
-class AdagradOptimizer(KernelOptimizer):
+class AdagradOptimizer(Optimizer):
     """Divides each step by the root of the sum of squared gradients so far.
 
     Args:

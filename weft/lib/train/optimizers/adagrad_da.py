@@ -8,10 +8,11 @@ from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import Tensor, colocate_with, device
 from weft.graph.op_def import raw
 from weft.lib.train.optimizers.adagrad import check_positive
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, training_op
+from weft.lib.train.optimizers.kernel_steps import training_op
+from weft.lib.train.optimizers.optimizer import Optimizer
 
 
-class AdagradDAOptimizer(KernelOptimizer):
+class AdagradDAOptimizer(Optimizer):
     """Keeps the sums of gradients and of their squares, and works the variables out from those.
 
     Needs the global step: regularization of a row that was not seen is caught up with when it is.

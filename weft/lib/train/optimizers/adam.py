@@ -13,13 +13,13 @@ from weft.graph.graph import (
 )
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
-from weft.lib.train.optimizers.optimizer import KernelOptimizer
+from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.ops.control import control
 from weft.ops.math import math
 from weft.ops.state.updates import assign, assign_sub, scatter_add
 
 
-class AdamOptimizer(KernelOptimizer):
+class AdamOptimizer(Optimizer):
     """Divides a running mean of gradients by the root of a running mean of their squares.
 
     Both means start at zero; the powers `beta1_power` and `beta2_power` undo that bias.

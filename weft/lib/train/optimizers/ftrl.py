@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.graph.graph import colocate_with
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.lib.train.optimizers.optimizer import Optimizer
 
 
-class FtrlOptimizer(KernelOptimizer):
+class FtrlOptimizer(Optimizer):
     """Works the variables out from sums of gradients, under l1 and l2 penalties.
 
     `l2_shrinkage_regularization_strength` penalizes large variables by way of their gradients.

@@ -7,11 +7,12 @@ from typing import Any
 from weft.graph.graph import Tensor
 from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.ops.math import math
 
 
-class GradientDescentOptimizer(KernelOptimizer):
+class GradientDescentOptimizer(Optimizer):
     """Moves every variable by `-learning_rate` times its gradient.
 
     Args:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.lib.train.optimizers.optimizer import Optimizer
 
 
-class MomentumOptimizer(KernelOptimizer):
+class MomentumOptimizer(Optimizer):
     """Moves variables by a decaying sum of past gradients; `use_nesterov` looks one step ahead.
 
     Args:

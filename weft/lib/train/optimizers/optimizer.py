@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from weft.autodiff.gradients import gradients
 from weft.autodiff.tape import GradientTape
 from weft.core import dtypes, nest
-from weft.graph.convert import constant, convert_to_tensor
+from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import (
     GraphKeys,
     Operation,
@@ -21,7 +20,7 @@ from weft.graph.graph import (
     init_scope,
     name_scope,
 )
-from weft.graph.op_def import lookup, raw
+from weft.graph.op_def import raw
 from weft.graph.slices import IndexedSlices, convert_to_tensor_or_indexed_slices
 from weft.lib.train.optimizers import slot_creator
 from weft.lib.train.optimizers.distributed_apply import (
@@ -32,6 +31,7 @@ from weft.lib.train.optimizers.distributed_apply import (
     primary_copy,
     scaled_loss,
 )
+from weft.lib.train.optimizers.kernel_steps import KernelSteps
 from weft.ops.array import array
 from weft.ops.control import control
 from weft.ops.kit.eager import EagerGraph, executing_eagerly
@@ -45,7 +45,7 @@ from weft.ops.state.variables import Variable, trainable_variables
 Gradient = Any  # Tensor | IndexedSlices | None
 
 
-class Optimizer:
+class Optimizer(KernelSteps):
     """Base of all optimizers.
 
     A subclass says how to update one variable by its gradient (`_apply_dense` and `_apply_sparse`
@@ -83,6 +83,7 @@ class Optimizer:
         self._slots: dict[str, dict[Any, Any]] = {}
         # (name, graph) -> variable that belongs to the optimizer as a whole.
         self._non_slot_dict: dict[tuple[str, Any], Any] = {}
+        self._forget_hyperparameters()
 
     def get_name(self) -> str:
         return self._name
@@ -320,26 +321,6 @@ class Optimizer:
                     f"Invalid type {dtype!r} for {tensor.name}, expected: {list(valid)}."
                 )
 
-    def _create_slots(self, var_list: list[Any]) -> None:
-        """Makes the state the optimizer keeps for `var_list`."""
-
-    def _prepare(self) -> None:
-        """Makes the tensors that all updates use, such as the learning rate."""
-
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        raise NotImplementedError
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        """`grad` names no row twice."""
-        raise NotImplementedError
-
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        raise NotImplementedError
-
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        """`indices` names no row twice."""
-        raise NotImplementedError
-
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         values, indices = _deduplicate_indexed_slices(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
@@ -356,96 +337,6 @@ class Optimizer:
 
     def _call_if_callable(self, param: Any) -> Any:
         return param() if callable(param) else param
-
-
-def hyperparameters(*names: str) -> tuple[tuple[str, str, str], ...]:
-    """What a `KernelOptimizer` lists of hyperparameters whose attributes are named after them."""
-    return tuple((f"_{name}", f"_{name}_tensor", name) for name in names)
-
-
-class KernelOptimizer(Optimizer):
-    """An optimizer whose step is one training op, whatever the kind of variable and gradient.
-
-    `_HYPERPARAMETERS` lists (attribute with the value, attribute for its tensor, tensor's name).
-    `_KERNEL` names the training op, `_SLOTS` the slots it takes (zeros at first), `_INPUTS` the
-    attribute for each of its scalars, `_ATTRS` those of its attributes that this object holds.
-    """
-
-    _HYPERPARAMETERS: tuple[tuple[str, str, str], ...] = ()
-    _KERNEL: str
-    _SLOTS: tuple[str, ...] = ()
-    _INPUTS: Mapping[str, str] = {}
-    _ATTRS: tuple[str, ...] = ("use_locking",)
-
-    def __init__(self, use_locking: bool, name: str) -> None:
-        super().__init__(use_locking, name)
-        for _, tensor, _ in self._HYPERPARAMETERS:
-            setattr(self, tensor, None)
-
-    def _prepare(self) -> None:
-        for value, tensor, name in self._HYPERPARAMETERS:
-            given = self._call_if_callable(getattr(self, value))
-            setattr(self, tensor, convert_to_tensor(given, name=name))
-
-    def _create_slots(self, var_list: list[Any]) -> None:
-        for var in var_list:
-            for slot in self._SLOTS:
-                self._zeros_slot(var, slot, self._name)
-
-    def _constant_slot(self, var: Any, value: float, slot: str, name: str | None = None) -> None:
-        """Makes a slot that begins with the same number everywhere."""
-        with colocate_with(var.op):
-            filled = constant(value, var.dtype.base_dtype, var.get_shape())
-        self._get_or_make_slot(var, filled, slot, name or self._name)
-
-    def _inputs(self) -> dict[str, Any]:
-        """The scalars of the training op by name."""
-        return {name: getattr(self, attribute) for name, attribute in self._INPUTS.items()}
-
-    def _step(self, grad: Tensor, var: Any, indices: Tensor | None) -> Any:
-        """Adds the training op; `indices` None means a dense gradient."""
-        slots = [self.get_slot(var, slot) for slot in self._SLOTS]
-        attrs = {name: getattr(self, f"_{name}") for name in self._ATTRS}
-        return training_op(self._KERNEL, var, slots, grad, indices, self._inputs(), **attrs)
-
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._step(grad, var, None).op
-
-    def _resource_apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._step(grad, var, None)
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        return self._step(grad.values, var, grad.indices).op
-
-    def _resource_apply_sparse(self, grad: Tensor, var: Any, indices: Tensor) -> Any:
-        return self._step(grad, var, indices)
-
-
-def training_op(
-    name: str,
-    var: Any,
-    slots: list[Any],
-    grad: Tensor,
-    indices: Tensor | None,
-    inputs: dict[str, Any],
-    **attrs: Any,
-) -> Any:
-    """Adds the form of training op `name` that fits the variable and the gradient.
-
-    `inputs` are the op's scalars by name; those that share the variable's type are cast to it.
-    """
-    resource, sparse = is_resource_variable(var), indices is not None
-    definition = lookup("Resource" * resource + "Sparse" * sparse + "Apply" + name)
-    dtype = (grad if resource else var).dtype.base_dtype
-    variables = [v.handle if resource else v._ref() for v in (var, *slots)]
-    given = {"grad": grad, "delta": grad, "indices": indices, **inputs}
-    rest = []
-    for arg in definition.input_args[len(variables) :]:
-        value = given[arg.name]
-        if arg.type_attr == "T" and value is not grad:
-            value = math.cast(value, dtype)
-        rest.append(value)
-    return definition(*variables, *rest, **attrs)
 
 
 def _target(var: Any) -> Tensor:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from weft.lib.train.optimizers.adagrad import check_positive
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.lib.train.optimizers.optimizer import Optimizer
+
+_RATES = hyperparameters(
+    "learning_rate", "l1_regularization_strength", "l2_regularization_strength"
+)
 
 
-class _ProximalOptimizer(KernelOptimizer):
-    _HYPERPARAMETERS = hyperparameters(
-        "learning_rate", "l1_regularization_strength", "l2_regularization_strength"
-    )
-
-    def __init__(self, learning_rate: Any, l1: Any, l2: Any, use_locking: bool, name: str) -> None:
-        super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._l1_regularization_strength, self._l2_regularization_strength = l1, l2
+def _set_rates(optimizer: Any, learning_rate: Any, l1: Any, l2: Any) -> None:
+    optimizer._learning_rate = learning_rate
+    optimizer._l1_regularization_strength, optimizer._l2_regularization_strength = l1, l2
 
 
 def _inputs_of(rate: str) -> dict[str, str]:
@@ -25,9 +24,10 @@ def _inputs_of(rate: str) -> dict[str, str]:
     return {rate: "_learning_rate_tensor", **penalties}
 
 
-class ProximalGradientDescentOptimizer(_ProximalOptimizer):
+class ProximalGradientDescentOptimizer(Optimizer):
     """Gradient descent with l1 and l2 penalties."""
 
+    _HYPERPARAMETERS = _RATES
     _KERNEL, _INPUTS = "ProximalGradientDescent", _inputs_of("alpha")
 
     def __init__(
@@ -38,13 +38,15 @@ class ProximalGradientDescentOptimizer(_ProximalOptimizer):
         use_locking: bool = False,
         name: str = "ProximalGradientDescent",
     ) -> None:
+        super().__init__(use_locking, name)
         penalties = (l1_regularization_strength, l2_regularization_strength)
-        super().__init__(learning_rate, *penalties, use_locking, name)
+        _set_rates(self, learning_rate, *penalties)
 
 
-class ProximalAdagradOptimizer(_ProximalOptimizer):
+class ProximalAdagradOptimizer(Optimizer):
     """Adagrad with l1 and l2 penalties."""
 
+    _HYPERPARAMETERS = _RATES
     _KERNEL, _SLOTS, _INPUTS = "ProximalAdagrad", ("accumulator",), _inputs_of("lr")
 
     def __init__(
@@ -57,8 +59,9 @@ class ProximalAdagradOptimizer(_ProximalOptimizer):
         name: str = "ProximalAdagrad",
     ) -> None:
         check_positive("initial_accumulator_value", initial_accumulator_value)
+        super().__init__(use_locking, name)
         penalties = (l1_regularization_strength, l2_regularization_strength)
-        super().__init__(learning_rate, *penalties, use_locking, name)
+        _set_rates(self, learning_rate, *penalties)
         self._initial_accumulator_value = initial_accumulator_value
 
     def _create_slots(self, var_list: list[Any]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weft.lib.train.optimizers.optimizer import KernelOptimizer, hyperparameters
+from weft.lib.train.optimizers.kernel_steps import hyperparameters
+from weft.lib.train.optimizers.optimizer import Optimizer
 from weft.ops.array import array
 from weft.ops.state.initializers import Ones
 
 
-class RMSPropOptimizer(KernelOptimizer):
+class RMSPropOptimizer(Optimizer):
     """Divides by the root mean square (if `centered`, the standard deviation) of gradients.
 
     Args:

@@ -11,13 +11,16 @@ import functools
 import importlib
 import inspect
 import itertools
+import re
+import sys
 import types
 import unittest.mock
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import weft as tf
+from weft.core.nest import levels
 from weft.graph import collection_def
 
 
@@ -83,12 +86,6 @@ class ops:
         """Shapes are known when an operation is made: there is nothing left to do."""
 
 
-class control_flow_util:
-    @staticmethod
-    def GetContainingXLAContext(ctxt: Any) -> None:
-        """None: what XLA compiles is not a context of the graph."""
-
-
 class summary_op_util:
     @staticmethod
     def skip_summary() -> bool:
@@ -135,20 +132,6 @@ class smart:
         return many
 
 
-class resources:
-    @staticmethod
-    def shared_resources() -> list[Any]:
-        return tf.get_collection(tf.GraphKeys.RESOURCES)
-
-    @staticmethod
-    def local_resources() -> list[Any]:
-        return tf.get_collection(tf.GraphKeys.LOCAL_RESOURCES)
-
-    @staticmethod
-    def initialize_resources(resource_list: Iterable[Any], name: str = "init") -> Any:
-        return tf.group(*[resource.create for resource in resource_list], name=name)
-
-
 class test:
     mock = unittest.mock
 
@@ -157,6 +140,34 @@ class all_util:
     @staticmethod
     def remove_undocumented(module_name: str, *args: Any, **kwargs: Any) -> None:
         """Trims a module's names in TensorFlow's own build; nothing depends on it."""
+
+    @staticmethod
+    def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
+        """The names that a module has and that lines `@@name` of docstrings list."""
+        module = sys.modules[module_name]
+        listed = [each.__doc__ or "" for each in doc_string_modules or [module]]
+        names = re.findall(r"^@@\s*(\w+)$", "\n".join(listed), re.MULTILINE)
+        return [name for name in dict.fromkeys(names) if hasattr(module, name)]
+
+
+class nest:
+    """Which kind of structure a value is."""
+
+    @staticmethod
+    def _is_namedtuple(instance: Any, strict: bool = False) -> bool:
+        fields = getattr(instance, "_fields", None)
+        if not isinstance(instance, tuple) or (strict and type(instance).__base__ is not tuple):
+            return False
+        return fields is not None and all(isinstance(each, str) for each in fields)
+
+    @staticmethod
+    def _is_mapping(seq: Any) -> bool:
+        return isinstance(seq, Mapping)
+
+    @staticmethod
+    def _sequence_like(instance: Any, args: Any) -> Any:
+        """`args` in a structure like `instance`."""
+        return levels.like(instance, list(args))
 
 
 class deprecation:
@@ -167,6 +178,24 @@ class deprecation:
         return lambda function: function
 
     deprecated = deprecated_args = deprecated_arg_values = deprecated_endpoints = _as_it_is
+    silence = staticmethod(contextlib.nullcontext)
+
+    @staticmethod
+    def deprecated_alias(
+        deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True
+    ) -> Any:
+        return func_or_class
+
+    @staticmethod
+    def deprecated_argument_lookup(
+        new_name: str, new_value: Any, old_name: str, old_value: Any
+    ) -> Any:
+        """The value of an argument that has two names, of which one may be given."""
+        if old_value is None:
+            return new_value
+        if new_value is not None:
+            raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+        return old_value
 
 
 class tf_export:
@@ -192,20 +221,64 @@ class tf_decorator:
 
 
 class tf_inspect:
+    """`inspect`, looking through decorators."""
+
     ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
     FullArgSpec = inspect.FullArgSpec
+    _inspect = inspect
 
     @staticmethod
-    def getargspec(func: Callable[..., Any]) -> tuple[Any, ...]:
+    def getargspec(obj: Callable[..., Any]) -> tuple[Any, ...]:
         """The four fields that Python 2's function of this name gave."""
-        return tf_inspect.ArgSpec(*inspect.getfullargspec(func)[:4])
+        return tf_inspect.ArgSpec(*tf_inspect.getfullargspec(obj)[:4])
+
+    @staticmethod
+    def getfullargspec(obj: Callable[..., Any]) -> inspect.FullArgSpec:
+        """The signature as it was written, also of what a decorator wrapped."""
+        if not isinstance(obj, type):
+            obj = inspect.unwrap(obj, stop=lambda each: hasattr(each, "__signature__"))
+        return inspect.getfullargspec(obj)._replace(annotations={})
+
+    @staticmethod
+    def getcallargs(func: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
+        return inspect.getcallargs(func, *args, **kwargs)
 
 
 class function_utils:
     @staticmethod
     def fn_args(fn: Callable[..., Any]) -> tuple[str, ...]:
         """The names of the arguments a caller can pass: without a bound `self`."""
-        return tuple(inspect.signature(fn).parameters)
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        given = fn.keywords if isinstance(fn, functools.partial) else {}
+        parameters = inspect.signature(fn).parameters
+        return tuple(
+            name for name, each in parameters.items() if each.kind in kinds and name not in given
+        )
+
+    @staticmethod
+    def has_kwargs(fn: Callable[..., Any]) -> bool:
+        """Whether a function takes any keyword."""
+        if not callable(fn):
+            raise TypeError(f"fn should be a function-like object, but is of type {type(fn)}.")
+        parameters = inspect.signature(fn).parameters.values()
+        return any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+
+    @staticmethod
+    def get_func_name(func: Callable[..., Any]) -> str:
+        """How a function calls itself; a method with its class, an object by its type."""
+        if not callable(func):
+            raise ValueError("Argument must be callable")
+        if inspect.ismethod(func):
+            return f"{type(func.__self__).__name__}.{func.__name__}"
+        return func.__name__ if inspect.isfunction(func) else str(type(func))
+
+    @staticmethod
+    def get_func_code(func: Callable[..., Any]) -> Any:
+        """The code of a function or of an object's call; None if Python has none of it."""
+        if not callable(func):
+            raise ValueError("Argument must be callable")
+        held = func if inspect.isroutine(func) else func.__call__
+        return getattr(held, "__code__", None)
 
 
 class lazy_loader:

@@ -1,0 +1,263 @@
+"""Names of TensorFlow's internal modules that libraries of its time are built on."""
+
+from __future__ import annotations
+
+import functools
+import unittest
+from typing import Any
+
+import numpy as np
+import pytest
+from weft.python.eager import context
+from weft.python.framework import common_shapes, op_def_registry, ops, tensor_spec, test_util
+from weft.python.keras.utils import tf_utils
+from weft.python.layers import utils
+from weft.python.ops import control_flow_util, gradients, metrics_impl, variable_scope
+from weft.python.ops.linalg import linear_operator_util
+from weft.python.training.tracking import data_structures
+from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
+
+import weft as tf
+from weft.legacy.tensorflow_import import places_of, resolve
+
+# Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
+ASKED = {
+    "python": "math_ops state_ops control_flow_ops",
+    "python.eager.context": "eager_mode graph_mode in_eager_mode in_graph_mode executing_eagerly",
+    "python.framework.composite_tensor": "CompositeTensor",
+    "python.framework.op_def_registry": "get_registered_ops",
+    "python.framework.ops": (
+        "EagerTensor _TensorLike _as_graph_element _get_graph_from_inputs convert_to_tensor_v2"
+        " is_dense_tensor_like name_scope_v2 register_dense_tensor_like_type"
+    ),
+    "python.framework.test_util": (
+        "run_all_in_graph_and_eager_modes run_deprecated_v1 run_in_graph_and_eager_modes"
+        " run_v1_only use_deterministic_cudnn"
+    ),
+    "python.framework.type_spec": "BatchableTypeSpec TypeSpec",
+    "python.keras.backend_config": "epsilon floatx",
+    "python.layers.convolutional": (
+        "Convolution1D Convolution2D Convolution2DTranspose Convolution3D"
+        " Convolution3DTranspose SeparableConvolution2D"
+    ),
+    "python.ops": "convert_to_tensor control_dependencies",
+    "python.ops.confusion_matrix": "remove_squeezable_dimensions",
+    "python.ops.control_flow_util": "ENABLE_CONTROL_FLOW_V2 GraphOrParentsInXlaContext",
+    "python.ops.gradients_impl": "gradients_v2",
+    "python.ops.math_ops": "_bucketize",
+    "python.ops.metrics_impl": (
+        "_aggregate_variable _confusion_matrix_at_thresholds _remove_squeezable_dimensions"
+        " _safe_scalar_div _streaming_sparse_average_precision_at_top_k metric_variable"
+    ),
+    "python.ops.nn_ops": "Convolution",
+    "python.ops.resources": "initialize_resources report_uninitialized_resources",
+    "python.ops.weights_broadcast_ops": "broadcast_weights",
+    "python.tpu.tpu_config": "TPUConfig",
+    "python.tpu.topology": "Topology",
+    "python.training.evaluation": "_evaluate_once",
+    "core.protobuf.saved_model_pb2": "SavedModel",
+}
+
+
+@pytest.mark.parametrize("module", ASKED)
+def test_names_are_there(module: str) -> None:
+    import importlib
+
+    found = importlib.import_module(f"weft.legacy.tensorflow.{module}")
+    for name in ASKED[module].split():
+        assert getattr(found, name) is not None
+
+
+def test_a_submodule_comes_before_a_function_of_its_name() -> None:
+    assert gradients.gradients is tf.gradients
+    assert places_of("python.ops.gradients") is not None and resolve("tf.gradients") is tf.gradients
+
+
+def test_what_counts_as_a_tensor() -> None:
+    for each in (tf.constant(1), tf.SparseTensor([[0]], [1], [1]), tf.ragged.constant([[1], []])):
+        assert isinstance(each, ops._TensorLike)
+    assert not isinstance(1, ops._TensorLike)
+    assert ops.is_dense_tensor_like(tf.Variable(1.0))
+
+    class Dense:
+        name = dtype = property(lambda self: None)
+
+    assert not ops.is_dense_tensor_like(Dense())
+    ops.register_dense_tensor_like_type(Dense)
+    assert ops.is_dense_tensor_like(Dense())
+    with pytest.raises(TypeError, match="Type int does not define a `name` property"):
+        ops.register_dense_tensor_like_type(int)
+
+
+def test_operations_by_name() -> None:
+    registered = op_def_registry.get_registered_ops()
+    assert registered["MatMul"].input_arg[0].name == "a"
+
+
+def test_the_device_of_the_scopes_is_told_to_any_object() -> None:
+    told: list[str] = []
+
+    class Listener:
+        _set_device_from_string = staticmethod(told.append)
+
+    with tf.device("/cpu:0"), tf.device("/job:w"):
+        tf.get_default_graph()._apply_device_functions(Listener())
+    assert told == ["/job:w", "/job:w/device:CPU:0"]
+
+
+def test_what_depends_on_an_input() -> None:
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    double = 2.0 * x
+    reached = tf_utils.get_reachable_from_inputs([x])
+    assert double in reached and double.op in reached and y not in reached
+    v = tf.Variable(1.0, use_resource=True)
+    assert v.handle in utils.get_reachable_from_inputs([v])
+    with pytest.raises(TypeError, match="but got type: int"):
+        tf_utils.get_reachable_from_inputs([1])
+
+
+@pytest.mark.parametrize(
+    ("padding", "stride", "dilation", "length"),
+    [("same", 2, 1, 5), ("valid", 1, 1, 8), ("valid", 1, 2, 6), ("full", 3, 1, 4)],
+)
+def test_output_lengths(padding: str, stride: int, dilation: int, length: int) -> None:
+    assert utils.conv_output_length(10, 3, padding, stride, dilation) == length
+
+
+def test_other_lengths_and_names() -> None:
+    assert utils.conv_input_length(4, 3, "valid", 2) == 9
+    assert utils.deconv_output_length(4, 3, "valid", 2) == 9
+    assert utils.deconv_output_length(4, 3, "full", 2) == 5
+    assert utils.normalize_padding("SAME") == "same"
+    assert utils.convert_data_format("channels_first", 4) == "NCHW"
+    with pytest.raises(ValueError, match=r'"channels_first", "channels_last". Received: middle'):
+        utils.normalize_data_format("middle")
+
+
+def test_signatures_are_seen_through_decorators() -> None:
+    def plain(a: int, b: int = 1, *, c: int = 2) -> None:
+        """Does nothing."""
+
+    wrapped = functools.wraps(plain)(lambda *args, **kwargs: None)
+    assert tf_inspect.getfullargspec(wrapped).args == ["a", "b"]
+    assert tf_inspect.getargspec(tf.compat.v2.pad).args[3] == "constant_values"
+    assert function_utils.fn_args(functools.partial(plain, b=3)) == ("a",)
+    assert not function_utils.has_kwargs(plain) and function_utils.has_kwargs(lambda **k: k)
+    assert function_utils.get_func_name(plain) == "plain"
+    assert function_utils.get_func_code(plain) is plain.__code__
+
+
+def test_deprecated_arguments() -> None:
+    assert deprecation.deprecated_argument_lookup("axis", None, "dim", 3) == 3
+    with pytest.raises(ValueError, match="Cannot specify both 'dim' and 'axis'"):
+        deprecation.deprecated_argument_lookup("axis", 1, "dim", 3)
+    with deprecation.silence():
+        pass
+
+
+def test_public_names_by_docstrings() -> None:
+    assert all_util.make_all(__name__, [unittest.mock.Mock(__doc__="@@ASKED\n@@gone\n")]) == [
+        "ASKED"
+    ]
+
+
+def test_named_tuples() -> None:
+    spec = tf_inspect.getfullargspec(len)
+    assert nest._is_namedtuple(spec) and not nest._is_namedtuple((1,))
+
+
+def test_a_pure_variable_scope_opens_no_name_scope() -> None:
+    with variable_scope._pure_variable_scope("part"):
+        v = tf.get_variable("v", [])
+        assert v.op.name == "part/v" and tf.constant(1).op.name == "Const"
+
+
+def test_counts_at_thresholds() -> None:
+    counts, updates = metrics_impl._confusion_matrix_at_thresholds(
+        [True, False, True], [0.1, 0.6, 0.9], [0.5], includes=("tp", "fp")
+    )
+    assert set(counts) == {"tp", "fp"}
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        found = session.run(updates)
+    np.testing.assert_array_equal(found["tp"], [1.0])
+    with pytest.raises(ValueError, match="Invalid key: xx"):
+        metrics_impl._confusion_matrix_at_thresholds([True], [0.5], [0.5], includes=("xx",))
+
+
+def test_average_precision_of_classes_in_order() -> None:
+    labels = tf.SparseTensor([[0, 0], [1, 0]], np.array([2, 1], np.int64), [2, 1])
+    _, update = metrics_impl._streaming_sparse_average_precision_at_top_k(
+        labels, tf.constant([[2, 0], [0, 1]], tf.int64)
+    )
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        assert session.run(update) == 0.75
+
+
+def test_triangular_systems_of_fitting_batches() -> None:
+    matrix, rhs = np.array([[2.0, 0.0], [1.0, 4.0]]), np.ones([3, 2, 1])
+    solved = linear_operator_util.matrix_triangular_solve_with_broadcast(matrix, rhs)
+    with tf.Session() as session:
+        found = session.run(solved)
+    np.testing.assert_allclose(found[1].ravel(), [0.5, 0.125])
+
+
+def test_bounded_specs() -> None:
+    spec = tensor_spec.BoundedTensorSpec([2], tf.int32, 0, 5, "a")
+    assert spec.minimum == 0 and spec.maximum == 5 and not spec.minimum.flags.writeable
+    assert spec == tensor_spec.BoundedTensorSpec.from_spec(spec)
+    assert spec != tensor_spec.BoundedTensorSpec([2], tf.int32, 0, 6, "a")
+
+
+def test_shapes_that_fit() -> None:
+    unknown = tf.TensorShape(None)
+    assert common_shapes.broadcast_shape(unknown, tf.TensorShape([2])).ndims is None
+    assert not common_shapes.is_broadcast_compatible(tf.TensorShape([2]), tf.TensorShape([3]))
+
+
+def test_an_attribute_without_dependency() -> None:
+    layer = tf.keras.layers.Layer()
+    layer.held = data_structures.NoDependency({"a": tf.keras.layers.Dense(1)})
+    assert isinstance(layer.held, dict) and not layer._layers
+    layer.owned = {"a": tf.keras.layers.Dense(1)}
+    assert len(layer._layers) == 1
+
+
+def test_modes() -> None:
+    assert context.in_graph_mode() and context.context() is context.context()
+    with context.eager_mode():
+        assert context.in_eager_mode()
+    assert not control_flow_util.GraphOrParentsInXlaContext(tf.get_default_graph())
+
+
+def test_tests_that_need_what_is_not_there_are_skipped() -> None:
+    class Case(unittest.TestCase):
+        @test_util.run_v2_only
+        def test_two(self) -> None:
+            raise AssertionError
+
+        @test_util.run_v1_only("graphs")
+        def test_one(self) -> None:
+            pass
+
+    outcome = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(outcome)
+    assert len(outcome.skipped) == 1 and outcome.testsRun == 2 and outcome.wasSuccessful()
+
+
+def test_operations_of_a_graph_by_name_and_type() -> None:
+    node = tf.constant(1, name="a")
+    found = test_util.assert_ops_in_graph({"a": "Const"}, node.graph)
+    assert found["a"].op == "Const"
+    for wrong, message in (({"a": "Add"}, "is different"), ({"b": "Const"}, "Not all expected")):
+        with pytest.raises(ValueError, match=message):
+            test_util.assert_ops_in_graph(wrong, node.graph)
+
+
+def test_optimizers_derive_from_the_public_class() -> None:
+    """GPflow makes its own of every optimizer whose base is `tf.train.Optimizer`."""
+    for name in dir(tf.train):
+        found: Any = getattr(tf.train, name)
+        if name.endswith("Optimizer") and found is not tf.train.Optimizer:
+            assert found.__base__ is tf.train.Optimizer

@@ -1,0 +1,82 @@
+"""tf.compat.v2: TensorFlow 2's parameters over TensorFlow 1's functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft.api import compat_v2
+
+v2 = tf.compat.v2
+X = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+
+
+@pytest.mark.parametrize("name", [*compat_v2._declared(), *compat_v2._PLACES])
+def test_every_name_of_the_tables_is_there(name: str) -> None:
+    assert attrgetter(name)(v2) is not None
+
+
+# As TensorFlow 2 prints them.
+SIGNATURES = {
+    "argmax": "(input, axis=None, output_type=tf.int64, name=None)",
+    "cond": "(pred, true_fn=None, false_fn=None, name=None)",
+    "expand_dims": "(input, axis, name=None)",
+    "math.reduce_sum": "(input_tensor, axis=None, keepdims=False, name=None)",
+    "nn.dropout": "(x, rate, noise_shape=None, seed=None, name=None)",
+    "pad": "(tensor, paddings, mode='CONSTANT', constant_values=0, name=None)",
+    "random.poisson": "(shape, lam, dtype=tf.float32, seed=None, name=None)",
+    "transpose": "(a, perm=None, conjugate=False, name='transpose')",
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures(name: str) -> None:
+    assert str(inspect.signature(attrgetter(name)(v2))) == SIGNATURES[name]
+
+
+VALUES: dict[str, tuple[Callable[[], Any], Any]] = {
+    "order of arguments": (lambda: v2.gather(X, [1], None, 1), X[:, 1:]),
+    "another name": (lambda: v2.ones_like(input=X), np.ones_like(X)),
+    "broadcasting where": (lambda: v2.where(X > 2, X, 0.0), np.where(X > 2, X, 0)),
+    "the structure is kept": (
+        lambda: v2.while_loop(lambda i: i < 3, lambda i: (i + 1,), [0])[0],
+        3,
+    ),
+    "an alias": (lambda: v2.math.argmax(X, 1, tf.int32), [1, 1]),
+}
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_values(case: str) -> None:
+    make, wanted = VALUES[case]
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(make()), wanted)
+
+
+def test_variables_are_resources() -> None:
+    made = v2.Variable(1.0)
+    assert hasattr(made, "handle") and isinstance(made, v2.Variable)
+    assert isinstance(tf.Variable(1.0, use_resource=False), v2.Variable)
+    assert issubclass(tf.Variable, v2.Variable)
+
+
+def test_name_scopes_have_a_name_only() -> None:
+    with v2.name_scope("a") as scope:
+        assert scope == "a/" and tf.constant(1).op.name == "a/Const"
+    with pytest.raises(ValueError, match="must be a string"):
+        v2.name_scope(None)
+
+
+def test_namespaces_are_modules() -> None:
+    import weft.compat.v2 as imported
+
+    assert imported is v2 and v2.keras is tf.keras and v2.losses is tf.keras.losses
+    assert "reduce_sum" in dir(v2.math) and "Session" not in dir(v2)
+    for gone in ("Session", "contrib", "placeholder"):
+        assert not hasattr(v2, gone)

@@ -1,0 +1,35 @@
+"""Names of `tensorflow.python.keras.utils.tf_utils`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import weft as tf
+from weft.legacy.internals.graphs import CompositeTensor
+
+_declared: list[type] = []
+
+
+def register_symbolic_tensor_type(cls: type) -> None:
+    """Declares that objects of a class may pass from layer to layer as tensors do."""
+    _declared.append(cls)
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether it belongs to a graph that is being built."""
+    if isinstance(tensor, (tf.Variable, *_declared)):
+        return not tf.executing_eagerly()
+    return isinstance(tensor, (tf.Tensor, CompositeTensor)) and hasattr(tensor, "graph")
+
+
+def are_all_symbolic_tensors(tensors: Any) -> bool:
+    return all(map(is_symbolic_tensor, tensors))
+
+
+def is_tensor_or_variable(x: Any) -> bool:
+    return bool(tf.is_tensor(x)) or isinstance(x, tf.Variable)
+
+
+def is_tensor_or_tensor_list(v: Any) -> bool:
+    flat = tf.nest.flatten(v)
+    return bool(flat) and isinstance(flat[0], tf.Tensor)
