@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cli import check, credentials, launch, saved_model, upgrade
+from weft.cli import check, credentials, launch, saved_model, serve, upgrade
 from weft.cli.numbers import count, positive
 from weft.cli.terminal import complain
 
@@ -32,6 +32,7 @@ examples:
   weft devices                          where graphs can run on this machine
   weft checkpoint show model.ckpt-1000  what a checkpoint holds
   weft saved-model show export --all    the signatures of a SavedModel
+  weft serve --model NAME=folder        a model server, for TensorFlow Serving's clients
   weft check project/                   what a program needs, before it runs
   weft upgrade train.py                 the same program with `import weft as tf`, as a diff
   weft server --cluster 'ps=localhost:2222;worker=localhost:2223' --job ps --task 0
@@ -84,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     upgrade.add_parser(commands)
     _add_checkpoint(commands)
     saved_model.add_parser(commands)
+    serve.add_parser(commands)
     _add_server(commands)
     launch.add_parser(commands)
     return top
@@ -145,6 +147,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from weft.cli import server
 
         return server.run(arguments)
+    if arguments.command == "serve":
+        return serve.run(arguments)
     if arguments.command == "launch":
         return launch.run(arguments)
     return _print(arguments)
