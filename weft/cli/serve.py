@@ -24,6 +24,7 @@ The page at http://localhost:8501/ shows the models and tries them. A model's fo
 for each version, named by its number; a folder that is a SavedModel itself is served as version 1.
 SIGHUP reads the config file again; SIGTERM ends the server when what it has begun is done.
 """
+_LIBRARIES = "prometheus_client", "starlette", "uvicorn"
 _MISSING = "the server needs libraries of its own: pip install 'weft[serve]' (missing: {})"
 
 
@@ -174,11 +175,7 @@ def run(arguments: Any) -> int:
     try:
         from weft.serve.server import ModelServer
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in (
-            "starlette",
-            "uvicorn",
-            "prometheus_client",
-        ):
+        if (error.name or "").partition(".")[0] not in _LIBRARIES:
             raise
         complain("serve", _MISSING.format(error.name))
         return 2

@@ -106,11 +106,7 @@ class Batcher:
         return self._submit(feeds, rows, tuple(fetches), deadline)
 
     def _run_large(
-        self,
-        feeds: dict[str, np.ndarray],
-        rows: int,
-        fetches: Sequence[str],
-        deadline: float | None,
+        self, feeds: dict[str, np.ndarray], rows: int, fetches: Sequence[str], deadline: Any
     ) -> list[np.ndarray]:
         limits = self.parameters
         if not limits.enable_large_batch_splitting or rows > limits.max_batch_size:

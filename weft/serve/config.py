@@ -43,7 +43,7 @@ ALL = Policy(latest=0)
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """One model. `sampling` is how much of its requests is logged, None for what the server says."""
+    """One model. `sampling` is the part of its requests that is logged; None: the server says."""
 
     name: str
     path: str

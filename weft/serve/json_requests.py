@@ -33,11 +33,14 @@ _RANGES = {
 _FLOATS = ("float32", "float64")
 
 
-class First(dict[str, Any]):
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON; of several members with one name, the first counts."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(reversed(pairs))
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        found = {}
+        for name, value in pairs:
+            found.setdefault(name, value)
+    return found
 
 
 # Python's words for what is wrong with a text -> those of the parser in TensorFlow Serving.
@@ -75,7 +78,7 @@ def parse(body: bytes) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=First)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def _complaint(error: json.JSONDecodeError) -> str:

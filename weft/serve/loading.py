@@ -43,7 +43,7 @@ Step = tuple[dict[str, np.ndarray], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Loader:
-    """How versions are loaded. `noted` is told of a model's batches; `batching` is None for none."""
+    """How versions are loaded. `noted` is told of batches; `batching` is None if there are none."""
 
     tags: Sequence[str]
     batching: Batching | None

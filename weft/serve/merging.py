@@ -37,7 +37,7 @@ def trailing(arrays: Collection[np.ndarray], pads: bool) -> Any:
 
 
 def merged(requests: Sequence[dict[str, np.ndarray]], size: int) -> dict[str, np.ndarray]:
-    """One array of `size` rows for each name; rows beyond those of the requests repeat the first."""
+    """One array of `size` rows for each name; rows beyond the requests' own repeat the first."""
     return {name: _joined([request[name] for request in requests], size) for name in requests[0]}
 
 

@@ -69,7 +69,7 @@ class _Served:
 
 
 class Models:
-    """All models. `load` reads a version and makes it ready; `memory` bounds their sum, in bytes."""
+    """All models. `load` reads a version and makes it ready; `memory` bounds them all, in bytes."""
 
     def __init__(
         self, load: Load, memory: int = 0, labels_in_advance: bool = False, crew: Crew | None = None

@@ -76,6 +76,7 @@ class Rest:
         spec = _spec(looked)
         if not spec.name:
             raise invalid("Missing model name in request.")
+        seen.about(spec.name, "", 0)
         return self._metadata(spec) if looked[4] else self._status(spec)
 
     # ---- asking ----

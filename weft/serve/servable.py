@@ -25,7 +25,7 @@ Runner = Callable[[dict[str, np.ndarray], Sequence[str], float | None], list[np.
 
 
 class Servable:
-    """A loaded version. `run` is the one way to it: by batches where it has been given a batcher."""
+    """A loaded version. Requests `run` it, by batches where it has been given a batcher."""
 
     def __init__(self, name: str, version: int, path: str, session: Session, meta: Any) -> None:
         self.name, self.version, self.path = name, version, path
@@ -35,7 +35,7 @@ class Servable:
         self.batcher: Any = None
         self.spec_bytes: dict[tuple[str, str], bytes] = {}  # serialized ModelSpecs of answers
         self.harmless: set[Any] = set()  # fetches and feeds that are known to change nothing
-        self._callables: OrderedDict[Any, Callable[..., Any]] = OrderedDict()
+        self._callables: OrderedDict[Any, tuple[Any, list[DType]]] = OrderedDict()
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._users = 0

@@ -99,7 +99,7 @@ class ModelServer:
     # ---- starting ----
 
     def start(self) -> None:
-        """Opens the ports, then loads the models: who asks too early is told that there are none."""
+        """Opens the ports, then loads the models; requests before that find none."""
         try:
             self._open_grpc()
             self._open_http()

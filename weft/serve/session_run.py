@@ -35,7 +35,7 @@ def session_run(
             f"{len(request.fetch)} fetches are more than the {_MOST_FETCHES} of a request"
         )
     named = _aliases(servable, request) if request.tensor_name_is_alias else {}
-    feeds = {}
+    feeds: dict[str, Any] = {}
     for each in request.feed:
         array = tensors.read(each.name, each.tensor)
         tensor = servable.tensor(named.get(each.name, each.name))
