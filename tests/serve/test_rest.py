@@ -38,7 +38,7 @@ def test_rows_and_columns(client: Client) -> None:
 
 NUMBERS = [
     (np.float32(0.2), "0.2"), (np.float32(1) / 3, "0.333333343"), (np.float32(2), "2.0"),
-    (np.float32(1e30), "1e+30"), (np.float32(16777220), "16777220"), (np.float64(1) / 3,
+    (np.float32(1e30), "1e+30"), (np.float32(16777220), "16777220.0"), (np.float64(1) / 3,
     "0.33333333333333331"), (np.float64(-1e-7), "-1e-07"), (np.float32("nan"), "NaN"),
     (np.float64("-inf"), "-Infinity"), (np.int64(-5), "-5"), (np.uint8(7), "7"),
     (np.bool_(True), "true"),
@@ -47,9 +47,7 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("number", "text"), NUMBERS)
 def test_numbers_have_as_many_digits_as_they_need(number: Any, text: str) -> None:
-    expected = text if "." in text or "e" in text or number.dtype.kind != "f" else f"{text}.0"
-    expected = text if text in ("NaN", "-Infinity") else expected
-    assert tokens(np.array([number]), dtypes.as_dtype(number.dtype), False) == [expected]
+    assert tokens(np.array([number]), dtypes.as_dtype(number.dtype), False) == [text]
 
 
 def test_classify_and_regress(client: Client) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import queue
 import signal
 import sys
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -181,9 +181,9 @@ def run(arguments: Any) -> int:
         return 2
     from weft.core import errors
 
+    orders = _Orders()
     try:
-        options = options_of(arguments)
-        server = ModelServer(options)
+        server = ModelServer(options_of(arguments))
         server.start()
     except (errors.OpError, ValueError, OSError) as error:
         complain("serve", getattr(error, "message", None) or error)
@@ -192,34 +192,26 @@ def run(arguments: Any) -> int:
         sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     sys.stderr.write(f"weft serve: {server.reach}\n")
-    _until_told(server, arguments.grace)
+    while orders.next() == "reload":
+        server.reload_or_complain()
+    server.stop(arguments.grace)
     return 0
 
 
-def _until_told(server: Any, grace: float) -> None:
-    """Reads the config again at SIGHUP; returns, stopped, after SIGTERM or SIGINT."""
-    told = threading.Event()
-    again = threading.Event()
+class _Orders:
+    """What signals ask for: SIGHUP to read the config again, SIGTERM and SIGINT to stop."""
 
-    def stop(number: int, frame: Any) -> None:
-        told.set()
+    def __init__(self) -> None:
+        self._given: queue.SimpleQueue[str] = queue.SimpleQueue()
+        signals = {"SIGTERM": "stop", "SIGINT": "stop", "SIGHUP": "reload"}
+        for name, order in signals.items():
+            number = getattr(signal, name, None)  # not every system has all of them
+            if number is not None:
+                signal.signal(number, lambda *_, order=order: self._given.put(order))
 
-    def reload(number: int, frame: Any) -> None:
-        again.set()
-        told.set()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, reload)
-    while True:
-        told.wait()
-        told.clear()
-        if not again.is_set():
-            break
-        again.clear()
-        server.reload_or_complain()
-    server.stop(grace)
+    def next(self) -> str:
+        """The next order, when it comes."""
+        return self._given.get()
 
 
 def options_of(arguments: Any) -> Any:

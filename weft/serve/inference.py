@@ -15,6 +15,7 @@ from weft.serve import signatures
 from weft.serve.errors import invalid
 from weft.serve.servable import Servable
 from weft.serve.signatures import DEFAULT, Signature, Slot
+from weft.serve.tensors import type_name
 
 Answer = list[tuple[str, np.ndarray, DType]]
 """(alias, value, type) of each output."""
@@ -176,7 +177,7 @@ def _matrix(
         raise invalid(f"Expected Tensor shape: [batch_size num_classes] but got {_shown(value)}")
     if slot.dtype is not wanted:
         raise invalid(
-            f"Expected {alias} Tensor of DT_{_enum_name(wanted)}. Got: DT_{_enum_name(slot.dtype)}"
+            f"Expected {alias} Tensor of {_enum_name(wanted)}. Got: {_enum_name(slot.dtype)}"
         )
     if len(value) != count:
         raise invalid(f"Expected {alias} output batch size of {count}. Got: {len(value)}")
@@ -208,7 +209,9 @@ def _numbers(signature: Signature, values: dict[str, np.ndarray], count: int) ->
     if len(value) != count:
         raise invalid(f"Input batch size did not match output batch size: {count} vs. {len(value)}")
     if slot.dtype is not dtypes.float32:
-        raise invalid(f"Expected output Tensor of DT_FLOAT.  Got: DT_{_enum_name(slot.dtype)}")
+        raise invalid(
+            f"Expected output Tensor of DT_FLOAT.  Got: DT_{type_name(slot.dtype).upper()}"
+        )
     return value.reshape(-1)
 
 
@@ -232,5 +235,4 @@ def _shown(value: np.ndarray) -> str:
 
 
 def _enum_name(dtype: DType) -> str:
-    short = {"float32": "FLOAT", "float64": "DOUBLE"}
-    return short.get(dtype.name, dtype.name.upper())
+    return f"DT_{type_name(dtype).upper()}"

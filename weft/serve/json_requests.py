@@ -20,6 +20,7 @@ from weft.protos.example import Example
 from weft.serve.errors import invalid
 from weft.serve.json_text import described, kind_of
 from weft.serve.signatures import Slot
+from weft.serve.tensors import type_name
 
 _LARGEST_UNSIGNED = (1 << 64) - 1
 _INT32 = -(1 << 31), (1 << 31) - 1
@@ -307,7 +308,7 @@ def _element(value: Any, dtype: DType) -> Any:
         return _float(value)
     if dtype.name not in _RANGES:
         raise errors.UnimplementedError(
-            None, None, f"Conversion of JSON Value: {described(value)} to type: {dtype.name}"
+            None, None, f"Conversion of JSON Value: {described(value)} to type: {type_name(dtype)}"
         )
     least, most = _RANGES[dtype.name]
     if not isinstance(value, int) or not least <= value <= most:
@@ -344,12 +345,8 @@ def _decoded(text: str) -> bytes:
 def _wrong_type(value: Any, dtype: DType) -> errors.OpError:
     return invalid(
         f"JSON Value: {described(value)} Type: {kind_of(value)} is not of expected type:"
-        f" {_type_name(dtype)}"
+        f" {type_name(dtype)}"
     )
-
-
-def _type_name(dtype: DType) -> str:
-    return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
 
 
 def _made(values: list[Any], shape: tuple[int, ...], dtype: DType) -> np.ndarray:

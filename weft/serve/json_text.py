@@ -12,6 +12,7 @@ import numpy as np
 from weft.core import dtypes
 from weft.core.dtypes import DType
 from weft.serve.errors import invalid
+from weft.serve.tensors import type_name
 
 _INDENT = 4
 _MOST_SHOWN = 256  # characters of a value that a complaint repeats
@@ -86,7 +87,7 @@ def tokens(array: np.ndarray, dtype: DType, as_bytes: bool) -> list[str]:
         return ["true" if each else "false" for each in flat.tolist()]
     if dtype is dtypes.string:
         return [_string(each, as_bytes) for each in flat.tolist()]
-    raise invalid(f"Failed to write JSON value for tensor type: {dtype.name}")
+    raise invalid(f"Failed to write JSON value for tensor type: {type_name(dtype)}")
 
 
 def _string(value: bytes, as_bytes: bool) -> str:

@@ -52,11 +52,16 @@ def write(array: np.ndarray, dtype: DType, as_content: bool = False) -> bytes:
     return front + wire.head(field, little.nbytes) + np.ascontiguousarray(little).tobytes()
 
 
+def type_name(dtype: DType) -> str:
+    """A type as TensorFlow's C++ spells it."""
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
+
+
 def check_type(position: int, array: np.ndarray, wanted: DType) -> None:
     """InvalidArgumentError if the tensor is of another type than the signature says."""
     given = dtypes.as_dtype(array.dtype)
     if given is not wanted and given != wanted:
         raise errors.InvalidArgumentError(
             None, None,
-            f"Expects arg[{position}] to be {wanted.name} but {given.name} is provided",
+            f"Expects arg[{position}] to be {type_name(wanted)} but {type_name(given)} is provided",
         )  # fmt: skip
