@@ -96,6 +96,8 @@ def test_strings_and_bytes(start: Start) -> None:
 WRONG: list[tuple[Any, int, str]] = [
     ("", 400, "JSON Parse error: The document is empty"),
     ("{", 400, "JSON Parse error: Missing a name for object member. at offset: 1"),
+    ('{"inputs": "\\ud800"}', 400,
+     "JSON Parse error: The surrogate pair in string is invalid."),
     ("[1]", 400, "JSON Value: [1] Is not object"),
     ({}, 400, "Missing 'inputs' or 'instances' key"),
     ({"instances": 3}, 400, 'JSON Value: {\n    "instances": 3\n} Expecting \'instances\' to be an'

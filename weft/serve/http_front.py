@@ -180,8 +180,8 @@ class HttpFront:
     def listen(self, credentials: Credentials, **where: Any) -> int:
         """Serves at a host and port, or at a socket of the file system (`uds`); the port."""
         config = uvicorn.Config(
-            self._app, log_config=None, access_log=False, lifespan="off", server_header=False,
-            date_header=False, limit_concurrency=None, **_tls(credentials, "uds" in where), **where,
+            self._app, log_config=None, log_level="critical", access_log=False, lifespan="off",
+            server_header=False, date_header=False, **_tls(credentials, "uds" in where), **where,
         )  # fmt: skip
         server = uvicorn.Server(config)
         failed: list[BaseException] = []

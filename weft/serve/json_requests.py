@@ -64,10 +64,14 @@ def parse(body: bytes) -> dict[str, Any]:
     try:
         text = body.decode("utf-8-sig")
         found, _ = _DECODER.raw_decode(text.lstrip(" \t\r\n"))
+        if "\\u" in text:  # escapes can make halves of characters, which nothing can be done with
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         raise invalid(
             f"JSON Parse error: Invalid encoding in string. at offset: {error.start}"
         ) from None
+    except UnicodeEncodeError:
+        raise invalid("JSON Parse error: The surrogate pair in string is invalid.") from None
     except json.JSONDecodeError as error:
         raise invalid(f"JSON Parse error: {_complaint(error)} at offset: {error.pos}") from None
     except RecursionError:
@@ -325,7 +329,7 @@ def _float(value: Any) -> float:
 
 def _string(value: Any, dtype: DType) -> bytes:
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass")
+        return value.encode("utf-8")
     if not isinstance(value, dict):
         raise _wrong_type(value, dtype)
     if not _is_base64(value):
@@ -417,7 +421,7 @@ def _feature_value(name: str, value: Any) -> tuple[str, Any]:
         with np.errstate(over="ignore"):
             return "float_list", float(np.float32(_float(value)))
     if isinstance(value, str):
-        return "bytes_list", value.encode("utf-8", "surrogatepass")
+        return "bytes_list", value.encode("utf-8")
     if _is_base64(value):
         return "bytes_list", _decoded(value["b64"])
     raise invalid(f"Feature: {name} has element with unexpected JSON type: {kind_of(value)}")
