@@ -100,8 +100,11 @@ def models(*names: str, **fields: Any) -> tuple[ModelConfig, ...]:
     return tuple(ModelConfig(name, str(DATA / name), **fields) for name in names)
 
 
-def add_version(folder: Path, version: int, bias: float = 2.0) -> None:
-    """A version of half_plus_two whose b is another, put in place at once."""
+def add_version(folder: Path, version: int, bias: float = 2.0, width: int = 0) -> None:
+    """A version of half_plus_two whose b is another, put in place at once.
+
+    `width`: of a layer that adds nothing, but is worth compiling.
+    """
     import weft as tf
 
     made = folder / f".{version}"
@@ -110,6 +113,10 @@ def add_version(folder: Path, version: int, bias: float = 2.0) -> None:
         a = tf.get_variable("a", initializer=0.5)
         b = tf.get_variable("b", initializer=bias)
         y = tf.add(a * x, b, name="y")
+        if width:
+            wide = tf.tile(x[:, None], [1, width])
+            y += tf.reduce_sum(tf.matmul(wide, tf.get_variable("w", [width, width],
+                                         initializer=tf.zeros_initializer())), 1)  # fmt: skip
         session.run(tf.global_variables_initializer())
         tf.saved_model.simple_save(session, str(made), {"x": x}, {"y": y})
     made.rename(folder / str(version))

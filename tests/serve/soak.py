@@ -14,7 +14,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -22,57 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+_CLIENT = Path(__file__).with_name("soak_client.py")
 MOST_GROWTH = 1.25  # of memory, from a third of the time on
-
-
-# ---- a client -----------------------------------------------------------------------------------
-
-
-def ask_forever(port: int, rest_port: int, log: Path, seed: int) -> None:
-    """Asks until it is told to stop; a line of the log for each thing that is wrong."""
-    import http.client
-
-    import grpc
-    import numpy as np
-
-    from tests.serve.serving import predict_request, read_tensor
-    from weft.protos.serving import message
-
-    rng, count = random.Random(seed), 0
-    stopped: list[int] = []
-    signal.signal(signal.SIGTERM, lambda *_: stopped.append(1))
-    channel = grpc.insecure_channel(f"localhost:{port}")
-    predict = channel.unary_unary("/tensorflow.serving.PredictionService/Predict")
-    by_rest = seed % 4 == 0
-    connection = http.client.HTTPConnection("127.0.0.1", rest_port, timeout=120)
-    with log.open("w", buffering=1) as file:
-        while not stopped:
-            x = np.float32([rng.randrange(1000) for _ in range(rng.randrange(1, 9))])
-            try:
-                if by_rest:
-                    body = json.dumps({"instances": x.tolist()})
-                    connection.request("POST", "/v1/models/m:predict", body)
-                    response = connection.getresponse()
-                    text = response.read()
-                    found = np.float32(json.loads(text)["predictions"])
-                else:
-                    data = predict(
-                        predict_request("m", x=x).SerializeToString(), timeout=120,
-                        wait_for_ready=True,
-                    )  # fmt: skip
-                    made = message("PredictResponse").FromString(data)
-                    found = read_tensor(made.outputs["y"])
-                    version = made.model_spec.version.value
-                    if found.shape == x.shape and found[0] - x[0] / 2 != version:
-                        file.write(f"wrong: version {version} answered {found} to {x}\n")
-                bias = found - x / 2
-                if found.shape != x.shape or (bias != bias[0]).any() or bias[0] % 1:
-                    file.write(f"wrong: {x} was answered {found}\n")
-                count += 1
-            except Exception as error:
-                file.write(f"failed: {type(error).__name__}: {error}\n".replace("\n", " ") + "\n")
-                connection.close()
-        file.write(f"answered {count}\n")
 
 
 # ---- versions -----------------------------------------------------------------------------------
@@ -90,7 +40,7 @@ class Versions:
     def add(self) -> None:
         from tests.serve.serving import add_version
 
-        add_version(self.folder, self.next, float(self.next))
+        add_version(self.folder, self.next, float(self.next), width=256)
         self.there.append(self.next)
         self.next += 1
 
@@ -154,18 +104,21 @@ def _start_server(folder: Path, work: Path) -> tuple[Any, int, int]:
 class Clients:
     """Processes that ask; some are killed, and others take their place."""
 
-    def __init__(self, count: int, port: int, rest: int, work: Path) -> None:
-        self._ports, self._work, self.killed = (port, rest), work, 0
+    def __init__(self, count: int, port: int, rest: int, work: Path, pause: float) -> None:
+        self._ports, self._work, self.killed, self._pause = (port, rest), work, 0, pause
         self._number = 0
         self._running = [self._started() for _ in range(count)]
 
     def _started(self) -> tuple[Any, Path]:
         self._number += 1
         log = self._work / f"client{self._number}.log"
-        words = [*map(str, self._ports), str(log), str(self._number)]
-        code = "import sys; from pathlib import Path; from tests.serve.soak import ask_forever as a"
-        code += "; p, r, l, s = sys.argv[1:]; a(int(p), int(r), Path(l), int(s))"
-        return subprocess.Popen([sys.executable, "-c", code, *words]), log
+        words = [*map(str, self._ports), str(log), str(self._number), str(self._pause)]
+        return subprocess.Popen([sys.executable, str(_CLIENT), *words]), log
+
+    def await_all(self) -> None:
+        """Until each has begun."""
+        while not all(log.exists() for _, log in self._running):
+            time.sleep(0.1)
 
     def kill_one(self, rng: random.Random) -> None:
         number = rng.randrange(len(self._running))
@@ -188,7 +141,7 @@ class Clients:
         return answered, [line for line in lines if not line.startswith("answered")]
 
 
-def run(minutes: float, clients: int, seed: int = 1) -> dict[str, Any]:
+def run(minutes: float, clients: int, seed: int = 1, pause: float = 0.0) -> dict[str, Any]:
     """What was found. Needs a machine with /proc."""
     rng = random.Random(seed)
     work = Path(tempfile.mkdtemp())
@@ -198,7 +151,8 @@ def run(minutes: float, clients: int, seed: int = 1) -> dict[str, Any]:
     versions.add()
     server, port, rest = _start_server(folder, work)
     try:
-        crowd = Clients(clients, port, rest, work)
+        crowd = Clients(clients, port, rest, work, pause)
+        crowd.await_all()
         ends, memory = time.monotonic() + minutes * 60, []
         while time.monotonic() < ends:
             time.sleep(min(1.0, minutes * 60 / 20))
@@ -241,9 +195,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0.0, help="of a client, in seconds")
     arguments = parser.parse_args()
     os.environ.setdefault("PYTHONPATH", str(Path(__file__).parent.parent.parent))
-    found = run(arguments.minutes, arguments.clients, arguments.seed)
+    found = run(arguments.minutes, arguments.clients, arguments.seed, arguments.pause)
     print(json.dumps(found, indent=1))
     return 0 if is_good(found) and found["memory_growth"] < MOST_GROWTH else 1
 
