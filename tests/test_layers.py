@@ -30,10 +30,11 @@ ABOVE: dict[str, tuple[str, ...]] = {
     "client": ("cluster",),
     "lib": ("client", "autodiff"),
     "api": ("lib",),
+    "serve": ("lib",),
     # The package itself, and programs on top of it.
     "": ("api",),
     "legacy": ("",),
-    "cli": ("legacy",),
+    "cli": ("legacy", "serve"),
     "__main__": ("cli",),
 }
 FAMILIES = {

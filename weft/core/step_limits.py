@@ -36,11 +36,13 @@ class Steps(Protocol):
 class _Limits(threading.local):
     """When the step of this thread must be over, by time.monotonic; None if there is no limit.
 
-    `running`: the steps of its session, where it is known.
+    `running`: the steps of its session, where it is known. `compiles`: its second run compiles,
+    however many shapes have come before.
     """
 
     deadline: float | None = None
     running: Steps | None = None
+    compiles = False
 
     def check(self) -> None:
         if self.running is not None:

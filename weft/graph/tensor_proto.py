@@ -30,10 +30,13 @@ _AS_BYTES = frozenset(
 )
 
 
-def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
+def array_to_proto(
+    array: np.ndarray, dtype: DType | None = None, every_element: bool = False
+) -> Any:
     """The message as TensorFlow writes it: single elements are never written as bytes.
 
-    An array that repeats one element in memory is written as that element.
+    An array that repeats one element in memory is written as that element. `every_element`: no
+    bytes and no repetition, but each element in the field of its type.
     """
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
@@ -42,11 +45,11 @@ def array_to_proto(array: np.ndarray, dtype: DType | None = None) -> Any:
     message.tensor_shape.SetInParent()
     for extent in array.shape:
         message.tensor_shape.dim.add().size = extent
-    if array.size > 1 and not any(array.strides):
+    if array.size > 1 and not any(array.strides) and not every_element:
         array = array[(slice(0, 1),) * array.ndim]
     if dtype is dtypes.string:
         message.string_val.extend(array.ravel().tolist())
-    elif array.size == 1 or dtype.name not in _AS_BYTES:
+    elif every_element or array.size == 1 or dtype.name not in _AS_BYTES:
         getattr(message, _FIELDS[dtype.name]).extend(_to_field(array.ravel(), dtype))
     elif array.size:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)

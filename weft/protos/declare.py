@@ -18,6 +18,7 @@ _SCALARS = {
     "bool": _Field.TYPE_BOOL,
     "int32": _Field.TYPE_INT32,
     "int64": _Field.TYPE_INT64,
+    "uint32": _Field.TYPE_UINT32,
     "uint64": _Field.TYPE_UINT64,
     "fixed32": _Field.TYPE_FIXED32,
     "fixed64": _Field.TYPE_FIXED64,

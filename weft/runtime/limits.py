@@ -28,6 +28,16 @@ def until(deadline: float | None) -> Iterator[None]:
 
 
 @contextmanager
+def compiling_ahead() -> Iterator[None]:
+    """A step that runs inside for the second time is compiled, as if shapes were few."""
+    before, limits.compiles = limits.compiles, True
+    try:
+        yield
+    finally:
+        limits.compiles = before
+
+
+@contextmanager
 def among(running: RunningSteps | None) -> Iterator[None]:
     """Loops of a step that runs inside stop when its session is closed.
 

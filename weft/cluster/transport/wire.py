@@ -125,14 +125,15 @@ def tensor_chunks(value: Any) -> list[Chunk]:
     if array.dtype == object:
         return _string_chunks(array)
     kind = dtypes.as_dtype(array.dtype)
-    chunks: list[Chunk] = [_skeleton(kind.as_datatype_enum, array.shape)]
+    chunks: list[Chunk] = [skeleton(kind.as_datatype_enum, array.shape)]
     if array.size:
         flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         chunks += [head(_CONTENT, flat.nbytes), flat.data]
     return chunks
 
 
-def _skeleton(kind: int, shape: tuple[int, ...]) -> bytes:
+def skeleton(kind: int, shape: tuple[int, ...]) -> bytes:
+    """Type and shape of a TensorProto; the elements come after them."""
     dims = b"".join(_dim(extent) for extent in shape)
     return varint(_DTYPE << 3) + varint(kind) + head(_SHAPE, len(dims)) + dims
 
@@ -143,7 +144,7 @@ def _dim(extent: int) -> bytes:
 
 
 def _string_chunks(array: np.ndarray) -> list[Chunk]:
-    parts = [_skeleton(dtypes.string.as_datatype_enum, array.shape)]
+    parts = [skeleton(dtypes.string.as_datatype_enum, array.shape)]
     for item in array.ravel():
         if not isinstance(item, (bytes, str)):
             raise errors.UnimplementedError(

@@ -191,7 +191,7 @@ class Region:
             or any(values[i].size > MAX_STATIC_ELEMENTS for i in self.static_slots)
         ):
             return False
-        few = len(self.entries) <= FEW_SIGNATURES
+        few = limits.compiles or len(self.entries) <= FEW_SIGNATURES
         if self._is_heavy or (few and self.needs_xla):
             return True
         if few:

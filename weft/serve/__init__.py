@@ -1,0 +1,1 @@
+"""A model server: SavedModels behind TensorFlow Serving's gRPC and REST interfaces."""

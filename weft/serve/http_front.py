@@ -1,0 +1,225 @@
+"""The HTTP server: REST, metrics, health and the page, on starlette and uvicorn."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from weft.cluster.guard.limits import COMPLAINTS
+from weft.cluster.guard.security import Credentials, Identity
+from weft.core import errors
+from weft.serve import json_text
+from weft.serve.metrics import Metrics
+from weft.serve.page import Page
+from weft.serve.rest import Rest, http_status
+
+_JSON = "application/json"
+_METRICS = "text/plain; version=0.0.4; charset=utf-8"
+_REST = re.compile(r"/v1/.*", re.IGNORECASE | re.DOTALL)
+_CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "POST, GET",
+    "Access-Control-Allow-Headers": "Content-Type",
+}
+_START_SECONDS = 20.0
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+METRICS_PATH = "/monitoring/prometheus/metrics"
+
+
+@dataclass(frozen=True)
+class HttpLimits:
+    """Of one body in bytes, of an answer in seconds, of requests at once."""
+
+    body: int
+    seconds: float
+    calls: int
+    threads: int
+
+
+class HttpFront:
+    """The HTTP server, on a thread of its own."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        metrics: Metrics,
+        page: Page,
+        identity: Identity,
+        is_ready: Callable[[], bool],
+        limits: HttpLimits,
+        cors: bool = False,
+        metrics_path: str = METRICS_PATH,
+    ) -> None:
+        self._rest, self._metrics, self._page = rest, metrics, page
+        self._identity, self._is_ready, self._limits = identity, is_ready, limits
+        self._headers = _CORS if cors else {}
+        self._pool = ThreadPoolExecutor(limits.threads, "weft-rest")
+        self._busy = 0
+        self._app = Starlette(
+            routes=[
+                Route("/", self._show_page),
+                Route("/page/state", self._guarded(self._page_state)),
+                Route("/healthz", self._healthz),
+                Route("/readyz", self._readyz),
+                Route(metrics_path, self._guarded(self._show_metrics)),
+                Route("/{path:path}", self._guarded(self._answer), methods=_METHODS),
+            ]
+        )
+        self._servers: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    # ---- who may ask ----
+
+    def _guarded(
+        self, endpoint: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def guarded(request: Request) -> Response:
+            refusal = self._identity.refusal(request.headers.items())
+            if refusal:
+                COMPLAINTS.say(refusal, f"{request.method} {request.url.path[:200]}: {refusal}")
+                return self._failed(errors.UNAUTHENTICATED, refusal)
+            return await endpoint(request)
+
+        return guarded
+
+    def _failed(self, code: int, text: str, status: int | None = None) -> Response:
+        made = json_text.error(text).encode("utf-8", "surrogateescape")
+        return Response(made, status or http_status(code), self._headers, _JSON)
+
+    # ---- REST ----
+
+    async def _answer(self, request: Request) -> Response:
+        path = request.scope.get("raw_path", b"").decode("latin-1") or request.url.path
+        path = path.partition("?")[0]
+        if not _REST.fullmatch(path):
+            return PlainTextResponse("Not Found", 404)
+        if request.method == "OPTIONS":
+            return self._preflight(request)
+        try:
+            body = await self._body(request)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        if body is None:
+            text = (
+                f"The request is larger than the {self._limits.body} bytes that are received here"
+            )
+            return self._failed(errors.RESOURCE_EXHAUSTED, text, 413)
+        if self._busy >= self._limits.calls:
+            return self._failed(errors.RESOURCE_EXHAUSTED, "Concurrent request limit exceeded!")
+        return await self._run(request.method, path, body)
+
+    async def _body(self, request: Request) -> bytes | None:
+        """The body; None if it is too large, of which no more than the limit is kept."""
+        most = self._limits.body
+        said = request.headers.get("content-length", "")
+        if said.isdecimal() and int(said) > most:
+            return None
+        chunks, size = [], 0
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > most:
+                return None
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    async def _run(self, method: str, path: str, body: bytes) -> Response:
+        deadline = time.monotonic() + self._limits.seconds
+        loop = asyncio.get_running_loop()
+        self._busy += 1
+        step = loop.run_in_executor(self._pool, self._rest.answer, method, path, body, deadline)
+        step.add_done_callback(self._finished)
+        try:
+            status, text = await asyncio.wait_for(asyncio.shield(step), self._limits.seconds)
+        except TimeoutError:
+            return self._failed(errors.DEADLINE_EXCEEDED, "Timed out waiting for the answer")
+        return Response(text.encode("utf-8", "surrogateescape"), status, self._headers, _JSON)
+
+    def _finished(self, step: Any) -> None:
+        self._busy -= 1
+        step.exception()  # looked at, so that asyncio does not complain
+
+    def _preflight(self, request: Request) -> Response:
+        if not re.search("https?://", request.headers.get("origin", "")):
+            return self._failed(
+                errors.FAILED_PRECONDITION, "Origin header is missing in CORS preflight"
+            )
+        return Response(b"", 200, self._headers)
+
+    # ---- the rest ----
+
+    async def _show_metrics(self, request: Request) -> Response:
+        text = await asyncio.get_running_loop().run_in_executor(None, self._metrics.text)
+        return Response(text, media_type=_METRICS)
+
+    async def _healthz(self, request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def _readyz(self, request: Request) -> Response:
+        ready = self._is_ready()
+        return PlainTextResponse("ready\n" if ready else "not ready\n", 200 if ready else 503)
+
+    async def _show_page(self, request: Request) -> Response:
+        return Response(self._page.html, media_type="text/html; charset=utf-8")
+
+    async def _page_state(self, request: Request) -> Response:
+        return JSONResponse(self._page.state())
+
+    # ---- running ----
+
+    def listen(self, credentials: Credentials, **where: Any) -> int:
+        """Serves at a host and port, or at a socket of the file system (`uds`); the port."""
+        config = uvicorn.Config(
+            self._app, log_config=None, log_level="critical", access_log=False, lifespan="off",
+            server_header=False, date_header=False, **_tls(credentials, "uds" in where), **where,
+        )  # fmt: skip
+        server = uvicorn.Server(config)
+        failed: list[BaseException] = []
+
+        def serve() -> None:
+            try:
+                server.run()
+            except BaseException as error:  # uvicorn ends the process where it cannot listen
+                failed.append(error)
+
+        thread = threading.Thread(target=serve, name="weft-http", daemon=True)
+        thread.start()
+        until = time.monotonic() + _START_SECONDS
+        while not server.started:
+            if failed or not thread.is_alive() or time.monotonic() > until:
+                raise errors.UnavailableError(None, None, f"No HTTP server can listen at {where}")
+            time.sleep(0.01)
+        self._servers.append((server, thread))
+        sockets = server.servers[0].sockets
+        return sockets[0].getsockname()[1] if "uds" not in where else 0
+
+    def stop(self, seconds: float) -> None:
+        """Takes no more requests; those under way have so long."""
+        for server, _ in self._servers:
+            server.config.timeout_graceful_shutdown = max(1, int(seconds))
+            server.should_exit = True
+        for _, thread in self._servers:
+            thread.join(seconds + 5.0)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _tls(credentials: Credentials, local: bool) -> dict[str, Any]:
+    """TLS for uvicorn, as the identity has it for gRPC; none on sockets of the file system."""
+    import ssl
+
+    if not credentials.cert or local:
+        return {}
+    found: dict[str, Any] = {"ssl_certfile": credentials.cert, "ssl_keyfile": credentials.key}
+    if credentials.require_client_cert:
+        found |= {"ssl_ca_certs": credentials.ca, "ssl_cert_reqs": ssl.CERT_REQUIRED}
+    return found

@@ -1,0 +1,67 @@
+"""Tensors in the requests and answers of a model server.
+
+Answers have their elements in the fields by type (`float_val`, ...), where clients of TensorFlow
+Serving look for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.cluster.transport import wire
+from weft.core import dtypes, errors
+from weft.core.dtypes import DType
+from weft.graph.tensor_proto import array_to_proto
+
+# Fields of TensorProto whose packed elements are the array's own bytes.
+_AS_THEY_ARE = {"float32": 5, "float64": 6}
+
+
+def read(alias: str, data: bytes) -> np.ndarray:
+    """The array of a serialized TensorProto. InvalidArgumentError if it is none."""
+    try:
+        array = wire.read_tensor(memoryview(data))
+    except errors.ResourceExhaustedError:
+        raise
+    except Exception:
+        # What is wrong with it is told by TensorFlow Serving as little.
+        raise errors.InvalidArgumentError(None, None, f"tensor parsing error: {alias}") from None
+    return array
+
+
+def to_array(value: Any, dtype: DType) -> np.ndarray:
+    """What a step gave for a fetch, as an array: also scalars and single strings."""
+    if isinstance(value, np.ndarray):
+        return value
+    return np.asarray(value, dtype=object if dtype is dtypes.string else dtype.np_storage)
+
+
+def write(array: np.ndarray, dtype: DType, as_content: bool = False) -> bytes:
+    """A serialized TensorProto."""
+    if as_content:
+        return wire.joined(wire.tensor_chunks(array))
+    field = _AS_THEY_ARE.get(dtype.name)
+    if field is None:
+        return bytes(array_to_proto(array, dtype, every_element=True).SerializeToString())
+    front = wire.skeleton(dtype.as_datatype_enum, array.shape)
+    if not array.size:
+        return front
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return front + wire.head(field, little.nbytes) + np.ascontiguousarray(little).tobytes()
+
+
+def type_name(dtype: DType) -> str:
+    """A type as TensorFlow's C++ spells it."""
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
+
+
+def check_type(position: int, array: np.ndarray, wanted: DType) -> None:
+    """InvalidArgumentError if the tensor is of another type than the signature says."""
+    given = dtypes.as_dtype(array.dtype)
+    if given is not wanted and given != wanted:
+        raise errors.InvalidArgumentError(
+            None, None,
+            f"Expects arg[{position}] to be {type_name(wanted)} but {type_name(given)} is provided",
+        )  # fmt: skip
