@@ -98,6 +98,22 @@ def test_suggestions(name: str, meant: str, tmp_path: Path) -> None:
     assert report.verdict == "lacks 1 name"
 
 
+@pytest.mark.parametrize(
+    ("text", "python", "found"),
+    [
+        ("for i in xrange(3): pass\n", 2, []),
+        ("import os\nPY2 = False\nxrange(3), os.xrange\n", 3, [("xrange", 3)]),
+        ("PY2 = False\ntry:\n  unicode\nexcept NameError:\n  pass\n", 3, []),
+    ],
+)
+def test_built_in_names_of_python_2(
+    text: str, python: int, found: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    report = check(write(tmp_path, "p.py", text))
+    assert [source.python for source in report.sources] == [python]
+    assert [(each.name, each.line) for each in report.of("old")] == found
+
+
 def test_lacking_names_end_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "p.py", "import tensorflow as tf\ntf.nope\ntf.nope\n")
     assert main(["check", str(path)]) == 1

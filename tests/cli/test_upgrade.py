@@ -85,6 +85,9 @@ def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path)
         ("import threading\nthreading.Thread().isAlive()",
          "import threading\nthreading.Thread().is_alive()"),
         ("open(a, 'rU')", "open(a, 'r')"),
+        ("import six\nxrange(3), reduce(f, a)",
+         "import functools\nimport six\nrange(3), functools.reduce(f, a)"),
+        ("import six\ntry:\n    t = unicode\nexcept NameError:\n    t = str\n", None),
     ],
 )  # fmt: skip
 def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ class Reader:
         self.source, self._own, self._root = source, own, root
         self._scopes = Scopes(source.tree)
         self._names = Names(source)
+        self._gone_builtins = old_names.gone_builtins(source.tree) if source.tree else set()
         self.packages: dict[str, Package] = {}
         self._found = list(dict.fromkeys(self._all()))
 
@@ -254,6 +255,8 @@ class Reader:
     def _of_chain(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
         first = chain.parts[0]
         line, _ = self.source.scan.place(first.start)
+        if len(chain.parts) == 1 and self.source.python == 3:
+            yield from self._of_built_in(chain)
         if len(chain.parts) == 1 or chain.is_assigned:
             return
         shadowed = self._scopes.is_shadowed(first.text, line)
@@ -288,6 +291,12 @@ class Reader:
                 advice = f"{row.reason}; {row.advice}"
                 yield chain.parts[i].start, "old", row.old, advice
                 return
+
+    def _of_built_in(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
+        name = chain.parts[0]
+        if name.text in self._gone_builtins:
+            row = old_names.BUILTINS[name.text]
+            yield name.start, "old", row.shown, f"{row.reason}; {row.advice}"
 
     def _of_members(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
         last = chain.parts[-1]

@@ -6,6 +6,7 @@ user's own line, so that errors are Python's, and are at that line.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import sys
@@ -117,6 +118,16 @@ def _submodule(holder: Any, module: str, name: str) -> Any:
         where = getattr(holder, "__file__", "unknown location")
         message = f"cannot import name {name!r} from {module!r} ({where})"
         raise ImportError(message, name=module, path=where) from None
+
+
+def built_in(name: str, space: dict[str, Any]) -> Any:
+    """A name that only Python 2 had, unless `from x import *` brought another of that name."""
+    if name in space:
+        return space[name]
+    row = table.NAMES["builtins", name]
+    if not hasattr(builtins, name):
+        notices.tell(row)
+    return getattr(builtins, name, None) or row.value()
 
 
 def scalar(value: Any) -> Any:

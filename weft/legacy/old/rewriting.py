@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from weft.legacy.old import table
+from weft.legacy.old.python2 import signs
 
 RUNTIME = "__weft_old__"
 _RUNTIME_MODULE = "weft.legacy.old.lookup"
@@ -54,7 +55,7 @@ class Imported(ast.NodeVisitor):
 
 def rewrite(tree: ast.Module) -> ast.Module:
     """The tree with its uses of old names looked up in the table."""
-    rewriter = Rewriter(Imported(tree))
+    rewriter = Rewriter(Imported(tree), signs.gone_builtins(tree))
     tree = rewriter.visit(tree)
     if rewriter.changed:
         add_import(tree, _RUNTIME_MODULE, RUNTIME)
@@ -112,10 +113,11 @@ def dotted(node: ast.AST) -> str | None:
 class Rewriter(ast.NodeTransformer):
     """One pass over a tree."""
 
-    def __init__(self, imported: Imported) -> None:
+    def __init__(self, imported: Imported, gone_builtins: set[str]) -> None:
         self.imported = imported
         self.changed = False
-        self._guards = 0
+        self._gone_builtins = gone_builtins
+        self._guards = self._name_guards = 0
         self._mentions_numpy = "numpy" in imported.roots
 
     def _replaced(self, new: Node, old: ast.AST) -> Node:
@@ -150,6 +152,12 @@ class Rewriter(ast.NodeTransformer):
             return (path, name) in table.NAMES or f"{path}.{name}" in table.MODULES
         # A module that came by way of one of the program's own: `from common import np`.
         return path.startswith(("?", ".")) or path.partition(".")[0] not in _EVERYWHERE
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self._gone_builtins or self._name_guards:
+            return node
+        space = ast.Call(ast.Name("globals", ast.Load()), [], [])
+        return self._replaced(call("built_in", node.id, space), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         is_old = isinstance(node.ctx, ast.Load) and self._may_be_old(node.value, node.attr)
@@ -225,9 +233,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_Try(self, node: ast.Try) -> ast.AST:
         """Programs for both Pythons try the old module first: their own way out is taken."""
         guarded = any(_catches_import_error(each) for each in node.handlers)
+        names_guarded = signs.expects_name_error(node)
         self._guards += guarded
+        self._name_guards += names_guarded
         node.body = self._visit_all(node.body)
         self._guards -= guarded
+        self._name_guards -= names_guarded
         for part in ("handlers", "orelse", "finalbody"):
             setattr(node, part, self._visit_all(getattr(node, part)))
         return node

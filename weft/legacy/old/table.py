@@ -44,6 +44,8 @@ class Row(NamedTuple):
         """The old name as programs write it: `np.float`."""
         if self.kind == "module" or not self.holder or " " in self.old:
             return self.old
+        if self.holder == "builtins" and self.kind == "name":
+            return self.name
         if self.kind in ("method", "property"):
             return ".".join(self.old.split(".")[-2:])
         return f"{_SHORT.get(self.holder, self.holder)}.{self.name}"

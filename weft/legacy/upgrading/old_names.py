@@ -23,6 +23,7 @@ class OldNames:
 
     def __init__(self, source: Source, names: Names, scopes: Scopes, own: frozenset[str]) -> None:
         self._source, self._names, self._scopes, self._own = source, names, scopes, own
+        self._gone_builtins = old_names.gone_builtins(source.tree) if source.tree else set()
         self.imports: set[str] = set()
         self.left: list[tuple[int, str]] = []  # (offset, name) of what could not be edited
         self.edits = [*self._of_imports(), *self._of_chains(), *self._of_methods()]
@@ -31,8 +32,8 @@ class OldNames:
     def _of_imports(self) -> Iterator[Edit]:
         for statement in self._source.scan.imports:
             line, _ = self._source.scan.place(statement.start)
-            if any(line in attempt.body for attempt in self._scopes.attempts):
-                continue  # the program has its own way out
+            if self._is_tried(line):
+                continue
             if statement.module is None:
                 yield from self._of_plain_import(statement)
             elif statement.module.partition(".")[0] not in self._own:
@@ -75,9 +76,18 @@ class OldNames:
         for chain in self._source.scan.chains:
             line, _ = self._source.scan.place(chain.parts[0].start)
             shadowed = self._scopes.is_shadowed(chain.parts[0].text, line)
-            if len(chain.parts) > 1 and not chain.is_assigned and not shadowed:
+            if chain.path in self._gone_builtins and not self._is_tried(line):
+                yield Edit(chain.parts[0].start, chain.parts[0].end, self._built_in(chain.path))
+            elif len(chain.parts) > 1 and not chain.is_assigned and not shadowed:
                 for path in self._names.meanings(chain.path)[:1]:
                     yield from self._of_chain(chain, path)
+
+    def _is_tried(self, line: int) -> bool:
+        """Whether the program has its own way out of what is missing at a line."""
+        return any(line in attempt.body for attempt in self._scopes.attempts)
+
+    def _built_in(self, name: str) -> str:
+        return self._expression(old_names.BUILTINS[name].substitute, name, name)
 
     def _of_chain(self, chain: Chain, path: str) -> Iterator[Edit]:
         parts = path.split(".")
