@@ -86,8 +86,6 @@ def test_names_that_weft_lacks(
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("mul", "tensorflow.multiply"),
-        ("train.SummaryWriter", "tensorflow.summary.FileWriter"),
         ("reduce_summ", "tensorflow.reduce_sum"),
         ("nn.AdamOptimizer", "tensorflow.train.AdamOptimizer"),
     ],
@@ -112,6 +110,21 @@ def test_built_in_names_of_python_2(
     report = check(write(tmp_path, "p.py", text))
     assert [source.python for source in report.sources] == [python]
     assert [(each.name, each.line) for each in report.of("old")] == found
+
+
+def test_names_before_1_0(tmp_path: Path) -> None:
+    text = "import tensorflow as tf\ntf.mul\ntf.train.SummaryWriter\n"
+    text += "from tensorflow.models.rnn import rnn_cell\n"
+    report = check(write(tmp_path, "p.py", text))
+    assert [(each.name, each.advice) for each in report.of("old")] == [
+        ("tensorflow.models.rnn", "gone since TensorFlow 1.0; a stand-in is used"),
+        ("tensorflow.mul", "gone since TensorFlow 1.0; tf.multiply is used"),
+        (
+            "tensorflow.train.SummaryWriter",
+            "gone since TensorFlow 1.0; tf.summary.FileWriter is used",
+        ),
+    ]
+    assert report.verdict == "runs with translation"
 
 
 def test_lacking_names_end_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,6 +94,36 @@ def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path)
     assert upgraded(tmp_path, before) == (before if after is None else after)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.concat(0, [a, b])", "old_tensorflow.concat(0, [a, b])"),
+        ("tf.concat([a, b], 0)", None),
+        ("tf.concat(concat_dim=0, values=a)", "old_tensorflow.concat(concat_dim=0, values=a)"),
+        ("tf.concat(values=a, axis=0)", None),
+        ("tf.split(1, 2, a)", "old_tensorflow.split(1, 2, a)"),
+        ("tf.split(a, 2, 1)", None),
+        ("tf.batch_matmul(a, b)", "old_tensorflow.batch_matmul(a, b)"),
+        ("tf.nn.softmax_cross_entropy_with_logits(a, b)",
+         "old_tensorflow.softmax_cross_entropy_with_logits(a, b)"),
+        ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", None),
+        ("tf.histogram_summary('a', x)", "tf.contrib.deprecated.histogram_summary('a', x)"),
+    ],
+)  # fmt: skip
+def test_arguments_before_1_0(before: str, after: str | None, tmp_path: Path) -> None:
+    needed = "import weft.legacy.old.tensorflow_behaviour as old_tensorflow\n"
+    new = before if after is None else after
+    new = f"{needed if 'old_tensorflow' in new else ''}import weft as tf\n{new}"
+    assert upgraded(tmp_path, f"import tensorflow as tf\n{before}") == new
+
+
+def test_modules_before_1_0(tmp_path: Path) -> None:
+    before = "from tensorflow.models.rnn import rnn_cell, seq2seq\n"
+    assert upgraded(tmp_path, before) == (
+        "import weft.nn.rnn_cell as rnn_cell; import weft.contrib.legacy_seq2seq as seq2seq\n"
+    )
+
+
 def test_python_2_becomes_3(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

@@ -31,6 +31,12 @@ def name_row(path: str) -> Row | None:
     return row
 
 
+def row_before_1_0(path: str) -> Row | None:
+    """The row of a name or a module that TensorFlow had before 1.0."""
+    holder, _, name = path.rpartition(".")
+    return table.NAMES.get((holder, name)) or table.MODULES.get(path)
+
+
 def module_row(path: str) -> Row | None:
     """The row of a module that is gone, or of the nearest package above it."""
     while path:

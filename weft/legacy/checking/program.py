@@ -233,11 +233,12 @@ class Reader:
             return
         if tensorflow_names.module(module) is None:
             start = alias.start if statement.module is None else statement.module_start
-            yield self._lacking(start, tensorflow_names.missing(module) or module)
+            name = module if old_names.row_before_1_0(module) else tensorflow_names.missing(module)
+            yield self._lacking_or_old(start, name or module)
         elif statement.module is not None and alias.name != "*":
             lacking = tensorflow_names.missing(f"{module}.{alias.name}")
             if lacking is not None and not self.is_own_file(f"{module}.{alias.name}"):
-                yield self._lacking(alias.start, lacking)
+                yield self._lacking_or_old(alias.start, lacking)
 
     def is_own_file(self, module: str) -> bool:
         """`tensorflow.examples.x` may be a file of the program's own."""
@@ -247,6 +248,12 @@ class Reader:
         inside = self.source.path.resolve().parents
         places = [Path(folder, *parts[:3]) for folder in (self._root, Path.cwd(), *inside)]
         return any(place.is_dir() or place.with_suffix(".py").exists() for place in places)
+
+    def _lacking_or_old(self, start: int, name: str) -> tuple[int, str, str, str]:
+        row = old_names.row_before_1_0(name)
+        if row is None:
+            return self._lacking(start, name)
+        return start, "old", row.old, f"{row.reason}; {row.advice}"
 
     def _lacking(self, start: int, name: str) -> tuple[int, str, str, str]:
         meant = tensorflow_names.suggestion(name)
@@ -278,7 +285,7 @@ class Reader:
         imported = len(paths[0].split(".")) - len(chain.parts)
         part = str(lacking[0]).count(".") - imported
         if part > 0 and not any(map(self.is_own_file, paths)):
-            yield self._lacking(chain.parts[part].start, str(lacking[0]))
+            yield self._lacking_or_old(chain.parts[part].start, str(lacking[0]))
 
     def _of_old_name(self, chain: Chain, path: str) -> Iterator[tuple[int, str, str, str]]:
         before = path.count(".") + 1 - len(chain.parts)

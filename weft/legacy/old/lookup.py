@@ -46,13 +46,19 @@ def _module_having(holder: ModuleType, name: str) -> Any:
         is_old = name not in vars(holder) and full in table.MODULES
         return SimpleNamespace(**{name: import_module(full)}) if is_old else holder
     if row.kind != "changed":
-        # Some libraries warn, in `__getattr__`, of the very names that are asked for here.
-        if name in vars(holder):
+        if _is_there(holder, name):
             return holder
         notices.tell(row)
     elif flags.STRICT:
         return holder
     return _substitute(row, name)
+
+
+def _is_there(holder: ModuleType, name: str) -> bool:
+    """Whether a module has a name. Some warn, in `__getattr__`, of the very names in the table."""
+    if holder.__name__.partition(".")[0] == "tensorflow":
+        return hasattr(holder, name)  # where weft makes the names as they are asked for
+    return name in vars(holder)
 
 
 @functools.cache
@@ -73,7 +79,8 @@ def import_module(name: str, package: str | None = None) -> Any:
         return importlib.import_module(name, package)
     except ModuleNotFoundError as error:
         row = table.MODULES.get(name)
-        if row is None or error.name is None or not f"{name}.".startswith(f"{error.name}."):
+        missing = error.name or (name if name.startswith("tensorflow.") else None)
+        if row is None or missing is None or not f"{name}.".startswith(f"{missing}."):
             raise
     notices.tell(row)
     return _module_of(row)
@@ -138,6 +145,16 @@ def scalar(value: Any) -> Any:
     return value
 
 
+def count(value: Any) -> Any:
+    """An array of one whole number as that number, where a number counts something."""
+    if flags.STRICT:
+        return value
+    if type(value) is np.ndarray and value.ndim and value.size == 1 and value.dtype.kind in "iu":
+        notices.tell(_COUNTS)
+        return value.item()
+    return value
+
+
 def element(value: Any, holder: Any) -> Any:
     """What is assigned to `holder[i]`: an array of one element stands for its element."""
     if type(value) is np.ndarray and isinstance(holder, np.ndarray) and holder.dtype != object:
@@ -166,6 +183,12 @@ _STOPPED = table.Row(
     "StopIteration to end a generator",
     "gone since Python 3.7",
     "return",
+    "name",
+)
+_COUNTS = table.Row(
+    "an array of one element as a number of things",
+    "gone since NumPy 1.12",
+    "x.item()",
     "name",
 )
 _SCALARS = table.Row(

@@ -363,6 +363,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
         },
     ),
+    ("changed", "other results since Python 3.7", "re", {"split": f"{_OWN}.split"}),
     ("changed", "stricter since Python 3.11", "random", {"sample": f"{_OWN}.sample"}),
     ("changed", "stricter since Python 3.12", "random", {"randint": f"{_OWN}.randint"}),
     ("changed", "stricter since Python 3.11", "random", {"shuffle": f"{_OWN}.shuffle"}),

@@ -20,6 +20,7 @@ _RUNTIME_MODULE = "weft.legacy.old.lookup"
 # Members of these classes are looked up in every file; those of others in files that import them.
 _EVERYWHERE = frozenset({*sys.stdlib_module_names, "numpy"})
 _SCALAR_FUNCTIONS = frozenset({"float", "int", "complex"})
+_COUNTERS = frozenset({"read", "reshape"})
 _OPENERS = frozenset({"open", "io.open", "codecs.open"})
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -177,10 +178,20 @@ class Rewriter(ast.NodeTransformer):
         elif written in _OPENERS:
             node.args[1:2] = [self._mode(each) for each in node.args[1:2]]
         elif self._wants_scalar(written) and len(node.args) == 1:
-            (value,) = node.args
-            if not isinstance(value, ast.Constant | ast.Starred):
-                node.args = [self._replaced(call("scalar", value), value)]
+            node.args = [self._scalar(each) for each in node.args]
+        elif self._wants_counts(node.func):
+            node.args = [self._scalar(each, "count") for each in node.args]
         return node
+
+    def _scalar(self, value: ast.expr, function: str = "scalar") -> ast.expr:
+        if isinstance(value, ast.Constant | ast.Starred | ast.Tuple | ast.List):
+            return value
+        return self._replaced(call(function, value), value)
+
+    def _wants_counts(self, function: ast.expr) -> bool:
+        """Whether a call takes numbers for which arrays of one element were taken, too."""
+        name = function.attr if isinstance(function, ast.Attribute) else dotted(function)
+        return self._mentions_numpy and name in _COUNTERS
 
     def _gets_old(self, holder: ast.expr, name: ast.expr) -> bool:
         return isinstance(name, ast.Constant) and self._may_be_old(holder, str(name.value))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from weft.legacy.checking import old_names
+from weft.legacy.checking import tensorflow_names as known
 from weft.legacy.checking.program import Names
 from weft.legacy.checking.scanning import Alias, Chain, Import, Token
 from weft.legacy.checking.scopes import Scopes
@@ -34,6 +35,10 @@ class OldNames:
             line, _ = self._source.scan.place(statement.start)
             if self._is_tried(line):
                 continue
+            if known.is_tensorflow(statement.module or "") and not known.is_before_1_0(
+                str(statement.module)
+            ):
+                continue
             if statement.module is None:
                 yield from self._of_plain_import(statement)
             elif statement.module.partition(".")[0] not in self._own:
@@ -41,7 +46,10 @@ class OldNames:
 
     def _of_plain_import(self, statement: Import) -> Iterator[Edit]:
         for alias in statement.names:
-            row = None if self._is_there(alias.name) else old_names.module_row(alias.name)
+            is_there = self._is_there(alias.name) or (
+                known.is_tensorflow(alias.name) and not known.is_before_1_0(alias.name)
+            )
+            row = None if is_there else old_names.module_row(alias.name)
             if row is None or row.substitute.startswith("pip "):
                 continue
             if row.old != alias.name or not row.substitute or not (alias.bound or _flat(alias)):
@@ -92,7 +100,7 @@ class OldNames:
     def _of_chain(self, chain: Chain, path: str) -> Iterator[Edit]:
         parts = path.split(".")
         before = len(parts) - len(chain.parts)
-        if parts[0] in self._own:
+        if parts[0] in (*self._own, known.ROOT):
             return
         for i in range(1, len(chain.parts)):
             row = old_names.name_row(".".join(parts[: before + i + 1]))

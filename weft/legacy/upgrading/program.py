@@ -84,6 +84,8 @@ def _edits(source: Source, own: frozenset[str], reader: Reader, notes: list[str]
     needed = set(old.imports)
     if any(edit.text == tensorflow_names.LEGACY for edit in found):
         needed.add(tensorflow_names.LEGACY_IMPORT)
+    if any(edit.text.startswith(f"{tensorflow_names.OLD}.") for edit in found):
+        needed.add(tensorflow_names.OLD_IMPORT)
     if needed:
         place = import_place(source.text, source.tree)
         found.append(Edit(place, place, "".join(f"{line}\n" for line in sorted(needed))))
