@@ -140,6 +140,17 @@ def test_python_2_becomes_3(tmp_path: Path) -> None:
     assert run(program) == "a 2 511\n6\n"
 
 
+def test_files_of_a_python_2_program_are_python_2(tmp_path: Path) -> None:
+    """A file that shows nothing of it divides as the one that imports it."""
+    (tmp_path / "helper.py").write_text("def half(x):\n    return x / 2\n")
+    (tmp_path / "other.py").write_text("x = 1 / 2\n")
+    program = tmp_path / "main.py"
+    program.write_text("import helper\nprint helper.half(5)\n")
+    assert main(["upgrade", str(tmp_path), "--write"]) == 0
+    assert run(program) == "2\n"
+    assert (tmp_path / "other.py").read_text() == "x = 1 / 2\n"
+
+
 def run(program: Path) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(program)]

@@ -190,6 +190,34 @@ def test_a_file_is_python_2_when_python_3_does_not_take_it(tmp_path: Path) -> No
     assert not is_python2, "a module of the program's own"
 
 
+@pytest.mark.parametrize(
+    ("main", "helper", "expected"),
+    [
+        ("print 'a'\nimport helper_of_old as h\n", "x = 1 / 2\n", 0),
+        ("print('a')\nimport helper_of_old as h\n", "x = 1 / 2\n", 0.5),
+        ("import helper_of_old as h\nx = 1 / 2\n", "print 'a'\nx = 1 / 2\n", 0),
+        ("from helper_of_old import x\nh, x = 0, 1 / 2\n", "import cPickle\nx = 1\n", 0),
+        ("import helper_of_old as h\nx = 1 / 2\n", "def f(): return xrange(3)\n", 0.5),
+        ("print 'a'\nimport helper_of_old as h\n",
+         "from __future__ import division\nx = 1 / 2\n", 0.5),
+    ],
+)  # fmt: skip
+def test_a_program_is_of_one_python(
+    main: str, helper: str, expected: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that Python 3 cannot run tells how all of them divide."""
+    (tmp_path / "helper_of_old.py").write_text(helper)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(loading, "_program_is_python2", False)
+    monkeypatch.delitem(sys.modules, "helper_of_old", raising=False)
+    loading.install()
+    space: dict[str, Any] = {"__name__": "old"}
+    exec(loading.compile_main(main.encode(), str(tmp_path / "main.py")), space)
+    monkeypatch.delitem(sys.modules, "helper_of_old", raising=False)
+    assert space.get("x", getattr(space["h"], "x", None)) == expected
+
+
 def test_an_installed_package_is_for_both(tmp_path: Path) -> None:
     """It may use the name where only Python 2 comes: names are then looked up one by one."""
     path = tmp_path / "site-packages" / "of_both.py"

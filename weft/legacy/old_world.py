@@ -34,7 +34,7 @@ def compile_program(source: bytes, file: str) -> CodeType:
     """The code of a program's main file."""
     if os.path.exists(file) and not users_code.is_users(file):
         return compile(source, file, "exec", dont_inherit=True)
-    return loading.compile_users(source, file)
+    return loading.compile_main(source, file)
 
 
 def run_path(

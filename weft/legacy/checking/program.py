@@ -12,6 +12,7 @@ from weft.legacy.checking.packages import Package, own_modules, status_of
 from weft.legacy.checking.scanning import Alias, Chain, Import
 from weft.legacy.checking.scopes import Scopes
 from weft.legacy.checking.sources import Source, find_files, read
+from weft.legacy.checking.versions import agree
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _count(number: int, what: str) -> str:
 def check(path: Path) -> Report:
     """Reads the program at a path, a file or a folder."""
     files = find_files(path)
-    sources = tuple(map(read, files))
+    sources = tuple(agree(map(read, files)))
     own = own_modules(files)
     root = path if path.is_dir() else path.parent
     readers = [Reader(source, own, root) for source in sources]

@@ -115,7 +115,7 @@ def source_of(path: Path, text: str, cells: tuple[int, ...] = ()) -> Source:
             path, text, tree, 2 if old_names.needs_python2(tree, str(path)) else 3, cells=cells
         )
     except (SyntaxError, ValueError) as error:
-        return _old_source(path, text, error, cells)
+        return old_source(path, text, error, cells)
 
 
 def _dedented(text: str, cells: tuple[int, ...]) -> str:
@@ -131,7 +131,8 @@ def _dedented_cell(text: str) -> str:
     return re.sub(f"^{indent[1]}", "", text, flags=re.MULTILINE) if indent else text
 
 
-def _old_source(path: Path, text: str, error: Exception, cells: tuple[int, ...]) -> Source:
+def old_source(path: Path, text: str, error: Exception, cells: tuple[int, ...]) -> Source:
+    """The program in a Python 2 text; Python 3's `error` where it is none."""
     translated = old_names.translate(text)
     if translated is not None:
         try:

@@ -19,6 +19,7 @@ from weft.legacy.checking.sources import (
     read,
     source_of,
 )
+from weft.legacy.checking.versions import agree
 from weft.legacy.upgrading import python2, tensorflow_names
 from weft.legacy.upgrading.edits import Edit, apply, import_place
 from weft.legacy.upgrading.old_names import OldNames
@@ -45,7 +46,7 @@ def upgrade(path: Path) -> list[Upgrade]:
     files = find_files(path)
     own = packages.own_modules(files)
     root = path if path.is_dir() else path.parent
-    return [_upgraded(read(file), own, root) for file in files]
+    return [_upgraded(source, own, root) for source in agree(map(read, files))]
 
 
 def _upgraded(source: Source, own: frozenset[str], root: Path) -> Upgrade:

@@ -16,10 +16,15 @@ _BOTH = frozenset({"six", "future", "past", "PY2", "PY3", "version_info", "pytho
 
 def needs_python2(tree: ast.Module, file: str) -> bool:
     """Whether a file imports a module, or uses a built-in name, that only Python 2 has."""
-    gone = [name for name in _imported(tree) if name in table.PYTHON2_MODULES]
-    if any(not _is_there(name, file) for name in gone):
+    if imports_python2(tree, file):
         return True
     return not users_code.is_installed(file) and uses_gone_builtins(tree)
+
+
+def imports_python2(tree: ast.Module, file: str) -> bool:
+    """Whether a file imports, come what may, a module that only Python 2 has."""
+    gone = [name for name in _imported(tree) if name in table.PYTHON2_MODULES]
+    return any(not _is_there(name, file) for name in gone)
 
 
 def uses_gone_builtins(tree: ast.Module) -> bool:

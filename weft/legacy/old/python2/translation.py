@@ -28,6 +28,15 @@ def parse(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Modul
     return tree, False
 
 
+def is_certain(source: bytes, file: str) -> bool:
+    """Whether Python 3 cannot run a file at all, and Python 2 can."""
+    try:
+        tree = _parse(source, file)
+    except SyntaxError as error:
+        return _is_translated(source, file, error)
+    return signs.imports_python2(tree, file)
+
+
 def are_python2(parts: Iterable[str], file: str) -> bool:
     """Whether one of the parts of a program, such as the cells of a notebook, is Python 2."""
     whole = ast.Module([], [])
@@ -35,13 +44,13 @@ def are_python2(parts: Iterable[str], file: str) -> bool:
         try:
             whole.body += _parse(part, file).body
         except SyntaxError as error:
-            return not flags.STRICT and _is_translated(part, file, error)
+            return not flags.STRICT and _is_translated(part.encode(), file, error)
     return not flags.STRICT and signs.uses_gone_builtins(whole)
 
 
-def _is_translated(part: str, file: str, error: SyntaxError) -> bool:
+def _is_translated(source: bytes, file: str, error: SyntaxError) -> bool:
     try:
-        return _parse_old(part.encode(), file, error)[1]
+        return _parse_old(source, file, error)[1]
     except SyntaxError:
         return False
 
