@@ -39,6 +39,7 @@ RENAMED = {
     "mul": "multiply",
     "neg": "negative",
     "nn.bidirectional_rnn": "nn.static_bidirectional_rnn",
+    "nn.deconv2d": "nn.conv2d_transpose",
     "nn.rnn": "nn.static_rnn",
     "nn.seq2seq": "contrib.legacy_seq2seq",
     "nn.state_saving_rnn": "nn.static_state_saving_rnn",
