@@ -86,8 +86,6 @@ def test_names_that_weft_lacks(
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("mul", "tensorflow.multiply"),
-        ("train.SummaryWriter", "tensorflow.summary.FileWriter"),
         ("reduce_summ", "tensorflow.reduce_sum"),
         ("nn.AdamOptimizer", "tensorflow.train.AdamOptimizer"),
     ],
@@ -96,6 +94,37 @@ def test_suggestions(name: str, meant: str, tmp_path: Path) -> None:
     report = check(write(tmp_path, "p.py", f"import tensorflow as tf\ntf.{name}\n"))
     assert [each.advice for each in report.findings] == [f"perhaps {meant}"]
     assert report.verdict == "lacks 1 name"
+
+
+@pytest.mark.parametrize(
+    ("text", "python", "found"),
+    [
+        ("for i in xrange(3): pass\n", 2, []),
+        ("import os\nPY2 = False\nxrange(3), os.xrange\n", 3, [("xrange", 3)]),
+        ("PY2 = False\ntry:\n  unicode\nexcept NameError:\n  pass\n", 3, []),
+    ],
+)
+def test_built_in_names_of_python_2(
+    text: str, python: int, found: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    report = check(write(tmp_path, "p.py", text))
+    assert [source.python for source in report.sources] == [python]
+    assert [(each.name, each.line) for each in report.of("old")] == found
+
+
+def test_names_before_1_0(tmp_path: Path) -> None:
+    text = "import tensorflow as tf\ntf.mul\ntf.train.SummaryWriter\n"
+    text += "from tensorflow.models.rnn import rnn_cell\n"
+    report = check(write(tmp_path, "p.py", text))
+    assert [(each.name, each.advice) for each in report.of("old")] == [
+        ("tensorflow.models.rnn", "gone since TensorFlow 1.0; a stand-in is used"),
+        ("tensorflow.mul", "gone since TensorFlow 1.0; tf.multiply is used"),
+        (
+            "tensorflow.train.SummaryWriter",
+            "gone since TensorFlow 1.0; tf.summary.FileWriter is used",
+        ),
+    ]
+    assert report.verdict == "runs with translation"
 
 
 def test_lacking_names_end_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,10 +85,43 @@ def test_tensorflow_becomes_weft(before: str, after: str | None, tmp_path: Path)
         ("import threading\nthreading.Thread().isAlive()",
          "import threading\nthreading.Thread().is_alive()"),
         ("open(a, 'rU')", "open(a, 'r')"),
+        ("import six\nxrange(3), reduce(f, a)",
+         "import functools\nimport six\nrange(3), functools.reduce(f, a)"),
+        ("import six\ntry:\n    t = unicode\nexcept NameError:\n    t = str\n", None),
     ],
 )  # fmt: skip
 def test_old_names_become_todays(before: str, after: str | None, tmp_path: Path) -> None:
     assert upgraded(tmp_path, before) == (before if after is None else after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.concat(0, [a, b])", "old_tensorflow.concat(0, [a, b])"),
+        ("tf.concat([a, b], 0)", None),
+        ("tf.concat(concat_dim=0, values=a)", "old_tensorflow.concat(concat_dim=0, values=a)"),
+        ("tf.concat(values=a, axis=0)", None),
+        ("tf.split(1, 2, a)", "old_tensorflow.split(1, 2, a)"),
+        ("tf.split(a, 2, 1)", None),
+        ("tf.batch_matmul(a, b)", "old_tensorflow.batch_matmul(a, b)"),
+        ("tf.nn.softmax_cross_entropy_with_logits(a, b)",
+         "old_tensorflow.softmax_cross_entropy_with_logits(a, b)"),
+        ("tf.nn.softmax_cross_entropy_with_logits(labels=a, logits=b)", None),
+        ("tf.histogram_summary('a', x)", "tf.contrib.deprecated.histogram_summary('a', x)"),
+    ],
+)  # fmt: skip
+def test_arguments_before_1_0(before: str, after: str | None, tmp_path: Path) -> None:
+    needed = "import weft.legacy.old.tensorflow_behaviour as old_tensorflow\n"
+    new = before if after is None else after
+    new = f"{needed if 'old_tensorflow' in new else ''}import weft as tf\n{new}"
+    assert upgraded(tmp_path, f"import tensorflow as tf\n{before}") == new
+
+
+def test_modules_before_1_0(tmp_path: Path) -> None:
+    before = "from tensorflow.models.rnn import rnn_cell, seq2seq\n"
+    assert upgraded(tmp_path, before) == (
+        "import weft.nn.rnn_cell as rnn_cell; import weft.contrib.legacy_seq2seq as seq2seq\n"
+    )
 
 
 def test_python_2_becomes_3(tmp_path: Path) -> None:
@@ -105,6 +138,17 @@ def test_python_2_becomes_3(tmp_path: Path) -> None:
     text = program.read_text()
     assert "for k, v in d.items():  # each\n" in text
     assert run(program) == "a 2 511\n6\n"
+
+
+def test_files_of_a_python_2_program_are_python_2(tmp_path: Path) -> None:
+    """A file that shows nothing of it divides as the one that imports it."""
+    (tmp_path / "helper.py").write_text("def half(x):\n    return x / 2\n")
+    (tmp_path / "other.py").write_text("x = 1 / 2\n")
+    program = tmp_path / "main.py"
+    program.write_text("import helper\nprint helper.half(5)\n")
+    assert main(["upgrade", str(tmp_path), "--write"]) == 0
+    assert run(program) == "2\n"
+    assert (tmp_path / "other.py").read_text() == "x = 1 / 2\n"
 
 
 def run(program: Path) -> str:

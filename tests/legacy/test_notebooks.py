@@ -12,15 +12,17 @@ import pytest
 from weft.legacy import notebooks
 
 
-def notebook(*cells: str) -> bytes:
+def notebook(*cells: str, **about: Any) -> bytes:
     made = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
     page = {"cell_type": "markdown", "source": ["not code"]}
-    return json.dumps({"nbformat": 4, "cells": [page, *made], "metadata": {"a": True}}).encode()
+    return json.dumps(
+        {"nbformat": 4, "cells": [page, *made], "metadata": {"a": True, **about}}
+    ).encode()
 
 
-def run(*cells: str) -> dict[str, Any]:
+def run(*cells: str, **about: Any) -> dict[str, Any]:
     main = ModuleType("__main__")
-    notebooks.run(notebook(*cells), "book.ipynb", main)
+    notebooks.run(notebook(*cells, **about), "book.ipynb", main)
     return main.__dict__
 
 
@@ -75,6 +77,23 @@ def test_commands(
 def test_old_names_and_python_2() -> None:
     space = run("import numpy as np\nx = np.float(1)", "print 'a'\ny = 1 / 2")
     assert (space["x"], space["y"]) == (1.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("cell", "about", "expected"),
+    [
+        ("print(1)", {}, 0.5),
+        ("print 1", {}, 0),
+        ("xrange(3)", {}, 0),
+        ("xrange = range", {}, 0.5),
+        ("print(1)", {"language_info": {"version": "2.7.11"}}, 0),
+        ("print(1)", {"kernelspec": {"name": "python2"}}, 0),
+        ("print(1)", {"language_info": {"version": "3.5.1"}}, 0.5),
+    ],
+)
+def test_a_notebook_is_of_one_python(cell: str, about: dict[str, Any], expected: float) -> None:
+    """One cell tells for all of them how `/` divides."""
+    assert run(cell, "x = 1 / 2", **about)["x"] == expected
 
 
 def test_notebooks_of_version_3() -> None:

@@ -173,6 +173,14 @@ def test_a_file_is_python_2_when_python_3_does_not_take_it(tmp_path: Path) -> No
         "try:\n    import cPickle\nexcept ImportError:\n    cPickle = None\n": False,
         "def f(async=True): pass\n": False,
         "from StringIO import StringIO\n": True,
+        "for i in xrange(3): pass\n": True,
+        "def f(x):\n    return isinstance(x, unicode)\n": True,
+        "def f(unicode): return unicode\n": False,
+        "from six.moves import xrange\nxrange(3)\n": False,
+        "from common import *\nxrange(3)\n": False,
+        "import sys\nif sys.version_info[0] < 3:\n    x = unicode('a')\n": False,
+        "try:\n    xrange(3)\nexcept NameError:\n    pass\n": False,
+        "try:\n    text = unicode\nexcept NameError:\n    text = str\n": False,
     }
     for source, expected in cases.items():
         _, is_python2 = translation.parse(source.encode(), str(tmp_path / "x.py"))
@@ -180,6 +188,59 @@ def test_a_file_is_python_2_when_python_3_does_not_take_it(tmp_path: Path) -> No
     (tmp_path / "commands.py").write_text("")
     _, is_python2 = translation.parse(b"import commands\n", str(tmp_path / "x.py"))
     assert not is_python2, "a module of the program's own"
+
+
+@pytest.mark.parametrize(
+    ("main", "helper", "expected"),
+    [
+        ("print 'a'\nimport helper_of_old as h\n", "x = 1 / 2\n", 0),
+        ("print('a')\nimport helper_of_old as h\n", "x = 1 / 2\n", 0.5),
+        ("import helper_of_old as h\nx = 1 / 2\n", "print 'a'\nx = 1 / 2\n", 0),
+        ("from helper_of_old import x\nh, x = 0, 1 / 2\n", "import cPickle\nx = 1\n", 0),
+        ("import helper_of_old as h\nx = 1 / 2\n", "def f(): return xrange(3)\n", 0.5),
+        ("print 'a'\nimport helper_of_old as h\n",
+         "from __future__ import division\nx = 1 / 2\n", 0.5),
+    ],
+)  # fmt: skip
+def test_a_program_is_of_one_python(
+    main: str, helper: str, expected: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that Python 3 cannot run tells how all of them divide."""
+    (tmp_path / "helper_of_old.py").write_text(helper)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(loading, "_program_is_python2", False)
+    monkeypatch.delitem(sys.modules, "helper_of_old", raising=False)
+    loading.install()
+    space: dict[str, Any] = {"__name__": "old"}
+    exec(loading.compile_main(main.encode(), str(tmp_path / "main.py")), space)
+    monkeypatch.delitem(sys.modules, "helper_of_old", raising=False)
+    assert space.get("x", getattr(space["h"], "x", None)) == expected
+
+
+def test_an_installed_package_is_for_both(tmp_path: Path) -> None:
+    """It may use the name where only Python 2 comes: names are then looked up one by one."""
+    path = tmp_path / "site-packages" / "of_both.py"
+    _, is_python2 = translation.parse(b"def f(): return xrange(3)\n", str(path))
+    assert not is_python2
+
+
+def test_builtins_of_python_2_in_a_file_for_both(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The name is there, and `/` is Python 3's."""
+    source = "PY2 = False\nx = 1 / 2\ny = list(xrange(2))\nz = isinstance(u'a', basestring)\n"
+    source += "try:\n    text = unicode\nexcept NameError:\n    text = bytes\n"
+    space = run(tmp_path, source)
+    assert (space["x"], space["y"], space["z"]) == (0.5, [0, 1], True)
+    assert space["text"] is bytes
+    assert "old.py:3 uses xrange, gone since Python 3: range is used" in caplog.text
+
+
+def test_a_star_import_may_bring_the_name(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "brings_a_range.py").write_text("xrange = 5\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert run(tmp_path, "from brings_a_range import *\nx = xrange\n")["x"] == 5
 
 
 def test_what_is_wrong_in_both_is_python_3s_error(tmp_path: Path) -> None:

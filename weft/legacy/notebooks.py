@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from weft.legacy.old import loading
+from weft.legacy.old.python2 import translation
 
 _MAGIC = re.compile(r"(?P<indent>\s*)(?:(?P<name>[\w, ]+?)\s*=\s*)?(?P<sign>[%!])(?P<rest>\S.*)")
 _RUNTIME = "__weft_notebook__"
@@ -32,12 +33,22 @@ def run(source: bytes, file: str, main: ModuleType) -> None:
     """Runs the cells of a notebook in the name space of `main`."""
     main.__dict__[_RUNTIME] = sys.modules[__name__]
     main.__dict__.setdefault("display", display)
-    for number, cell in enumerate(cells(json.loads(source)), 1):
+    notebook = json.loads(source)
+    texts = list(cells(notebook))
+    is_python2 = says_python2(notebook) or translation.are_python2(map(plain, texts), file)
+    for number, cell in enumerate(texts, 1):
         name = f"{file}[{number}]"
         lines = cell.splitlines(keepends=True)
         linecache.cache[name] = (len(cell), None, lines, name)
-        tree, _ = loading.tree_of(plain(cell).encode(), name)
+        tree, _ = loading.tree_of(plain(cell).encode(), name, is_python2)
         run_cell(tree, name, main.__dict__)
+
+
+def says_python2(notebook: dict[str, Any]) -> bool:
+    """Whether a notebook says of itself that it is for Python 2."""
+    about = notebook.get("metadata", {})
+    version = str(about.get("language_info", {}).get("version", ""))
+    return version.startswith("2.") or about.get("kernelspec", {}).get("name") == "python2"
 
 
 def run_cell(tree: ast.Module, name: str, space: dict[str, Any]) -> None:

@@ -8,8 +8,10 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any
 
+from weft.core import flags
 from weft.legacy import tensorflow_import
 from weft.legacy.old import loading, users_code
+from weft.lib.platform import flags as program_flags
 
 _run_path = runpy.run_path
 
@@ -18,14 +20,21 @@ def install() -> None:
     """Puts weft in TensorFlow's place, and the old names in reach of the user's code."""
     loading.install()
     tensorflow_import.install()
+    program_flags.define_unknown = None if flags.STRICT else _define_flag
     runpy.run_path = run_path  # type: ignore[assignment]
+
+
+def _define_flag(name: str, value: Any) -> None:
+    from weft.legacy.old import tensorflow_behaviour
+
+    tensorflow_behaviour.define_flag(name, value)
 
 
 def compile_program(source: bytes, file: str) -> CodeType:
     """The code of a program's main file."""
     if os.path.exists(file) and not users_code.is_users(file):
         return compile(source, file, "exec", dont_inherit=True)
-    return loading.compile_users(source, file)
+    return loading.compile_main(source, file)
 
 
 def run_path(

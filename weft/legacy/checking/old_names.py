@@ -9,12 +9,19 @@ from types import ModuleType
 from weft.legacy.old import table
 from weft.legacy.old.python2 import statements
 from weft.legacy.old.python2.meaning import keep_meaning as keep_meaning
+from weft.legacy.old.python2.program import imported_files as imported_files
+from weft.legacy.old.python2.signs import gone_builtins as gone_builtins
+from weft.legacy.old.python2.signs import needs_python2 as needs_python2
+from weft.legacy.old.python2.translation import is_certain as is_certain
 from weft.legacy.old.table import Row
 
 # Names that today's strings, lists and dictionaries have: no sign of an old program.
 _EVERYDAY = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float) for name in dir(kind)
 ) | {"next", "message", "decode", "value", "node", "A", "H", "ix", "hold", "unescape"}
+
+# Rows of built-in names that only Python 2 had.
+BUILTINS = {name: row for (holder, name), row in table.NAMES.items() if holder == "builtins"}
 
 
 def name_row(path: str) -> Row | None:
@@ -24,6 +31,12 @@ def name_row(path: str) -> Row | None:
     if row is None or row.kind == "changed" or _is_there(holder, name):
         return None
     return row
+
+
+def row_before_1_0(path: str) -> Row | None:
+    """The row of a name or a module that TensorFlow had before 1.0."""
+    holder, _, name = path.rpartition(".")
+    return table.NAMES.get((holder, name)) or table.MODULES.get(path)
 
 
 def module_row(path: str) -> Row | None:
@@ -53,11 +66,6 @@ def _has_member(row: Row) -> bool:
     if module.partition(".")[0] not in (*sys.stdlib_module_names, "numpy"):
         return False
     return hasattr(getattr(importlib.import_module(module), kind, None), row.name)
-
-
-def is_python2_module(name: str) -> bool:
-    """Whether only Python 2 had this module."""
-    return name in table.PYTHON2_MODULES
 
 
 def _is_there(holder: str, name: str) -> bool:

@@ -12,6 +12,7 @@ from weft.legacy.checking.packages import Package, own_modules, status_of
 from weft.legacy.checking.scanning import Alias, Chain, Import
 from weft.legacy.checking.scopes import Scopes
 from weft.legacy.checking.sources import Source, find_files, read
+from weft.legacy.checking.versions import agree
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _count(number: int, what: str) -> str:
 def check(path: Path) -> Report:
     """Reads the program at a path, a file or a folder."""
     files = find_files(path)
-    sources = tuple(map(read, files))
+    sources = tuple(agree(map(read, files)))
     own = own_modules(files)
     root = path if path.is_dir() else path.parent
     readers = [Reader(source, own, root) for source in sources]
@@ -151,6 +152,7 @@ class Reader:
         self.source, self._own, self._root = source, own, root
         self._scopes = Scopes(source.tree)
         self._names = Names(source)
+        self._gone_builtins = old_names.gone_builtins(source.tree) if source.tree else set()
         self.packages: dict[str, Package] = {}
         self._found = list(dict.fromkeys(self._all()))
 
@@ -232,11 +234,12 @@ class Reader:
             return
         if tensorflow_names.module(module) is None:
             start = alias.start if statement.module is None else statement.module_start
-            yield self._lacking(start, tensorflow_names.missing(module) or module)
+            name = module if old_names.row_before_1_0(module) else tensorflow_names.missing(module)
+            yield self._lacking_or_old(start, name or module)
         elif statement.module is not None and alias.name != "*":
             lacking = tensorflow_names.missing(f"{module}.{alias.name}")
             if lacking is not None and not self.is_own_file(f"{module}.{alias.name}"):
-                yield self._lacking(alias.start, lacking)
+                yield self._lacking_or_old(alias.start, lacking)
 
     def is_own_file(self, module: str) -> bool:
         """`tensorflow.examples.x` may be a file of the program's own."""
@@ -247,6 +250,12 @@ class Reader:
         places = [Path(folder, *parts[:3]) for folder in (self._root, Path.cwd(), *inside)]
         return any(place.is_dir() or place.with_suffix(".py").exists() for place in places)
 
+    def _lacking_or_old(self, start: int, name: str) -> tuple[int, str, str, str]:
+        row = old_names.row_before_1_0(name)
+        if row is None:
+            return self._lacking(start, name)
+        return start, "old", row.old, f"{row.reason}; {row.advice}"
+
     def _lacking(self, start: int, name: str) -> tuple[int, str, str, str]:
         meant = tensorflow_names.suggestion(name)
         return start, "lacking", name, f"perhaps {meant}" if meant else ""
@@ -254,6 +263,8 @@ class Reader:
     def _of_chain(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
         first = chain.parts[0]
         line, _ = self.source.scan.place(first.start)
+        if len(chain.parts) == 1 and self.source.python == 3:
+            yield from self._of_built_in(chain)
         if len(chain.parts) == 1 or chain.is_assigned:
             return
         shadowed = self._scopes.is_shadowed(first.text, line)
@@ -275,7 +286,7 @@ class Reader:
         imported = len(paths[0].split(".")) - len(chain.parts)
         part = str(lacking[0]).count(".") - imported
         if part > 0 and not any(map(self.is_own_file, paths)):
-            yield self._lacking(chain.parts[part].start, str(lacking[0]))
+            yield self._lacking_or_old(chain.parts[part].start, str(lacking[0]))
 
     def _of_old_name(self, chain: Chain, path: str) -> Iterator[tuple[int, str, str, str]]:
         before = path.count(".") + 1 - len(chain.parts)
@@ -288,6 +299,12 @@ class Reader:
                 advice = f"{row.reason}; {row.advice}"
                 yield chain.parts[i].start, "old", row.old, advice
                 return
+
+    def _of_built_in(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
+        name = chain.parts[0]
+        if name.text in self._gone_builtins:
+            row = old_names.BUILTINS[name.text]
+            yield name.start, "old", row.shown, f"{row.reason}; {row.advice}"
 
     def _of_members(self, chain: Chain) -> Iterator[tuple[int, str, str, str]]:
         last = chain.parts[-1]

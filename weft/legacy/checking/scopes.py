@@ -82,7 +82,9 @@ def _assigned(body: list[ast.stmt]) -> set[str]:
 
 def _expects_missing(node: ast.Try) -> bool:
     caught = " ".join(ast.unparse(each.type) if each.type else "" for each in node.handlers)
-    if any(name in caught for name in ("ImportError", "ModuleNotFound", "AttributeError")):
+    if any(
+        name in caught for name in ("ImportError", "ModuleNotFound", "AttributeError", "NameError")
+    ):
         return True
     anything = any(each.type is None for each in node.handlers) or "Exception" in caught
     return anything and isinstance(node.body[0], ast.Import | ast.ImportFrom)

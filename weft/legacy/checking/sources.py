@@ -111,9 +111,11 @@ def source_of(path: Path, text: str, cells: tuple[int, ...] = ()) -> Source:
     """The program in a text; IPython takes cells that are indented as a whole."""
     try:
         tree = parse(_dedented(text, cells) if cells else text)
-        return Source(path, text, tree, 2 if _needs_python2(tree) else 3, cells=cells)
+        return Source(
+            path, text, tree, 2 if old_names.needs_python2(tree, str(path)) else 3, cells=cells
+        )
     except (SyntaxError, ValueError) as error:
-        return _old_source(path, text, error, cells)
+        return old_source(path, text, error, cells)
 
 
 def _dedented(text: str, cells: tuple[int, ...]) -> str:
@@ -129,7 +131,8 @@ def _dedented_cell(text: str) -> str:
     return re.sub(f"^{indent[1]}", "", text, flags=re.MULTILINE) if indent else text
 
 
-def _old_source(path: Path, text: str, error: Exception, cells: tuple[int, ...]) -> Source:
+def old_source(path: Path, text: str, error: Exception, cells: tuple[int, ...]) -> Source:
+    """The program in a Python 2 text; Python 3's `error` where it is none."""
     translated = old_names.translate(text)
     if translated is not None:
         try:
@@ -148,22 +151,6 @@ def parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
-
-
-def _needs_python2(tree: ast.Module) -> bool:
-    """Whether it imports, outside of any `try`, a module that only Python 2 had."""
-    modules = [
-        name
-        for node in tree.body
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom) and not node.level
-            else []
-        )
-    ]
-    return any(old_names.is_python2_module(name) for name in modules)
 
 
 def _read_notebook(path: Path, data: bytes) -> Source:

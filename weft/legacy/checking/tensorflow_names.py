@@ -5,47 +5,19 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+import re
 from types import ModuleType
 from typing import Any
 
 from weft.legacy import tensorflow_import
+from weft.legacy.old import tensorflow_rows
 
 ROOT = tensorflow_import.ROOT
 # Here TensorFlow's modules are looked up, without `tensorflow` being anything in this process.
 _HERE = "weft_checked_tensorflow"
 
 # Names of the releases before 1.0 -> names that 1.15 has, with the same arguments.
-BEFORE_1_0 = {
-    "all_variables": "global_variables",
-    "batch_cholesky": "cholesky",
-    "batch_fft": "fft",
-    "batch_ifft": "ifft",
-    "batch_matmul": "matmul",
-    "batch_matrix_determinant": "matrix_determinant",
-    "batch_matrix_diag": "matrix_diag",
-    "batch_matrix_inverse": "matrix_inverse",
-    "batch_matrix_solve": "matrix_solve",
-    "complex_abs": "abs",
-    "histogram_summary": "summary.histogram",
-    "image_summary": "summary.image",
-    "initialize_all_variables": "global_variables_initializer",
-    "initialize_local_variables": "local_variables_initializer",
-    "initialize_variables": "variables_initializer",
-    "inv": "reciprocal",
-    "listdiff": "setdiff1d",
-    "merge_all_summaries": "summary.merge_all",
-    "merge_summary": "summary.merge",
-    "mul": "multiply",
-    "neg": "negative",
-    "nn.seq2seq": "contrib.legacy_seq2seq",
-    "op_scope": "name_scope",
-    "pack": "stack",
-    "scalar_summary": "summary.scalar",
-    "select": "where",
-    "sub": "subtract",
-    "train.SummaryWriter": "summary.FileWriter",
-    "unpack": "unstack",
-}
+BEFORE_1_0 = tensorflow_rows.RENAMED
 _PLACES_TO_SEARCH = (
     "nn math train layers image losses metrics summary linalg io strings sparse random test"
     " contrib.layers contrib.rnn contrib.framework contrib.slim contrib.seq2seq contrib.losses"
@@ -87,6 +59,25 @@ def missing(path: str) -> str | None:
             if found is None:
                 return seen
     return None
+
+
+def is_before_1_0(path: str) -> bool:
+    """Whether a module is one that only the releases before 1.0 had."""
+    return tensorflow_rows.has_module(path) and module(path) is None
+
+
+def is_called_as_before_1_0(path: str, after: str) -> bool:
+    """Whether the arguments of a call, as it is written, are those of the releases before 1.0."""
+    name = path.removeprefix(f"{ROOT}.")
+    if name not in tensorflow_rows.REARRANGED:
+        return False
+    first = re.match(r"\s*\(\s*([^,()=]*)(=(?!=))?", after)
+    if first is None:
+        return False
+    if "cross_entropy" in name:
+        return bool(first[1].strip()) and not first[2]
+    keyword = first[1].strip() if first[2] else ""
+    return keyword in ("concat_dim", "split_dim") or bool(re.fullmatch(r"-?\d+\s*", first[1]))
 
 
 @functools.cache

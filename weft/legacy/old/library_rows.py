@@ -38,6 +38,17 @@ _LEARNS_SPLITTERS = "sklearn.model_selection"
 ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     ("name", "gone since SciPy 1.3", "scipy.misc", _MISC),
     ("module", "gone since SciPy 2.0", "", {"scipy.misc": _IMAGES}),
+    ("module", "gone since SciPy 1.3", "", {"scipy.misc.pilutil": _IMAGES}),
+    (
+        "module",
+        "gone since SciPy 1.8",
+        "",
+        {
+            "scipy.sparse.linalg.eigen.arpack": "scipy.sparse.linalg",
+            "scipy.sparse.linalg.eigen.arpack.arpack": "scipy.sparse.linalg",
+            "scipy.sparse.linalg.eigen.lobpcg": "scipy.sparse.linalg",
+        },
+    ),
     (
         "name",
         "gone since SciPy 1.3",

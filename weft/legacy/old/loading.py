@@ -22,18 +22,30 @@ from types import CodeType, ModuleType
 
 from weft.core import flags
 from weft.legacy.old import messages, notices, rewriting, users_code
-from weft.legacy.old.python2 import translation
+from weft.legacy.old.python2 import program, translation
 
 _HERE = Path(__file__).parent
 
 
+# Whether the program that is run is Python 2: then all of its own files are.
+_program_is_python2 = False
+
+
+def compile_main(source: bytes, file: str) -> CodeType:
+    """The code of a program's main file; it tells for the files that it imports."""
+    global _program_is_python2
+    _program_is_python2 = program.is_python2(source, file)
+    return compile_users(source, file)
+
+
 def compile_users(source: bytes, file: str) -> CodeType:
     """The code of one of the user's files."""
-    kept = _kept_as(source, file)
+    of_python2 = _program_is_python2 and not users_code.is_installed(file)
+    kept = _kept_as(source, file, of_python2)
     if kept is not None and kept.is_file():
         is_python2, code = marshal.loads(kept.read_bytes())
     else:
-        tree, is_python2 = tree_of(source, file)
+        tree, is_python2 = tree_of(source, file, of_python2)
         code = compile(tree, file, "exec", dont_inherit=True)
         _keep(kept, marshal.dumps((is_python2, code)))
     if is_python2:
@@ -49,11 +61,11 @@ def tree_of(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Mod
     return rewriting.rewrite(messages.replace_descriptors(tree)), is_python2
 
 
-def _kept_as(source: bytes, file: str) -> Path | None:
+def _kept_as(source: bytes, file: str, of_python2: bool) -> Path | None:
     folder = flags.cache_directory()
     if folder is None or flags.STRICT:
         return None
-    parts = (_fingerprint(), file.encode(), source)
+    parts = (_fingerprint(), file.encode(), b"2" if of_python2 else b"", source)
     name = hashlib.sha256(b"\0".join(parts)).hexdigest()
     return Path(folder, "legacy", name[:2], name[2:])
 

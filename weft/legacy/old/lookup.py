@@ -6,6 +6,7 @@ user's own line, so that errors are Python's, and are at that line.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import sys
@@ -45,13 +46,19 @@ def _module_having(holder: ModuleType, name: str) -> Any:
         is_old = name not in vars(holder) and full in table.MODULES
         return SimpleNamespace(**{name: import_module(full)}) if is_old else holder
     if row.kind != "changed":
-        # Some libraries warn, in `__getattr__`, of the very names that are asked for here.
-        if name in vars(holder):
+        if _is_there(holder, name):
             return holder
         notices.tell(row)
     elif flags.STRICT:
         return holder
     return _substitute(row, name)
+
+
+def _is_there(holder: ModuleType, name: str) -> bool:
+    """Whether a module has a name. Some warn, in `__getattr__`, of the very names in the table."""
+    if holder.__name__.partition(".")[0] == "tensorflow":
+        return hasattr(holder, name)  # where weft makes the names as they are asked for
+    return name in vars(holder)
 
 
 @functools.cache
@@ -72,7 +79,8 @@ def import_module(name: str, package: str | None = None) -> Any:
         return importlib.import_module(name, package)
     except ModuleNotFoundError as error:
         row = table.MODULES.get(name)
-        if row is None or error.name is None or not f"{name}.".startswith(f"{error.name}."):
+        missing = error.name or (name if name.startswith("tensorflow.") else None)
+        if row is None or missing is None or not f"{name}.".startswith(f"{missing}."):
             raise
     notices.tell(row)
     return _module_of(row)
@@ -119,11 +127,31 @@ def _submodule(holder: Any, module: str, name: str) -> Any:
         raise ImportError(message, name=module, path=where) from None
 
 
+def built_in(name: str, space: dict[str, Any]) -> Any:
+    """A name that only Python 2 had, unless `from x import *` brought another of that name."""
+    if name in space:
+        return space[name]
+    row = table.NAMES["builtins", name]
+    if not hasattr(builtins, name):
+        notices.tell(row)
+    return getattr(builtins, name, None) or row.value()
+
+
 def scalar(value: Any) -> Any:
     """An array of one element, of any rank, as the scalar that `float(x)` took it for."""
     if type(value) is np.ndarray and value.ndim and value.size == 1 and not flags.STRICT:
         notices.tell(_SCALARS)
         return value.reshape(())
+    return value
+
+
+def count(value: Any) -> Any:
+    """An array of one whole number as that number, where a number counts something."""
+    if flags.STRICT:
+        return value
+    if type(value) is np.ndarray and value.ndim and value.size == 1 and value.dtype.kind in "iu":
+        notices.tell(_COUNTS)
+        return value.item()
     return value
 
 
@@ -155,6 +183,12 @@ _STOPPED = table.Row(
     "StopIteration to end a generator",
     "gone since Python 3.7",
     "return",
+    "name",
+)
+_COUNTS = table.Row(
+    "an array of one element as a number of things",
+    "gone since NumPy 1.12",
+    "x.item()",
     "name",
 )
 _SCALARS = table.Row(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from pathlib import Path
 
 from weft.core import flags
-from weft.legacy.old import table
+from weft.legacy.old import table, users_code
 from weft.legacy.old.python_rows import PYTHON_3
 
 _LOG = logging.getLogger("weft.legacy")
-_OWN = str(Path(__file__).parent)
 _told: set[tuple[str, str]] = set()
 _python2: set[str] = set()
 
@@ -55,7 +53,7 @@ def _tell(name: str, reason: str, advice: str, error: type[Exception] = OldNameE
 
 
 def place() -> tuple[str, int]:
-    """(file, line) of the innermost code that is neither this package's nor Python's importer."""
+    """(file, line) of the innermost code that is neither weft's nor Python's importer."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _passed_over(frame.f_code.co_filename):
         frame = frame.f_back
@@ -63,7 +61,8 @@ def place() -> tuple[str, int]:
 
 
 def _passed_over(file: str) -> bool:
-    return file.startswith((_OWN, "<frozen importlib")) or "importlib" in file
+    own = file.startswith((users_code.WEFT + os.sep, "<frozen importlib"))
+    return own or "importlib" in file
 
 
 def _shown(file: str) -> str:

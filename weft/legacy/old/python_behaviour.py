@@ -12,6 +12,7 @@ import os
 import pickle
 import platform
 import random as random_module
+import re
 import ssl
 import unittest
 from collections.abc import Callable, Iterator
@@ -229,6 +230,20 @@ def sample(population: Any, k: int, **options: Any) -> list[Any]:
         notices.tell_of("random.sample", "from a set", "a tuple of it")
         population = tuple(population)
     return random_module.sample(population, k, **options)
+
+
+def split(pattern: Any, string: Any, maxsplit: int = 0, flags: Any = 0) -> list[Any]:
+    """`re.split`, which did not split where the pattern, such as `x*`, matches nothing."""
+    compiled = re.compile(pattern, flags)
+    if compiled.fullmatch("" if isinstance(string, str) else b"") is None:
+        return compiled.split(string, maxsplit)
+    notices.tell_of("re.split", "by a pattern that matches nothing", "what it matches besides")
+    found, start = [], 0
+    matches = [match for match in compiled.finditer(string) if match.end() > match.start()]
+    for match in matches[: maxsplit or None]:
+        found += [string[start : match.start()], *match.groups()]
+        start = match.end()
+    return [*found, string[start:]]
 
 
 def randint(low: Any, high: Any) -> int:

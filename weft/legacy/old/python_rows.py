@@ -104,6 +104,25 @@ _PYTHON2_MODULES = {
     "repr": "reprlib",
 }
 
+_PYTHON2 = "weft.legacy.old.python2.runtime"
+_BUILTINS = {
+    "apply": f"{_PYTHON2}.apply",
+    "basestring": f"{_PYTHON2}.basestring",
+    "buffer": "builtins.memoryview",
+    "cmp": f"{_PYTHON2}.cmp",
+    "coerce": f"{_PYTHON2}.coerce",
+    "execfile": f"{_PYTHON2}.execfile",
+    "file": f"{_PYTHON2}.open_",
+    "intern": "sys.intern",
+    "long": "builtins.int",
+    "raw_input": "builtins.input",
+    "reduce": "functools.reduce",
+    "reload": "importlib.reload",
+    "unichr": "builtins.chr",
+    "unicode": f"{_PYTHON2}.unicode",
+    "xrange": "builtins.range",
+}
+
 _FUNCTIONS = {
     "func_name": "__name__",
     "func_code": "__code__",
@@ -265,6 +284,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         {"pkg_resources": f"{_MODULES}.pkg_resources"},
     ),
     ("module", PYTHON_3, "", _PYTHON2_MODULES),
+    ("name", PYTHON_3, "builtins", _BUILTINS),
     ("name", PYTHON_3, "urllib", _URLLIB),
     ("name", PYTHON_3, "string", _STRING),
     ("name", PYTHON_3, "types", _TYPES),
@@ -343,6 +363,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
             for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
         },
     ),
+    ("changed", "other results since Python 3.7", "re", {"split": f"{_OWN}.split"}),
     ("changed", "stricter since Python 3.11", "random", {"sample": f"{_OWN}.sample"}),
     ("changed", "stricter since Python 3.12", "random", {"randint": f"{_OWN}.randint"}),
     ("changed", "stricter since Python 3.11", "random", {"shuffle": f"{_OWN}.shuffle"}),

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from weft.legacy.old import table
+from weft.legacy.old.python2 import signs
 
 RUNTIME = "__weft_old__"
 _RUNTIME_MODULE = "weft.legacy.old.lookup"
 # Members of these classes are looked up in every file; those of others in files that import them.
 _EVERYWHERE = frozenset({*sys.stdlib_module_names, "numpy"})
 _SCALAR_FUNCTIONS = frozenset({"float", "int", "complex"})
+_COUNTERS = frozenset({"read", "reshape"})
 _OPENERS = frozenset({"open", "io.open", "codecs.open"})
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -54,7 +56,7 @@ class Imported(ast.NodeVisitor):
 
 def rewrite(tree: ast.Module) -> ast.Module:
     """The tree with its uses of old names looked up in the table."""
-    rewriter = Rewriter(Imported(tree))
+    rewriter = Rewriter(Imported(tree), signs.gone_builtins(tree))
     tree = rewriter.visit(tree)
     if rewriter.changed:
         add_import(tree, _RUNTIME_MODULE, RUNTIME)
@@ -112,10 +114,11 @@ def dotted(node: ast.AST) -> str | None:
 class Rewriter(ast.NodeTransformer):
     """One pass over a tree."""
 
-    def __init__(self, imported: Imported) -> None:
+    def __init__(self, imported: Imported, gone_builtins: set[str]) -> None:
         self.imported = imported
         self.changed = False
-        self._guards = 0
+        self._gone_builtins = gone_builtins
+        self._guards = self._name_guards = 0
         self._mentions_numpy = "numpy" in imported.roots
 
     def _replaced(self, new: Node, old: ast.AST) -> Node:
@@ -151,6 +154,12 @@ class Rewriter(ast.NodeTransformer):
         # A module that came by way of one of the program's own: `from common import np`.
         return path.startswith(("?", ".")) or path.partition(".")[0] not in _EVERYWHERE
 
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self._gone_builtins or self._name_guards:
+            return node
+        space = ast.Call(ast.Name("globals", ast.Load()), [], [])
+        return self._replaced(call("built_in", node.id, space), node)
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         is_old = isinstance(node.ctx, ast.Load) and self._may_be_old(node.value, node.attr)
         self.generic_visit(node)
@@ -169,10 +178,20 @@ class Rewriter(ast.NodeTransformer):
         elif written in _OPENERS:
             node.args[1:2] = [self._mode(each) for each in node.args[1:2]]
         elif self._wants_scalar(written) and len(node.args) == 1:
-            (value,) = node.args
-            if not isinstance(value, ast.Constant | ast.Starred):
-                node.args = [self._replaced(call("scalar", value), value)]
+            node.args = [self._scalar(each) for each in node.args]
+        elif self._wants_counts(node.func):
+            node.args = [self._scalar(each, "count") for each in node.args]
         return node
+
+    def _scalar(self, value: ast.expr, function: str = "scalar") -> ast.expr:
+        if isinstance(value, ast.Constant | ast.Starred | ast.Tuple | ast.List):
+            return value
+        return self._replaced(call(function, value), value)
+
+    def _wants_counts(self, function: ast.expr) -> bool:
+        """Whether a call takes numbers for which arrays of one element were taken, too."""
+        name = function.attr if isinstance(function, ast.Attribute) else dotted(function)
+        return self._mentions_numpy and name in _COUNTERS
 
     def _gets_old(self, holder: ast.expr, name: ast.expr) -> bool:
         return isinstance(name, ast.Constant) and self._may_be_old(holder, str(name.value))
@@ -225,9 +244,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_Try(self, node: ast.Try) -> ast.AST:
         """Programs for both Pythons try the old module first: their own way out is taken."""
         guarded = any(_catches_import_error(each) for each in node.handlers)
+        names_guarded = signs.expects_name_error(node)
         self._guards += guarded
+        self._name_guards += names_guarded
         node.body = self._visit_all(node.body)
         self._guards -= guarded
+        self._name_guards -= names_guarded
         for part in ("handlers", "orelse", "finalbody"):
             setattr(node, part, self._visit_all(getattr(node, part)))
         return node

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 import sys
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from weft.legacy.old import library_rows, numpy_rows, python_rows
+from weft.legacy.old import library_rows, numpy_rows, python_rows, tensorflow_rows
 
 # How programs write the modules that they rename.
 _SHORT = {"numpy": "np", "pandas": "pd", "matplotlib.pyplot": "plt"}
+_TENSORFLOW = re.compile(r"^(?:tensorflow|weft)(?=\.|$)")
 
 
 class Row(NamedTuple):
@@ -44,17 +46,21 @@ class Row(NamedTuple):
         """The old name as programs write it: `np.float`."""
         if self.kind == "module" or not self.holder or " " in self.old:
             return self.old
+        if self.holder == "builtins" and self.kind == "name":
+            return self.name
         if self.kind in ("method", "property"):
             return ".".join(self.old.split(".")[-2:])
-        return f"{_SHORT.get(self.holder, self.holder)}.{self.name}"
+        holder = _SHORT.get(self.holder, self.holder)
+        return f"{_TENSORFLOW.sub('tf', holder)}.{self.name}"
 
     @property
     def advice(self) -> str:
         """The end of a notice: what happens instead."""
         if self.substitute.startswith("pip "):
             return f"`{self.substitute}` brings it back"
-        own = self.substitute.startswith("weft.") or not self.substitute
-        used = "a stand-in" if own else self.substitute.removeprefix("builtins.")
+        own = self.substitute.startswith("weft.legacy.") or not self.substitute
+        place = _TENSORFLOW.sub("tf", self.substitute.removeprefix("builtins."))
+        used = "a stand-in" if own else place
         return f"{used} is used"
 
     def value(self) -> Any:
@@ -76,7 +82,7 @@ def find(place: str) -> Any:
 
 def _rows() -> list[Row]:
     found = []
-    for part in (python_rows, numpy_rows, library_rows):
+    for part in (python_rows, numpy_rows, library_rows, tensorflow_rows):
         for kind, reason, holder, names in part.ROWS:
             found += [
                 Row(f"{holder}.{old}" if holder else old, reason, new, kind)

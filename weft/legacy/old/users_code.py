@@ -36,6 +36,11 @@ def is_users(file: str) -> bool:
     return not path.startswith(tuple(f"{standard}{os.sep}" for standard in _STANDARD))
 
 
+def is_installed(file: str) -> bool:
+    """Whether a file is in a folder that packages are installed in."""
+    return _is_of_packages(_home(os.path.abspath(file))[0])
+
+
 def _home(path: str) -> tuple[str, str]:
     """(the folder that the package of a file is in, the package)."""
     installed = list(_INSTALLED.finditer(path))

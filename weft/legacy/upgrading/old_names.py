@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from weft.legacy.checking import old_names
+from weft.legacy.checking import tensorflow_names as known
 from weft.legacy.checking.program import Names
 from weft.legacy.checking.scanning import Alias, Chain, Import, Token
 from weft.legacy.checking.scopes import Scopes
@@ -23,6 +24,7 @@ class OldNames:
 
     def __init__(self, source: Source, names: Names, scopes: Scopes, own: frozenset[str]) -> None:
         self._source, self._names, self._scopes, self._own = source, names, scopes, own
+        self._gone_builtins = old_names.gone_builtins(source.tree) if source.tree else set()
         self.imports: set[str] = set()
         self.left: list[tuple[int, str]] = []  # (offset, name) of what could not be edited
         self.edits = [*self._of_imports(), *self._of_chains(), *self._of_methods()]
@@ -31,8 +33,12 @@ class OldNames:
     def _of_imports(self) -> Iterator[Edit]:
         for statement in self._source.scan.imports:
             line, _ = self._source.scan.place(statement.start)
-            if any(line in attempt.body for attempt in self._scopes.attempts):
-                continue  # the program has its own way out
+            if self._is_tried(line):
+                continue
+            if known.is_tensorflow(statement.module or "") and not known.is_before_1_0(
+                str(statement.module)
+            ):
+                continue
             if statement.module is None:
                 yield from self._of_plain_import(statement)
             elif statement.module.partition(".")[0] not in self._own:
@@ -40,7 +46,10 @@ class OldNames:
 
     def _of_plain_import(self, statement: Import) -> Iterator[Edit]:
         for alias in statement.names:
-            row = None if self._is_there(alias.name) else old_names.module_row(alias.name)
+            is_there = self._is_there(alias.name) or (
+                known.is_tensorflow(alias.name) and not known.is_before_1_0(alias.name)
+            )
+            row = None if is_there else old_names.module_row(alias.name)
             if row is None or row.substitute.startswith("pip "):
                 continue
             if row.old != alias.name or not row.substitute or not (alias.bound or _flat(alias)):
@@ -75,14 +84,23 @@ class OldNames:
         for chain in self._source.scan.chains:
             line, _ = self._source.scan.place(chain.parts[0].start)
             shadowed = self._scopes.is_shadowed(chain.parts[0].text, line)
-            if len(chain.parts) > 1 and not chain.is_assigned and not shadowed:
+            if chain.path in self._gone_builtins and not self._is_tried(line):
+                yield Edit(chain.parts[0].start, chain.parts[0].end, self._built_in(chain.path))
+            elif len(chain.parts) > 1 and not chain.is_assigned and not shadowed:
                 for path in self._names.meanings(chain.path)[:1]:
                     yield from self._of_chain(chain, path)
+
+    def _is_tried(self, line: int) -> bool:
+        """Whether the program has its own way out of what is missing at a line."""
+        return any(line in attempt.body for attempt in self._scopes.attempts)
+
+    def _built_in(self, name: str) -> str:
+        return self._expression(old_names.BUILTINS[name].substitute, name, name)
 
     def _of_chain(self, chain: Chain, path: str) -> Iterator[Edit]:
         parts = path.split(".")
         before = len(parts) - len(chain.parts)
-        if parts[0] in self._own:
+        if parts[0] in (*self._own, known.ROOT):
             return
         for i in range(1, len(chain.parts)):
             row = old_names.name_row(".".join(parts[: before + i + 1]))

@@ -19,6 +19,7 @@ from weft.legacy.checking.sources import (
     read,
     source_of,
 )
+from weft.legacy.checking.versions import agree
 from weft.legacy.upgrading import python2, tensorflow_names
 from weft.legacy.upgrading.edits import Edit, apply, import_place
 from weft.legacy.upgrading.old_names import OldNames
@@ -45,7 +46,7 @@ def upgrade(path: Path) -> list[Upgrade]:
     files = find_files(path)
     own = packages.own_modules(files)
     root = path if path.is_dir() else path.parent
-    return [_upgraded(read(file), own, root) for file in files]
+    return [_upgraded(source, own, root) for source in agree(map(read, files))]
 
 
 def _upgraded(source: Source, own: frozenset[str], root: Path) -> Upgrade:
@@ -84,6 +85,8 @@ def _edits(source: Source, own: frozenset[str], reader: Reader, notes: list[str]
     needed = set(old.imports)
     if any(edit.text == tensorflow_names.LEGACY for edit in found):
         needed.add(tensorflow_names.LEGACY_IMPORT)
+    if any(edit.text.startswith(f"{tensorflow_names.OLD}.") for edit in found):
+        needed.add(tensorflow_names.OLD_IMPORT)
     if needed:
         place = import_place(source.text, source.tree)
         found.append(Edit(place, place, "".join(f"{line}\n" for line in sorted(needed))))

@@ -19,6 +19,8 @@ from weft.legacy.upgrading.edits import Edit
 
 LEGACY = "legacy_tensorflow"
 LEGACY_IMPORT = f"import {tensorflow_import.UNDER_WEFT} as {LEGACY}"
+OLD = "old_tensorflow"
+OLD_IMPORT = f"import weft.legacy.old.tensorflow_behaviour as {OLD}"
 _NOT_TENSORFLOWS = (
     "core ops graph passes runtime cluster client platform protos api cli lib".split()
 )
@@ -56,10 +58,15 @@ def edits_of_imports(source: Source, is_own: Callable[[str], bool]) -> Iterator[
     for statement in source.scan.imports:
         if statement.module is None:
             for alias in statement.names:
-                if known.is_tensorflow(alias.name) and not is_own(alias.name):
+                if _is_edited(alias.name, is_own):
                     yield Edit(alias.start, alias.end, _imported(alias))
-        elif known.is_tensorflow(statement.module) and not is_own(statement.module):
+        elif _is_edited(statement.module, is_own):
             yield from _edits_of_from(statement, is_own)
+
+
+def _is_edited(module: str, is_own: Callable[[str], bool]) -> bool:
+    """Whether a module is TensorFlow's, of 1.15; those of before have rows in the table."""
+    return known.is_tensorflow(module) and not is_own(module) and not known.is_before_1_0(module)
 
 
 def _imported(alias: Alias) -> str:
@@ -85,10 +92,10 @@ def edits_of_chains(source: Source, names: Names, scopes: Scopes) -> Iterator[Ed
         if len(chain.parts) > 1 and not scopes.is_shadowed(chain.parts[0].text, line):
             paths = names.meanings(chain.path)
             if paths and all(map(known.is_tensorflow, paths)):
-                yield from _edits_of_chain(chain, paths[0])
+                yield from _edits_of_chain(chain, paths[0], source.text)
 
 
-def _edits_of_chain(chain: Chain, path: str) -> Iterator[Edit]:
+def _edits_of_chain(chain: Chain, path: str, text: str) -> Iterator[Edit]:
     before = path.count(".") + 1 - len(chain.parts)
     lacking = known.missing(path)
     if lacking is not None:
@@ -96,6 +103,10 @@ def _edits_of_chain(chain: Chain, path: str) -> Iterator[Edit]:
         last = lacking.count(".") - before
         if new is not None and before == 0 and last > 0:
             yield Edit(chain.parts[1].start, chain.parts[last].end, new)
+        elif before == 0 and lacking == f"{known.ROOT}.batch_matmul":
+            yield Edit(chain.parts[0].start, chain.parts[last].end, f"{OLD}.batch_matmul")
+    elif before == 0 and known.is_called_as_before_1_0(path, text[chain.parts[-1].end :]):
+        yield Edit(chain.parts[0].start, chain.parts[-1].end, f"{OLD}.{chain.parts[-1].text}")
     elif before == 0 and not _is_in_weft(path):
         yield Edit(chain.parts[0].start, chain.parts[0].end, LEGACY)
 

@@ -14,6 +14,7 @@ PARTS = (
     "crf",
     "cudnn_rnn",
     "data",
+    "deprecated",
     "distribute",
     "distributions",
     "eager",

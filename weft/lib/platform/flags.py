@@ -8,7 +8,7 @@ and the define functions take the argument names of TensorFlow's early releases.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -132,6 +132,11 @@ def DEFINE_integer(*args: Any, **kwargs: Any) -> Any:
     return _define("DEFINE_integer", args, kwargs)
 
 
+# Takes the name and the value of a flag that is set and was never defined, which is an error
+# otherwise: programs of the releases before 1.5 did that.
+define_unknown: Callable[[str, Any], None] | None = None
+
+
 class _FlagValues:
     """The program's flags as attributes, absl's FLAGS: parsed from `sys.argv` when first read.
 
@@ -150,7 +155,11 @@ class _FlagValues:
         return getattr(values, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_absl().FLAGS, name, value)
+        values = _absl().FLAGS
+        if define_unknown and name not in values and not name.startswith("_"):
+            define_unknown(name, value)
+        else:
+            setattr(values, name, value)
 
     def __delattr__(self, name: str) -> None:
         delattr(_absl().FLAGS, name)

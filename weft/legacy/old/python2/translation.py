@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import io
-import os
 import tokenize
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from weft.core import flags
-from weft.legacy.old import table
+from weft.legacy.old.python2 import signs
 
 
 def parse(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Module, bool]:
@@ -25,9 +23,36 @@ def parse(source: bytes, file: str, is_python2: bool = False) -> tuple[ast.Modul
         if flags.STRICT:
             raise
         return _parse_old(source, file, error)
-    if not flags.STRICT and (is_python2 or _needs_python2(tree, file)):
+    if not flags.STRICT and (is_python2 or signs.needs_python2(tree, file)):
         return _parse_old(source, file, None)
     return tree, False
+
+
+def is_certain(source: bytes, file: str) -> bool:
+    """Whether Python 3 cannot run a file at all, and Python 2 can."""
+    try:
+        tree = _parse(source, file)
+    except SyntaxError as error:
+        return _is_translated(source, file, error)
+    return signs.imports_python2(tree, file)
+
+
+def are_python2(parts: Iterable[str], file: str) -> bool:
+    """Whether one of the parts of a program, such as the cells of a notebook, is Python 2."""
+    whole = ast.Module([], [])
+    for part in parts:
+        try:
+            whole.body += _parse(part, file).body
+        except SyntaxError as error:
+            return not flags.STRICT and _is_translated(part.encode(), file, error)
+    return not flags.STRICT and signs.uses_gone_builtins(whole)
+
+
+def _is_translated(source: bytes, file: str, error: SyntaxError) -> bool:
+    try:
+        return _parse_old(source, file, error)[1]
+    except SyntaxError:
+        return False
 
 
 def _parse(source: bytes | str, file: str) -> ast.Module:
@@ -82,28 +107,6 @@ def _blur_columns(tree: ast.Module, before: str, after: str) -> None:
             node.end_lineno = line  # type: ignore[attr-defined]
             length = changed.get(line, len(old[line - 1].encode()) if line <= len(old) else 0)
             node.end_col_offset = length  # type: ignore[attr-defined]
-
-
-def _needs_python2(tree: ast.Module, file: str) -> bool:
-    """Whether it imports, come what may, a module that only Python 2 has."""
-    imported = []
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            imported += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            imported.append(node.module or "")
-    return any(name in table.PYTHON2_MODULES and not _is_there(name, file) for name in imported)
-
-
-def _is_there(name: str, file: str) -> bool:
-    """Whether the program has a module of that name itself."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(file)), name)
-    if os.path.exists(f"{beside}.py") or os.path.isdir(beside):
-        return True
-    try:
-        return importlib.util.find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def keep_meaning(tree: ast.Module) -> ast.Module:

@@ -1,0 +1,133 @@
+"""Names and arguments of TensorFlow before 1.0, for programs under `weft run`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.core import flags
+from weft.legacy import old_world, tensorflow_import
+from weft.legacy.old import loading, notices, table, tensorflow_rows
+from weft.lib.platform import flags as program_flags
+
+
+@pytest.fixture(autouse=True)
+def installed() -> Iterator[None]:
+    modules = set(sys.modules)
+    tensorflow_import.install()
+    yield
+    sys.meta_path[:] = [
+        finder
+        for finder in sys.meta_path
+        if not isinstance(finder, tensorflow_import.Finder) or finder.root != "tensorflow"
+    ]
+    for name in set(sys.modules) - modules:
+        if name.partition(".")[0] == "tensorflow":
+            del sys.modules[name]
+
+
+def run(folder: Path, source: str) -> dict[str, Any]:
+    path = folder / "train.py"
+    path.write_text(f"import tensorflow as tf\n{source}")
+    space: dict[str, Any] = {"__name__": "train"}
+    exec(loading.compile_users(path.read_bytes(), str(path)), space)
+    return space
+
+
+@pytest.mark.parametrize("old", sorted(tensorflow_rows.RENAMED))
+def test_a_renamed_name(old: str, tmp_path: Path) -> None:
+    holder, _, name = f"tensorflow.{old}".rpartition(".")
+    found = run(tmp_path, f"a = tf.{old}\nfrom {holder} import {name} as b\n")
+    row = table.NAMES[holder, name]
+    assert found["a"] is found["b"] or old == "nn.seq2seq"
+    assert found["a"] is row.value() or hasattr(weft, old)
+
+
+@pytest.mark.parametrize("row", [r for r in table.ROWS if r.old.startswith("tensorflow.") and
+                                 r.kind == "module"], ids=lambda row: row.old)  # fmt: skip
+def test_a_module(row: table.Row, tmp_path: Path) -> None:
+    assert run(tmp_path, f"import {row.old} as m\n")["m"] is not None
+
+
+VALUES: list[tuple[str, Any]] = [
+    ("tf.concat(0, [[1], [2]])", [1, 2]),
+    ("tf.concat(concat_dim=1, values=[[[1]], [[2]]])", [[1, 2]]),
+    ("tf.concat([[1], [2]], 0)", [1, 2]),
+    ("tf.concat(values=[[1], [2]], axis=0)", [1, 2]),
+    ("tf.split(1, 2, [[1, 2]])[1]", [[2]]),
+    ("tf.split(split_dim=0, num_split=2, value=[1, 2])[0]", [1]),
+    ("tf.split([1, 2], 2)[1]", [2]),
+    ("tf.split([[1, 2]], 2, axis=1)[1]", [[2]]),
+    ("tf.reverse([[1, 2]], [False, True])", [[2, 1]]),
+    ("tf.reverse([[1, 2]], [1])", [[2, 1]]),
+    ("tf.shape(tf.image.resize_images(tf.zeros([1, 4, 4, 1]), 2, 3))", [1, 2, 3, 1]),
+    ("tf.shape(tf.image.resize_images(tf.zeros([1, 4, 4, 1]), [2, 3]))", [1, 2, 3, 1]),
+    ("tf.batch_matmul([[[1., 2.]]], [[[3., 4.]]], adj_y=True)", [[[11.0]]]),
+    ("tf.mul(2, tf.sub(5, 2)) + tf.neg(1)", 5),
+    ("tf.pack([1, tf.unpack([2, 3])[1]])", [1, 3]),
+    ("tf.select([True, False], [1, 2], [3, 4])", [1, 4]),
+    ("tf.nn.softmax_cross_entropy_with_logits([0., 0.], [1., 0.])", np.log(np.float32(2))),
+    ("tf.nn.softmax_cross_entropy_with_logits(labels=[1., 0.], logits=[0., 0.])",
+     np.log(np.float32(2))),
+    ("tf.nn.sparse_softmax_cross_entropy_with_logits([[0., 0.]], [1])", [np.log(np.float32(2))]),
+    ("tf.nn.sigmoid_cross_entropy_with_logits([0.], targets=[1.])", [np.log(np.float32(2))]),
+    ("tf.nn.sigmoid_cross_entropy_with_logits([0.], [1.])", [np.log(np.float32(2))]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "expected"), VALUES, ids=[each for each, _ in VALUES])
+def test_arguments(expression: str, expected: Any, tmp_path: Path) -> None:
+    found = run(tmp_path, f"x = {expression}\n")["x"]
+    with weft.Session() as session:
+        np.testing.assert_allclose(session.run(found), expected, rtol=1e-6)
+
+
+def test_each_use_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    source = "tf.mul(1, 2)\ntf.concat(0, [[1], [2]])\ntf.concat([[1], [2]], 0)\n"
+    run(tmp_path, source)
+    told = [record.getMessage().partition(" uses ")[2] for record in caplog.records]
+    assert told == [
+        "tf.mul, gone since TensorFlow 1.0: tf.multiply is used",
+        "tf.concat with the arguments of 0.12, other arguments since TensorFlow 1.0: "
+        "tf.concat(values, axis) is used",
+    ]
+
+
+def test_strict_is_1_15(tmp_path: Path) -> None:
+    with flags.STRICT.override(True):
+        with pytest.raises(notices.OldNameError, match=r"uses tf\.mul"):
+            run(tmp_path, "tf.mul(1, 2)\n")
+        with pytest.raises((TypeError, ValueError)):
+            run(tmp_path, "tf.concat(0, [[1], [2]])\n")
+
+
+def test_summaries(tmp_path: Path) -> None:
+    """Tags are as they are written."""
+    source = "tf.scalar_summary('a loss', 1.0)\ntf.histogram_summary('b', [1.0])\n"
+    found = run(tmp_path, f"{source}x = tf.merge_all_summaries()\n")["x"]
+    with weft.Session() as session:
+        summary = weft.Summary.FromString(session.run(found))
+    assert [value.tag for value in summary.value] == ["a loss", "b"]
+
+
+def test_a_flag_that_is_set_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:
+    from absl import flags as absl_flags
+
+    monkeypatch.setattr(program_flags, "define_unknown", old_world._define_flag)
+    values = weft.flags.FLAGS
+    values.set_by_a_program_of_2016 = [1]
+    try:
+        assert values.set_by_a_program_of_2016 == [1]
+        values.set_by_a_program_of_2016 = 2
+        assert values.set_by_a_program_of_2016 == 2
+    finally:
+        delattr(absl_flags.FLAGS, "set_by_a_program_of_2016")
+    monkeypatch.setattr(program_flags, "define_unknown", None)
+    with pytest.raises(absl_flags.UnrecognizedFlagError):
+        values.not_set_by_anyone = 1

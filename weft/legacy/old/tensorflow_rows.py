@@ -1,0 +1,101 @@
+"""Rows for TensorFlow before 1.0: (kind, reason, holder, {old name: substitute})."""
+
+from __future__ import annotations
+
+_GONE = "gone since TensorFlow 1.0"
+_CHANGED = "other arguments since TensorFlow 1.0"
+_OWN = "weft.legacy.old.tensorflow_behaviour"
+_DEPRECATED = "weft.contrib.deprecated"
+
+# Names with the same arguments under another name in 1.15.
+RENAMED = {
+    "all_variables": "global_variables",
+    "batch_cholesky": "cholesky",
+    "batch_fft": "fft",
+    "batch_fft2d": "fft2d",
+    "batch_fft3d": "fft3d",
+    "batch_ifft": "ifft",
+    "batch_ifft2d": "ifft2d",
+    "batch_ifft3d": "ifft3d",
+    "batch_matrix_band_part": "matrix_band_part",
+    "batch_matrix_determinant": "matrix_determinant",
+    "batch_matrix_diag": "matrix_diag",
+    "batch_matrix_diag_part": "matrix_diag_part",
+    "batch_matrix_inverse": "matrix_inverse",
+    "batch_matrix_solve": "matrix_solve",
+    "batch_matrix_solve_ls": "matrix_solve_ls",
+    "batch_matrix_transpose": "matrix_transpose",
+    "batch_matrix_triangular_solve": "matrix_triangular_solve",
+    "batch_self_adjoint_eig": "self_adjoint_eig",
+    "batch_svd": "svd",
+    "complex_abs": "abs",
+    "image.per_image_whitening": "image.per_image_standardization",
+    "image.random_crop": "random_crop",
+    "initialize_all_variables": "global_variables_initializer",
+    "initialize_local_variables": "local_variables_initializer",
+    "initialize_variables": "variables_initializer",
+    "inv": "reciprocal",
+    "listdiff": "setdiff1d",
+    "mul": "multiply",
+    "neg": "negative",
+    "nn.bidirectional_rnn": "nn.static_bidirectional_rnn",
+    "nn.deconv2d": "nn.conv2d_transpose",
+    "nn.rnn": "nn.static_rnn",
+    "nn.seq2seq": "contrib.legacy_seq2seq",
+    "nn.state_saving_rnn": "nn.static_state_saving_rnn",
+    "pack": "stack",
+    "select": "where",
+    "sub": "subtract",
+    "train.SummaryWriter": "summary.FileWriter",
+    "unpack": "unstack",
+}
+_SUMMARIES = (
+    "audio_summary histogram_summary image_summary merge_all_summaries merge_summary"
+    " scalar_summary".split()
+)
+RENAMED |= {name: f"contrib.deprecated.{name}" for name in _SUMMARIES}
+# Names that 1.15 has, too, but that took their arguments otherwise.
+REARRANGED = (
+    "concat",
+    "image.resize_images",
+    "nn.sigmoid_cross_entropy_with_logits",
+    "nn.softmax_cross_entropy_with_logits",
+    "nn.sparse_softmax_cross_entropy_with_logits",
+    "reverse",
+    "split",
+)
+
+_MODULES = {
+    "tensorflow.models": "",
+    "tensorflow.models.rnn": "",
+    "tensorflow.models.rnn.rnn": "weft.legacy.old.modules.tensorflow_rnn",
+    "tensorflow.models.rnn.rnn_cell": "weft.nn.rnn_cell",
+    "tensorflow.models.rnn.seq2seq": "weft.contrib.legacy_seq2seq",
+    "tensorflow.python.ops.seq2seq": "weft.contrib.legacy_seq2seq",
+}
+
+
+def has_module(name: str) -> bool:
+    """Whether a module is in the table."""
+    return name in _MODULES
+
+
+def _of_holders(
+    kind: str, reason: str, names: dict[str, str]
+) -> list[tuple[str, str, str, dict[str, str]]]:
+    """Rows of names that may be below a namespace: one for each holder."""
+    holders: dict[str, dict[str, str]] = {}
+    for old, new in names.items():
+        holder, _, name = f"tensorflow.{old}".rpartition(".")
+        holders.setdefault(holder, {})[name] = new
+    return [(kind, reason, holder, found) for holder, found in holders.items()]
+
+
+ROWS: list[tuple[str, str, str, dict[str, str]]] = [
+    *_of_holders("name", _GONE, {old: f"weft.{new}" for old, new in RENAMED.items()}),
+    *_of_holders("name", _GONE, {"batch_matmul": f"{_OWN}.batch_matmul"}),
+    *_of_holders(
+        "changed", _CHANGED, {old: f"{_OWN}.{old.rpartition('.')[2]}" for old in REARRANGED}
+    ),
+    ("module", _GONE, "", _MODULES),
+]
