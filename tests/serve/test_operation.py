@@ -20,8 +20,8 @@ import pytest
 
 from tests.cluster.test_security import certificates as certificates
 from tests.serve.serving import DATA, PREDICTION, Client, Start, models, predict_request
-from weft.cli.main import parser
 from weft.cli.commands.serve import options_of
+from weft.cli.main import parser
 from weft.cluster.guard.security import Credentials
 from weft.core import errors
 from weft.protos.serving import message
