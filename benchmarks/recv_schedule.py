@@ -21,7 +21,7 @@ import numpy as np
 
 import weft as tf
 from weft.passes.recv_schedule import peak_bytes
-from weft.runtime.continuation import StepEnds
+from weft.runtime.continuation import StepContext
 
 
 def fan_in(count: int, side: int) -> tuple[Any, Any]:
@@ -79,7 +79,7 @@ def peaks(scheduled: bool, count: int = 8, side: int = 512) -> tuple[float, floa
             where = [part.device.endswith("CPU:0") for part in plan.parts].index(True)
             graph = plan.parts[where].graph
             meter = Meter(graph)
-            plan.run([fed[x]], StepEnds(meter))
+            plan.run([fed[x]], StepContext(meter))
             predicted = peak_bytes(graph)
     return predicted / size, meter.peak / size, float(result)
 

@@ -48,23 +48,23 @@ def step_count(worker):
     return len(worker.worker.steps)
 
 
-def busy(prefix, crews):
+def busy(prefix, pools):
     """How many threads of these names there are beyond those that are idle."""
     threads = [t for t in threading.enumerate() if t.name == prefix]
-    return len(threads) - sum(len(crew._idle) for crew in crews)
+    return len(threads) - sum(len(pool._idle) for pool in pools)
 
 
 def test_no_thread_of_a_worker_waits(cluster, sess, relay):
     queue, result = relay
     everyone = [*cluster["ps"], *cluster["worker"]]
-    crews = [each.worker.crew for each in everyone]
+    pools = [each.worker.pool for each in everyone]
     sess.run(queue.enqueue(1.0))
     assert sess.run(result) == 4
-    assert eventually(lambda: busy("weft-worker", crews) == 0)
+    assert eventually(lambda: busy("weft-worker", pools) == 0)
     joins = [in_thread(sess.run, result) for _ in range(STEPS)]
     for each in cluster["worker"]:
         assert eventually(lambda each=each: step_count(each) == STEPS)
-    assert eventually(lambda: busy("weft-worker", crews) == 0)
+    assert eventually(lambda: busy("weft-worker", pools) == 0)
     sess.run(queue.enqueue_many([np.arange(STEPS, dtype=np.float32)]))
     assert sorted(join() for join in joins) == [2.0 * (i + 1) for i in range(STEPS)]
     for each in everyone:
@@ -111,8 +111,8 @@ def test_a_compiled_loop_on_a_worker_ends(cluster, sess):
         sess.run(y, {end: -1.0}, options=tf.RunOptions(timeout_in_ms=300))
     for each in cluster["worker"]:
         assert eventually(lambda each=each: step_count(each) == 0)
-    crews = [each.worker.crew for tasks in cluster.values() for each in tasks]
-    assert eventually(lambda: busy("weft-worker", crews) == 0)
+    pools = [each.worker.pool for tasks in cluster.values() for each in tasks]
+    assert eventually(lambda: busy("weft-worker", pools) == 0)
     assert sess.run(y, {end: 1e-3}) <= 1.001
 
 
@@ -121,10 +121,10 @@ def test_partial_runs_that_wait(cluster, sess):
         x = tf.placeholder(tf.float32, [])
         queue = tf.FIFOQueue(10, tf.float32, shapes=[()])
         y = x + queue.dequeue()
-    crews = [each.worker.crew for tasks in cluster.values() for each in tasks]
+    pools = [each.worker.pool for tasks in cluster.values() for each in tasks]
     handle = sess.partial_run_setup([y], [x])
     join = in_thread(sess.partial_run, handle, y, {x: 1.0})
     assert eventually(lambda: step_count(cluster["worker"][0]) == 1)
-    assert eventually(lambda: busy("weft-worker", crews) == 0)
+    assert eventually(lambda: busy("weft-worker", pools) == 0)
     sess.run(queue.enqueue(5.0))
     assert join() == 6

@@ -12,7 +12,7 @@ import pytest
 
 import weft as tf
 from weft.core.step_limits import looking_up
-from weft.runtime.limits import until
+from weft.runtime.limits import deadline_scope
 
 raw = tf.raw_ops
 
@@ -124,7 +124,7 @@ def test_pipes_and_devices_are_read_as_far_as_they_are_long(tmp_path: Any) -> No
 
 
 def test_a_loop_looks_at_the_end_of_its_step() -> None:
-    with pytest.raises(tf.errors.DeadlineExceededError), until(time.monotonic() - 1):
+    with pytest.raises(tf.errors.DeadlineExceededError), deadline_scope(time.monotonic() - 1):
         list(looking_up(range(3)))
     assert list(looking_up(range(3))) == [0, 1, 2]
 

@@ -49,7 +49,7 @@ def test_no_thread_is_woken():
         fed = {x: np.ones(2, np.float32)}
         for _ in range(5):
             sess.run(b, fed)
-        sess._runner.crew.start = None  # it would be called
+        sess._runner.pool.start = None  # it would be called
         sess.run(b, fed)
 
 

@@ -46,7 +46,7 @@ def crew_threads():
 def all_idle(sess, before):
     """Whether every thread of the session that is left has nothing to do."""
     mine = [t for t in crew_threads() if t not in before]
-    return len(sess._runner.crew._idle) == len(mine)
+    return len(sess._runner.pool._idle) == len(mine)
 
 
 def test_no_thread_waits(sess, relay):
@@ -119,7 +119,7 @@ def test_an_error_on_one_device_withdraws_what_another_waits_for(sess, relay):
 
 
 def test_a_lock_is_held_until_the_step_is_over_on_all_devices(sess):
-    """Two steps that take the same lock on one device and then wait on another take turns."""
+    """Two steps that take the same lock on one device and then wait on another take caller."""
     with tf.device("/cpu:1"):
         mutex = tf.raw_ops.MutexV2(shared_name="m")
         lock = tf.raw_ops.MutexLock(mutex=mutex)

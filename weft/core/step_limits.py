@@ -13,7 +13,7 @@ from weft.core.errors import DeadlineExceededError, OpError
 T = TypeVar("T")
 
 
-def too_late(awaited: Iterable[str] = ()) -> OpError:
+def deadline_error(awaited: Iterable[str] = ()) -> OpError:
     """The error of a step that waited for these when its time was up."""
     names = ", ".join(sorted(awaited))
     message = "Timed out waiting for notification" + (f": {names}" if names else "")
@@ -48,7 +48,7 @@ class _Limits(threading.local):
         if self.running is not None:
             self.running.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise too_late()
+            raise deadline_error()
 
     @contextmanager
     def not_counted(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
-"""A run of an executor by whoever has time for it, instead of a thread that waits.
+"""Executor runs as continuations instead of a blocked thread.
 
-It runs up to where it has to wait, and is then a `Deferred` for those who want its outcome: a step
+A run goes up to where it has to wait, and is then a `Deferred` for its user: a step
 over several devices, a loop, a conditional, or a request of another process.
 """
 
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from weft.core import errors
 from weft.core.deferred import Deferred, Ends, Sink
-from weft.runtime.executor import Executor, Stop, explained
+from weft.runtime.executor import Executor, Stop, with_iteration
 from weft.runtime.host.interpret import Observer
-from weft.runtime.limits import RunningSteps, among, until
+from weft.runtime.limits import RunningSteps, deadline_scope, in_session
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.tasks import TaskGraph
 from weft.runtime.threads import Job
@@ -23,8 +23,8 @@ from weft.runtime.token_executor import TokenExecutor
 Finish = Callable[[list[Any]], Any]
 
 
-class StepEnds(NamedTuple):
-    """Who looks on at a step, until when it must be over, and what it meets others by."""
+class StepContext(NamedTuple):
+    """Observer, deadline, session and rendezvous of a step."""
 
     observe: Observer | None = None
     deadline: float | None = None
@@ -40,29 +40,29 @@ class StepEnds(NamedTuple):
         return kind(tasks, values, self.deadline, self.running, self.observe, self.rendezvous)
 
 
-NO_ENDS = StepEnds()
+NO_CONTEXT = StepContext()
 
 
 def promised(executor: Executor, finish: Finish, at: Stop | None = None) -> Any:
-    """What `finish` makes of the slots of the run, or a promise of that."""
+    """`finish(slots)` of a run of the executor, or a promise of it."""
     return _Run(executor, finish).start(at)
 
 
-class Drive:
-    """Something that may have to wait, taken to its end by whoever `start(job)` leaves it to.
+class Continuation:
+    """Work that may have to wait; each time it goes on, `start(job)` finds a thread for it.
 
     `done(outputs, error)` is called once. What is to be done at the end of the step is in `ends`.
     """
 
     def __init__(
-        self, start: Callable[[Job], None], limits: StepEnds, ends: Ends, done: Sink
+        self, start: Callable[[Job], None], limits: StepContext, ends: Ends, done: Sink
     ) -> None:
         self._start, self._limits, self._ends, self._done = start, limits, ends, done
 
     def go(self, begin: Callable[[], Any]) -> None:
         """Runs it on this thread, up to where it has to wait, or to its end."""
         try:
-            with among(self._limits.running), until(self._limits.deadline):
+            with in_session(self._limits.running), deadline_scope(self._limits.deadline):
                 found = begin()
         except Exception as error:
             self._done(None, error)
@@ -127,6 +127,6 @@ class _Run:
         event = self.executor.inbox.cancel()
         error: BaseException = errors.CancelledError(None, None, "The step was cancelled")
         if event is not None and isinstance(event.error, Exception):
-            error = explained(event.error, event.task, event.frame, event.iteration)
+            error = with_iteration(event.error, event.task, event.frame, event.iteration)
         promise.fail(error)
         self.executor.leave()

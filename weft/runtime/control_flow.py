@@ -132,7 +132,7 @@ class _If:
         return self.outputs(side, results, lambda reference: reference.read())
 
     def outputs(self, side: int, results: list[Any], read: Callable[[Any], Any]) -> list[Any]:
-        """What the results of the branch `side` are to those who use the conditional."""
+        """The outputs of the conditional, given the results of the branch `side`."""
         for i in self.reads[side]:
             results[i] = read(results[i])
         exported = iter(results[self.joined :])

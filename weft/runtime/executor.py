@@ -19,7 +19,7 @@ from weft.core import errors
 from weft.core.deferred import Deferred
 from weft.core.errors import raise_from
 from weft.runtime.frames import DEAD, Frame, Iteration
-from weft.runtime.host.interpret import Observer, located
+from weft.runtime.host.interpret import Observer, with_node
 from weft.runtime.inbox import Inbox
 from weft.runtime.limits import RunningSteps
 from weft.runtime.rendezvous import Rendezvous
@@ -158,7 +158,7 @@ class Executor:
         try:
             promise = task.run(iteration.values)
         except Exception as error:
-            raise_from(explained(error, task, frame, iteration), error)
+            raise_from(with_iteration(error, task, frame, iteration), error)
         if promise is None:
             self._done(task, frame, iteration)
         else:
@@ -171,7 +171,7 @@ class Executor:
         try:
             outputs = event.take()
         except Exception as problem:
-            raise explained(problem, task, frame, iteration) from problem
+            raise with_iteration(problem, task, frame, iteration) from problem
         if isinstance(outputs, Deferred):
             self.inbox.expect(outputs, task, frame, iteration)
         elif task.kind == "recv":
@@ -210,7 +210,7 @@ class Executor:
         try:
             value = DEAD if dead else read(iteration.values[task.in_slots[0]])
         except Exception as error:
-            raise_from(explained(error, task, frame, iteration), error)
+            raise_from(with_iteration(error, task, frame, iteration), error)
         self._note_start(task, iteration)
         self.rendezvous.send(f"{task.transfer_key};{frame.tag(iteration)}", value)
         if dead:
@@ -256,15 +256,15 @@ def read(value: Any) -> Any:
     return value.read() if hasattr(value, "read") else value
 
 
-def explained(error: Exception, task: Task, frame: Frame, iteration: Iteration) -> Exception:
+def with_iteration(error: Exception, task: Task, frame: Frame, iteration: Iteration) -> Exception:
     """An error of a task that says in which iteration of which loops, and by which node."""
     where = frame.describe(iteration)
     if task.node is None or (isinstance(error, errors.OpError) and error.op is not None):
         if where and isinstance(error, errors.OpError):
-            error._message += where  # whoever ran it has said which node it was
+            error._message += where  # the node is named already
         return error
     if where and isinstance(error, errors.OpError):
         error = type(error)(None, None, error.message + where)  # type: ignore[call-arg]
     elif where:
         error = type(error)(f"{error}{where}")
-    return located(error, task.node)
+    return with_node(error, task.node)

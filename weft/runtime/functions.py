@@ -23,8 +23,8 @@ from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.passes.inline import inline
 from weft.passes.pipeline import ALL, finish
 from weft.passes.prune import prune
-from weft.runtime.continuation import StepEnds
-from weft.runtime.limits import RunningSteps, among
+from weft.runtime.continuation import StepContext
+from weft.runtime.limits import RunningSteps, in_session
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore
 
@@ -53,7 +53,7 @@ class Function:
             self._idle: list[Instance] = store.functions.setdefault(self.key, [])
 
     def body(self) -> Body:
-        """What the function does. Not to be changed."""
+        """The body of the function. Not to be changed."""
         return self._body or body_of(self.library, self.reference)
 
     def derived(self, label: str, make: Callable[[Body], Body | None]) -> Function | None:
@@ -68,7 +68,7 @@ class Function:
         return Function(self.reference, self.library, self.store, body, f" {label}")
 
     def graph(self) -> ClientGraph:
-        """What the function does, as the graph of a step of its own."""
+        """The body of the function as the graph of a step of its own."""
         body = self.body()
         graph = prune(body.inputs, body.outputs, body.effects)
         inline(graph, self.library, (self.name,))
@@ -78,7 +78,7 @@ class Function:
         return graph
 
     def take(self) -> Instance:
-        """An instance that nobody else uses, with new random generators."""
+        """An unused instance, with new random generators."""
         with self.store.lock:
             instance = self._idle.pop() if self._idle else None
         if instance is None:
@@ -139,8 +139,8 @@ class Instance:
         """As the plan does, until `cancel`."""
         self._under_way.append(None)
         try:
-            with among(self._running):
-                return self._plan.run(args, StepEnds(running=self._running))
+            with in_session(self._running):
+                return self._plan.run(args, StepContext(running=self._running))
         finally:
             self._under_way.pop()
 

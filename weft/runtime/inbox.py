@@ -1,4 +1,4 @@
-"""Where the results arrive that a step waits for, and until when it does."""
+"""Mailboxes: promised results arrive here, up to the deadline of the step."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from weft.core import errors
 from weft.core.deferred import Deferred, Ends
 from weft.runtime.frames import Frame, Iteration
-from weft.runtime.limits import too_late
+from weft.runtime.limits import deadline_error
 from weft.runtime.tasks import Task
 
 Wake = Callable[[], object]
 
 
 class Arrival(NamedTuple):
-    """What a task waited for, or what it failed with."""
+    """The result of a promise: the outputs that a task waited for, or an error."""
 
     deferred: Deferred
     task: Task
@@ -36,7 +36,7 @@ class Arrival(NamedTuple):
 
 
 class Mailbox:
-    """A queue from which one takes; whoever does can sleep without a thread that waits."""
+    """A queue with one reader, which can sleep without holding a thread."""
 
     def __init__(self) -> None:
         self._arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -59,7 +59,7 @@ class Mailbox:
     def sleep(self, wake: Wake) -> bool:
         """Has `wake` called, once, when something arrives; False if something has."""
         self._wake = wake
-        # Who has woken it since then goes on, not who wanted to sleep.
+        # If something has woken it since then, that goes on, not the reader that went to sleep.
         return self._arrived.empty() or self._no_more_sleep() is None
 
     def _no_more_sleep(self) -> Wake | None:
@@ -69,7 +69,7 @@ class Mailbox:
 
 
 class Inbox(Mailbox):
-    """The promises that tasks of one step wait for; whoever keeps one need not know the step."""
+    """The promises that tasks of one step wait for; a promise need not know the step."""
 
     def __init__(self, deadline: float | None) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class Inbox(Mailbox):
         self.put(error)
 
     def next(self) -> Arrival:
-        """What comes next. Fails when the deadline comes first."""
+        """The next arrival. Fails when the deadline comes first."""
         event = self._next()
         if isinstance(event, errors.OpError):
             event = self._first_withdrawn(event)
@@ -113,7 +113,7 @@ class Inbox(Mailbox):
             raise self._too_late()
 
     def _too_late(self) -> errors.OpError:
-        return too_late(self.awaited())
+        return deadline_error(self.awaited())
 
     def awaited(self) -> list[str]:
         return [task.name for _, task in list(self.waiting.values())]
@@ -134,7 +134,7 @@ class Inbox(Mailbox):
         return None
 
     def cancel(self) -> Arrival | None:
-        """Nobody wants the step any more, which sleeps; what was the first to fail, if it does."""
+        """Withdraws everything a sleeping step waits for; the first failure, if there is one."""
         self._no_more_sleep()
         self.withdraw()
         return self._failure()

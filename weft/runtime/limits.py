@@ -1,4 +1,4 @@
-"""Which steps of a session are under way, so that closing it can end them; and until when."""
+"""The registry of running steps, so that closing a session ends them; deadlines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from weft.core.errors import OpError
+from weft.core.step_limits import deadline_error as deadline_error
 from weft.core.step_limits import limits as limits
-from weft.core.step_limits import too_late as too_late
 
 
 class Step(Protocol):
@@ -18,7 +18,7 @@ class Step(Protocol):
 
 
 @contextmanager
-def until(deadline: float | None) -> Iterator[None]:
+def deadline_scope(deadline: float | None) -> Iterator[None]:
     """Loops of a step that runs inside stop at `deadline`."""
     before, limits.deadline = limits.deadline, deadline
     try:
@@ -38,7 +38,7 @@ def compiling_ahead() -> Iterator[None]:
 
 
 @contextmanager
-def among(running: RunningSteps | None) -> Iterator[None]:
+def in_session(running: RunningSteps | None) -> Iterator[None]:
     """Loops of a step that runs inside stop when its session is closed.
 
     A step inside a step has none of its own.

@@ -12,7 +12,7 @@ from typing import Any
 from weft.core.errors import raise_from
 from weft.core.walk import as_ready
 from weft.runtime.executor import read
-from weft.runtime.host.interpret import located
+from weft.runtime.host.interpret import with_node
 from weft.runtime.plan import Plan
 from weft.runtime.prepared import Prepared
 from weft.runtime.tasks import Task
@@ -108,7 +108,7 @@ def _computes(part: int, task: Task) -> Callable[[Values], None]:
         try:
             task.run(values[part])
         except Exception as error:
-            raise_from(error if task.node is None else located(error, task.node), error)
+            raise_from(error if task.node is None else with_node(error, task.node), error)
 
     return call
 
@@ -120,7 +120,7 @@ def _moves(source: int, send: Task, part: int, recv: Task) -> Callable[[Values],
         try:
             value = read(values[source][from_slot])
         except Exception as error:
-            raise_from(error if send.node is None else located(error, send.node), error)
+            raise_from(error if send.node is None else with_node(error, send.node), error)
         values[part][to_slot] = arrive(value)
 
     return call

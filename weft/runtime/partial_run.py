@@ -15,8 +15,8 @@ from weft.passes.control_flow.structured_nodes import nodes_inside
 from weft.passes.inline import inline
 from weft.passes.pipeline import Options, finish
 from weft.passes.prune import prune
-from weft.runtime.continuation import StepEnds
-from weft.runtime.limits import among
+from weft.runtime.continuation import StepContext
+from weft.runtime.limits import in_session
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore
 from weft.runtime.task_graphs import node_tasks
@@ -99,8 +99,8 @@ class PartialRun:
         plan = self.plan
         others = {node for node in plan.graph.nodes if node not in needed}
         tasks = node_tasks(plan.graph, plan.nodes, plan.slots, others, self.values)
-        with among(self.running):
-            StepEnds(running=self.running).executor(tasks, self.values, plan.by_tokens).run()
+        with in_session(self.running):
+            StepContext(running=self.running).executor(tasks, self.values, plan.by_tokens).run()
 
     def _take(self, table: dict[str, Any], name: str, done: str) -> Any:
         if name not in table:

@@ -17,14 +17,14 @@ from weft.core import errors
 from weft.core.deferred import Deferred, Ends
 from weft.passes.client_graph import ClientGraph, Edge
 from weft.passes.partition import Partition
-from weft.runtime.continuation import NO_ENDS, Drive, Finish, StepEnds
+from weft.runtime.continuation import NO_CONTEXT, Continuation, Finish, StepContext
 from weft.runtime.executor import Executor
-from weft.runtime.limits import RunningSteps, too_late
+from weft.runtime.limits import RunningSteps, deadline_error
 from weft.runtime.merged_plan import MergedPlan
 from weft.runtime.plan import Plan
 from weft.runtime.rendezvous import Rendezvous
 from weft.runtime.resources import ResourceStore
-from weft.runtime.threads import Crew, Job, Turns
+from weft.runtime.threads import CallerQueue, Job, ThreadPool
 
 
 class PartitionedPlan:
@@ -34,10 +34,10 @@ class PartitionedPlan:
         self,
         parts: list[Partition],
         stores: Mapping[str, ResourceStore],
-        crew: Crew,
+        pool: ThreadPool,
         by_tokens: bool = False,
     ) -> None:
-        self.parts, self.crew = parts, crew
+        self.parts, self.pool = parts, pool
         self.plans = [Plan(part.graph, stores[part.device], by_tokens=by_tokens) for part in parts]
         self.merged = MergedPlan.of(self.plans)
         self.graph = _joined(parts)
@@ -50,22 +50,24 @@ class PartitionedPlan:
     def is_tiny(self) -> bool:
         return False
 
-    def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
-        merged = self.merged if ends.only_running() else None
+    def run(self, feeds: Sequence[Any], context: StepContext = NO_CONTEXT) -> list[Any]:
+        merged = self.merged if context.only_running() else None
         if merged is not None and merged.is_worth_it():
-            if ends.running is not None:
-                ends.running.check()
+            if context.running is not None:
+                context.running.check()
             results = merged.run([[feeds[p] for p in part.feeds] for part in self.parts])
         else:
-            results = self._run_at_once(feeds, ends)
+            results = self._run_at_once(feeds, context)
         return self._joined(results)
 
-    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Deferred:
-        """What `finish` makes of the fetches of a step, as a promise: nobody waits."""
-        step = _Step(self.parts, ends, self.crew)
+    def start(
+        self, feeds: Sequence[Any], finish: Finish, context: StepContext = NO_CONTEXT
+    ) -> Deferred:
+        """A promise of `finish(fetches)` of a step; no thread waits for it."""
+        step = _Step(self.parts, context, self.pool)
         promise = Deferred(then=lambda results: finish(self._joined(results)))
         promise.on_cancel = lambda: step.abort(_cancelled("The step was cancelled"))
-        running = ends.running
+        running = context.running
         if running is not None:
             running.add(step)
 
@@ -80,9 +82,9 @@ class PartitionedPlan:
         step.start(self._begin(feeds, step), over)
         return promise
 
-    def _run_at_once(self, feeds: Sequence[Any], ends: StepEnds) -> list[list[Any]]:
+    def _run_at_once(self, feeds: Sequence[Any], context: StepContext) -> list[list[Any]]:
         """Every partition on a thread of its own, as long as it has something to do."""
-        step, running = _Step(self.parts, ends, self.crew), ends.running
+        step, running = _Step(self.parts, context, self.pool), context.running
         if running is not None:
             running.add(step)
         try:
@@ -108,19 +110,19 @@ class PartitionedPlan:
 
 
 class _Step:
-    """What the partitions of one step share: where they meet, and how it ends."""
+    """The state that the partitions of one step share: the rendezvous, and the outcome."""
 
-    def __init__(self, parts: Sequence[Partition], ends: StepEnds, crew: Crew) -> None:
-        self.running, self.crew = RunningSteps(), crew
-        self.rendezvous = ends.rendezvous or Rendezvous()
-        self.limits = ends._replace(running=self.running, rendezvous=self.rendezvous)
+    def __init__(self, parts: Sequence[Partition], context: StepContext, pool: ThreadPool) -> None:
+        self.running, self.pool = RunningSteps(), pool
+        self.rendezvous = context.rendezvous or Rendezvous()
+        self.limits = context._replace(running=self.running, rendezvous=self.rendezvous)
         self._results: list[Any] = [None] * len(parts)
         self._error: Exception | None = None
         self._left = len(parts)
         self._lock = threading.Lock()
         self._ends = Ends()
-        self._turns = Turns(crew)  # what the thread of the caller has to do, if it attends
-        self._when_over: Callable[[], None] = self._turns.over
+        self._queue = CallerQueue(pool)  # what the thread of the caller has to do, if it attends
+        self._when_over: Callable[[], None] = self._queue.over
 
     def abort(self, error: errors.OpError) -> None:
         self._fail(error)
@@ -136,21 +138,21 @@ class _Step:
     def start(self, begin: Callable[[int], Any], over: Callable[[], None]) -> None:
         """`begin(i)` gives the results of partition i, or a promise; `over()` is called at last."""
         self._when_over = over
-        self._turns.leave()
+        self._queue.leave()
         for i in range(len(self._results)):
-            self.crew.start(self._job(i, begin))
+            self.pool.start(self._job(i, begin))
 
     def run(self, begin: Callable[[int], Any]) -> list[list[Any]]:
         """The same on the thread of the caller, which runs the first partition."""
         try:
             for i in range(1, len(self._results)):
-                self.crew.start(self._job(i, begin))
+                self.pool.start(self._job(i, begin))
             self._job(0, begin)()
-            self._turns.attend(self._time_left, self._late)
+            self._queue.attend(self._time_left, self._late)
         except BaseException as error:
             # A keyboard interrupt on the caller's thread: it goes on up, and the others stop.
             self._fail(_cancelled(f"interrupted: {error!r}"))
-            self._turns.leave()
+            self._queue.leave()
             raise
         return self.outcome()
 
@@ -160,13 +162,13 @@ class _Step:
         return self._results
 
     def _job(self, i: int, begin: Callable[[int], Any]) -> Job:
-        start = self.crew.start if i else self._turns.start
-        drive = Drive(start, self.limits, self._ends, partial(self._done, i))
+        start = self.pool.start if i else self._queue.start
+        drive = Continuation(start, self.limits, self._ends, partial(self._done, i))
         return lambda: drive.go(partial(begin, i))
 
     def _late(self) -> None:
         runs = [step for step in self.running.steps() if isinstance(step, Executor)]
-        self._fail(too_late(name for run in runs for name in run.awaited()))
+        self._fail(deadline_error(name for run in runs for name in run.awaited()))
 
     def _time_left(self) -> float | None:
         deadline = self.limits.deadline

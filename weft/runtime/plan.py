@@ -1,7 +1,7 @@
 """The graph of a step -> flat lists that a run only has to walk through.
 
 A plan is made once per (fetches, feeds) signature, or per body of a loop, branch or function. What
-depends on the graph alone (units, slots, kernels, who reads what last) is worked out when it is
+depends on the graph alone (units, slots, kernels, the last reader of each value) is worked out when it is
 made; what depends on the store (handles, and the regions that hold them) is a `Prepared`, which
 `ready` makes anew when the store has lost something, or a node turned out not to compile.
 
@@ -28,12 +28,12 @@ from weft.passes.regions.group import group
 from weft.passes.regions.host_indexing import index_arithmetic
 from weft.passes.regions.units import Layout, Unit
 from weft.passes.resource_edges import is_cell
-from weft.runtime.continuation import NO_ENDS, Finish, StepEnds, promised
+from weft.runtime.continuation import NO_CONTEXT, Finish, StepContext, promised
 from weft.runtime.executor import Executor, Stop
 from weft.runtime.frames import DEAD
 from weft.runtime.host.interpret import HostNode, is_numeric
 from weft.runtime.host.program_call import DirectStep
-from weft.runtime.limits import among
+from weft.runtime.limits import in_session
 from weft.runtime.prepared import Prepared
 from weft.runtime.resources import ResourceStore
 from weft.runtime.xla.compile import translate
@@ -86,7 +86,7 @@ class Plan:
     # ---- up to date ----
 
     def ready(self) -> Prepared:
-        """What a run walks through, as the store is now."""
+        """The units that a run walks through, as the store is now."""
         prepared = self.prepared
         if self.refused or prepared.generation != self.store.generation:
             return self._refresh()
@@ -166,15 +166,15 @@ class Plan:
 
     # ---- running ----
 
-    def run(self, feeds: Sequence[Any], ends: StepEnds = NO_ENDS) -> list[Any]:
+    def run(self, feeds: Sequence[Any], context: StepContext = NO_CONTEXT) -> list[Any]:
         """Runs one step. Returns the values of the fetches as they are, on host or device."""
         if not self.in_order:
-            with among(ends.running) if self.has_loops else nullcontext():
-                found = self._set_out(feeds, ends)
+            with in_session(context.running) if self.has_loops else nullcontext():
+                found = self._set_out(feeds, context)
                 values = found if isinstance(found, list) else found[0].run(found[1])
             return self.results(values)
-        if ends.observe is not None:
-            return self.results(self.ready().run_observed(feeds, ends.observe))
+        if context.observe is not None:
+            return self.results(self.ready().run_observed(feeds, context.observe))
         if self.direct is not None:
             try:
                 results = self.direct(feeds)
@@ -185,7 +185,7 @@ class Plan:
         prepared = self.ready()
         values = prepared.begin(feeds)
         if self.has_loops:
-            with among(ends.running):
+            with in_session(context.running):
                 prepared.run(values)
         else:
             for unit in prepared.units:
@@ -194,11 +194,11 @@ class Plan:
             self.direct = prepared.whole.direct(values, self.feed_slots, self.fetch_slots)
         return [values[i] for i in self.fetch_slots]
 
-    def start(self, feeds: Sequence[Any], finish: Finish, ends: StepEnds = NO_ENDS) -> Any:
-        """What `finish` makes of the fetches of a step, or a promise of it: nobody waits."""
+    def start(self, feeds: Sequence[Any], finish: Finish, context: StepContext = NO_CONTEXT) -> Any:
+        """`finish(fetches)` of a step, or a promise of it; no thread waits."""
         if self.in_order:
-            return finish(self.run(feeds, ends))
-        found = self._set_out(feeds, ends)
+            return finish(self.run(feeds, context))
+        found = self._set_out(feeds, context)
         if isinstance(found, list):
             return finish(self.results(found))
         return self._promised(*found, finish)
@@ -208,11 +208,11 @@ class Plan:
         finish: Finish,
     ) -> Any:  # fmt: skip
         """The same, of a run that has come up to a unit, or up to what that waits for."""
-        executor = NO_ENDS.executor(prepared.tasks, values)
+        executor = NO_CONTEXT.executor(prepared.tasks, values)
         return self._promised(executor, (unit, promise), finish)
 
     def _set_out(
-        self, feeds: Sequence[Any], ends: StepEnds
+        self, feeds: Sequence[Any], context: StepContext
     ) -> list[Any] | tuple[Executor, Stop | None]:
         """Runs units in order if they may, up to one that has to wait: the executor goes on there.
 
@@ -220,16 +220,16 @@ class Plan:
         """
         prepared = self.ready()
         few = len(prepared.units) <= _FEW
-        if self.by_tokens or not (ends is NO_ENDS or (few and ends.only_running())):
-            tasks = prepared.tasks_for(ends.observe)
-            return ends.executor(tasks, prepared.begin(feeds), self.by_tokens), None
-        if ends.running is not None:
-            ends.running.check()
+        if self.by_tokens or not (context is NO_CONTEXT or (few and context.only_running())):
+            tasks = prepared.tasks_for(context.observe)
+            return context.executor(tasks, prepared.begin(feeds), self.by_tokens), None
+        if context.running is not None:
+            context.running.check()
         values = prepared.begin(feeds)
         stop = prepared.advance(values)
         if stop is None:
             return values
-        return ends.executor(prepared.tasks, values), stop
+        return context.executor(prepared.tasks, values), stop
 
     def _promised(self, executor: Executor, at: Stop | None, finish: Finish) -> Any:
         return promised(executor, lambda values: finish(self.results(values)), at)

@@ -24,9 +24,9 @@ from weft.runtime.host.interpret import (
     Context,
     HostNode,
     Observer,
-    located,
     run_nodes,
     run_nodes_observed,
+    with_node,
 )
 from weft.runtime.resources import ResourceStore
 from weft.runtime.task_graphs import node_tasks, ordered_tasks, unit_tasks
@@ -97,7 +97,7 @@ class Prepared:
                 call = bind(node.definition, node.attrs)
                 cell = call(np, (), Context(self.plan.store_of(node), node))[0]
             except Exception as error:
-                raise_from(located(error, node), error)
+                raise_from(with_node(error, node), error)
             cells[node, 0] = cell
             if (node, 0) in slots:  # those inside loops have no slot of their own
                 self.template[slots[node, 0]] = cell
@@ -159,7 +159,7 @@ class Prepared:
         try:
             return task.run(values)
         except Exception as error:
-            raise_from(error if task.node is None else located(error, task.node), error)
+            raise_from(error if task.node is None else with_node(error, task.node), error)
 
     def _straighten(self) -> None:
         """After some runs that had nothing to wait for, makes one function of the units."""
@@ -168,7 +168,7 @@ class Prepared:
             self.runs, self.attempts = 0, self.attempts + 1
             self.line = waiting_step(self)
 
-    # ---- for those who look on ----
+    # ---- observed ----
 
     def run_observed(self, feeds: Sequence[Any], observe: Observer) -> list[Any]:
         """Runs a step in order node by node, showing each; the slots."""

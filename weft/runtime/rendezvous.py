@@ -1,7 +1,7 @@
 """Where the sends and receives of one step meet, by key.
 
 A key is TensorFlow's: source device, its incarnation, destination, name of the edge, and frame and
-iteration. Each is sent once and received once. Nobody waits in a thread here: a receive that comes
+iteration. Each is sent once and received once. No thread waits here: a receive that comes
 first leaves a `Deferred`, which the send completes.
 """
 
@@ -26,7 +26,7 @@ class Rendezvous:
     def send(self, key: str, value: Any) -> None:
         with self._lock:
             if self._error is not None:
-                return  # the step has failed already; whoever runs it knows why
+                return  # the step has failed already, and its runner knows why
             waiting = self._wanted.pop(key, None)
             if waiting is None:
                 if key in self._sent:
@@ -49,7 +49,7 @@ class Rendezvous:
             return deferred
 
     def flush(self) -> None:
-        """Whoever sends has other things to do now: what was sent must not stay behind."""
+        """Passes on everything sent so far: the sender will be busy with something else."""
 
     def _withdraw(self, key: str) -> None:
         with self._lock:
@@ -69,7 +69,7 @@ class Rendezvous:
             deferred.fail(error)
 
     def is_empty(self) -> bool:
-        """Whether nothing is kept here and nobody waits."""
+        """Whether no value is kept here and no receive waits."""
         return not self._sent and not self._wanted
 
     def awaited(self) -> list[str]:

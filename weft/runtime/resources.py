@@ -1,6 +1,6 @@
 """State that outlives steps: variables and other resources, by container and name.
 
-A value is never changed in place: an update puts a new array in the cell, so whoever holds the old
+A value is never changed in place: an update puts a new array in the cell, so a reader of the old
 one keeps a snapshot. `ResourceStore.lock` guards reading and replacing together; it is held while
 a compiled step is *dispatched* (buffers may be donated), not while it computes.
 """
@@ -66,7 +66,7 @@ class Variable:
         self.value = value
 
     def uninitialized(self) -> FailedPreconditionError:
-        """What to raise where a value is needed and there is none."""
+        """The error for a value that is needed and missing."""
         name, container = self.name, self.container
         if self.is_reference:
             text = f"Attempting to use uninitialized value {name}"
@@ -108,11 +108,11 @@ class ResourceStore:
 
     @functools.cached_property
     def functions(self) -> dict[Any, Any]:
-        """Instances of functions that nobody uses just now (runtime/functions.py)."""
+        """Idle instances of functions (runtime/functions.py)."""
         return {}
 
     def empty(self) -> ResourceStore:
-        """A store for what nobody else is to see."""
+        """A private store."""
         return ResourceStore(self.device)
 
     def take_over(self, value: Any) -> Any:

@@ -20,18 +20,18 @@ from weft.ops.state.session_tensors import kept_tensors
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import PartitionOptions
 from weft.passes.pipeline import Options, prepare
-from weft.runtime.continuation import StepEnds
+from weft.runtime.continuation import StepContext
 from weft.runtime.debug import dump, report
 from weft.runtime.debug.numerics import NumericCheck
 from weft.runtime.debug.trace import StepTrace
 from weft.runtime.devices.device import device_set, local_devices
-from weft.runtime.host.interpret import located
-from weft.runtime.limits import RunningSteps, limits, until
+from weft.runtime.host.interpret import with_node
+from weft.runtime.limits import RunningSteps, deadline_scope, limits
 from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.session_placement import Placer
-from weft.runtime.threads import Crew
+from weft.runtime.threads import ThreadPool
 
 _MAX_PLANS = 1024
 _LARGE = machine.large()
@@ -48,12 +48,12 @@ class StepRunner:
         self.store = self.stores[self.devices[0].name]
         # Whether values may lie where fetching them takes a while: not on the host.
         self._far = any(d.device_type != "CPU" for d in self.devices)
-        self.crew = Crew()
+        self.pool = ThreadPool()
         self.place = Placer(graph, device_set(self.devices), config)
         self.options = options_from(config)
         self.timeout_in_ms = config.operation_timeout_in_ms if config is not None else 0
         self.running = RunningSteps()
-        self._ends = StepEnds(running=self.running)
+        self._ends = StepContext(running=self.running)
         self.numeric_check = flags.CHECK_NUMERICS.value
         self._plans: dict[Any, AnyPlan] = {}
         self._mutations = graph._mutations
@@ -84,13 +84,13 @@ class StepRunner:
             plan = self._plans.get((key, feeds))
             if plan is None or self._mutations != self.graph._mutations:
                 # Planning may take as long as the step.
-                with until(self._deadline(options) or limits.deadline):
+                with deadline_scope(self._deadline(options) or limits.deadline):
                     plan = self._plan(fetches, targets, feeds, key)
             deadline = None
             if options is not None or self.timeout_in_ms:
                 deadline = self._deadline(options)
             if deadline is not None:
-                with until(deadline):
+                with deadline_scope(deadline):
                     results = self._run_observed(plan, values, options, metadata, deadline)
             elif options is not None or metadata is not None or self.numeric_check:
                 results = self._run_observed(plan, values, options, metadata, deadline)
@@ -105,7 +105,7 @@ class StepRunner:
             except errors.FailedPreconditionError as error:
                 raise located_fetch(error, plan.graph, results) from None
             except (MemoryError, RuntimeError, errors.ResourceExhaustedError) as error:
-                raise located(error, plan.graph.fetches[0][0]) from error
+                raise with_node(error, plan.graph.fetches[0][0]) from error
         except Exception as error:
             raise_from(as_public(error), error)
 
@@ -133,7 +133,7 @@ class StepRunner:
             observer = dump.observer()
             parts = prepare(feeds, fetches, targets, self.options, observer, self.place)
             if len(parts) > 1:
-                return PartitionedPlan(parts, self.stores, self.crew)
+                return PartitionedPlan(parts, self.stores, self.pool)
             return Plan(parts[0].graph, self.stores.get(parts[0].device, self.store))
 
     def _count_step(self, options: Any) -> Any:
@@ -173,8 +173,8 @@ class StepRunner:
                 trace(node, outputs, start, end)
 
         is_seen = trace is not None or check is not None
-        ends = StepEnds(observe if is_seen else None, deadline, self.running)
-        results: list[Any] = plan.run(values, ends)
+        context = StepContext(observe if is_seen else None, deadline, self.running)
+        results: list[Any] = plan.run(values, context)
         if metadata is not None:
             metadata.Clear()
             if trace is not None:
@@ -220,7 +220,7 @@ class StepRunner:
         )
         self._plans.clear()
         self.place.keep()
-        self.crew.close()
+        self.pool.close()
         self.clear()
 
     def clear(self, containers: list[str] | None = None) -> None:
@@ -245,7 +245,7 @@ def located_fetch(error: Exception, graph: ClientGraph, results: Sequence[Any]) 
     """The error of fetching an empty variable, with the node that names it."""
     for (node, _), value in zip(graph.fetches, results, strict=True):
         if isinstance(value, Variable) and not value.initialized:
-            return located(error, node)
+            return with_node(error, node)
     return error
 
 

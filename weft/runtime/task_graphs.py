@@ -18,7 +18,7 @@ def node_tasks(
     graph: ClientGraph, items: dict[Node, HostNode], slots: dict[Edge, int], settled: set[Node],
     template: list[Any],
 ) -> TaskGraph:  # fmt: skip
-    """One task per node, for those who want to see each."""
+    """One task per node, so that each can be observed."""
     check_frames(graph, settled)
     tasks: dict[Node, Task] = {}
     for node in graph.nodes:
@@ -129,7 +129,7 @@ def _unit_task(index: int, layout: Any, unit: Any, items: dict[Node, HostNode]) 
 
 
 class _Links:
-    """Tells each task who waits for it."""
+    """The links from each task to those that wait for it."""
 
     def __init__(self, home: dict[Node, Task], slots: dict[Edge, int], fetched: set[Edge]) -> None:
         self.home, self.slots = home, slots
@@ -168,7 +168,7 @@ class _Links:
 
     @staticmethod
     def _out(source: Task, slot: int) -> list[Place]:
-        """Who waits for a slot of a task."""
+        """The tasks that wait for a slot of a task."""
         if slot not in source.out_slots:
             source.out_slots = (*source.out_slots, slot)
         source.outs += [[] for _ in source.out_slots[len(source.outs) :]]

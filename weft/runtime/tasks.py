@@ -43,13 +43,13 @@ class Task:
             self.kind, self.transfer_key = node.definition.transfer, key(node.attrs)
         # All that wait for it, once for each edge.
         self.followers: tuple[Task, ...] = ()
-        # For each slot that it fills, who waits for it: tasks, and merges with the position there.
+        # For each slot that it fills, its users: tasks, and merges with the position there.
         self.users: list[tuple[int, tuple[Task, ...], tuple[Place, ...]]] = []
         # Whether it takes so little time that it need not wait for its turn.
         self.is_quick = self.kind in ("switch", "merge", "loop_cond")
 
     def settle_users(self) -> None:
-        """Sorts those who wait for each output into tasks and merges, which do not wait for all."""
+        """Sorts the users of each output into tasks and merges, which do not wait for all."""
         data = [user for edges in self.outs for user, _ in edges]
         self.followers = (*data, *self.control_outs)
         self.users = []
@@ -111,5 +111,5 @@ class TaskGraph:
 
 
 def to_host(value: Any) -> Any:
-    """What arrived from another device, for nodes that run on the host."""
+    """A value that arrived from another device, as nodes on the host take it."""
     return np.asarray(value) if hasattr(value, "block_until_ready") else value

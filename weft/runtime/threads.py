@@ -10,11 +10,11 @@ Job = Callable[[], None]
 _IDLE_SECONDS = 30.0
 
 
-class Turns:
-    """Jobs for a thread that waits for their outcome anyway; when it goes away, for a crew."""
+class CallerQueue:
+    """Jobs for a thread that waits for their outcome anyway; when it goes away, for a pool."""
 
-    def __init__(self, crew: Crew) -> None:
-        self._crew, self._is_attended = crew, True
+    def __init__(self, pool: ThreadPool) -> None:
+        self._pool, self._is_attended = pool, True
         self._lock = threading.Lock()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
 
@@ -23,7 +23,7 @@ class Turns:
             if self._is_attended:
                 self._jobs.put(job)
                 return
-        self._crew.start(job)
+        self._pool.start(job)
 
     def over(self) -> None:
         """There will be no other."""
@@ -46,16 +46,16 @@ class Turns:
             job()
 
     def leave(self) -> None:
-        """Nobody attends any more."""
+        """The caller goes away: later jobs are the pool's."""
         with self._lock:
             self._is_attended = False
         while not self._jobs.empty():
             job = self._jobs.get()
             if job is not None:
-                self._crew.start(job)
+                self._pool.start(job)
 
 
-class Crew:
+class ThreadPool:
     """`start(job)` runs a job at once on a thread of its own; no job waits for another to end."""
 
     def __init__(self, name: str = "weft-device") -> None:

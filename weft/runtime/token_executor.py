@@ -37,7 +37,7 @@ class TokenExecutor(Executor):
         super().begin(at)
 
     def push(self, task: Task, frame: Frame, iteration: Iteration, dead: bool = False) -> None:
-        """What takes no time is done now, the rest in its turn; what is dead only tells others."""
+        """Runs quick tasks now and lists the others; a dead task only tells its users."""
         if dead:
             if task.kind == "exit":
                 # An exit is dead in every iteration but the last; the frame's end decides.
@@ -262,7 +262,7 @@ _STEER = {"switch": _switch, "merge": _merge}
 
 
 def _merged(node: Node | None, value: Any) -> Any:
-    """What a merge passes on. One of values, not references, may be given a reference."""
+    """The value that a merge passes on: of a reference where values are wanted, its value."""
     assert node is not None
     dtype = node.dtypes[0]
     return value if dtype._is_ref_dtype or dtype is dtypes.resource else read(value)

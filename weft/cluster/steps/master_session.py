@@ -27,7 +27,7 @@ from weft.passes.pipeline import split
 from weft.passes.prune import prune
 from weft.runtime.debug import dump
 from weft.runtime.devices.device import Device, device_set
-from weft.runtime.limits import RunningSteps, until
+from weft.runtime.limits import RunningSteps, deadline_scope
 from weft.runtime.session_placement import Placer
 from weft.runtime.step import options_from
 
@@ -141,7 +141,7 @@ class MasterSession:
         if len(set(feeds)) != len(feeds):
             raise errors.InvalidArgumentError(None, None, "A tensor is fed twice")
         latest = time.monotonic() + flags.MAX_PLAN.value
-        with until(latest if deadline is None else min(deadline, latest)):
+        with deadline_scope(latest if deadline is None else min(deadline, latest)):
             graphs = self.partitions(feeds, fetches, targets)
         workers = [self.workers[graph.task] for graph in graphs]
         options = self.config.graph_options

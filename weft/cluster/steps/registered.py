@@ -20,7 +20,7 @@ from weft.ops.devices.transfer import key
 from weft.passes.client_graph import ClientGraph
 from weft.passes.partition import Partition
 from weft.passes.pipeline import Options, prepare
-from weft.runtime.continuation import StepEnds
+from weft.runtime.continuation import StepContext
 from weft.runtime.debug import dump
 from weft.runtime.debug.trace import StepTrace
 from weft.runtime.host.interpret import Observer
@@ -28,7 +28,7 @@ from weft.runtime.partitions import PartitionedPlan
 from weft.runtime.plan import Plan
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.step import located_fetch
-from weft.runtime.threads import Crew
+from weft.runtime.threads import ThreadPool
 from weft.runtime.xla.region import Region
 
 _UNOPTIMIZED = Options(fold=False, cse=False, simplify=False)
@@ -43,9 +43,13 @@ class RegisteredGraph:
     """Nodes on the devices of one worker. What the client feeds and fetches goes by key."""
 
     def __init__(
-        self, graph_def: Any, stores: Mapping[str, ResourceStore], options: Options, crew: Crew
+        self,
+        graph_def: Any,
+        stores: Mapping[str, ResourceStore],
+        options: Options,
+        pool: ThreadPool,
     ) -> None:
-        self.stores, self.crew = stores, crew
+        self.stores, self.pool = stores, pool
         self.operations = _operations(graph_def)
         self._check_devices()
         ends = [op for op in self.operations if op.attrs.get("client_terminated")]
@@ -80,7 +84,7 @@ class RegisteredGraph:
     ) -> Any:
         parts = prepare(feeds, fetches, targets, options, dump.observer(), _as_placed)
         if len(parts) > 1:
-            return PartitionedPlan(parts, self.stores, self.crew)
+            return PartitionedPlan(parts, self.stores, self.pool)
         return Plan(parts[0].graph, self._store(parts[0]))
 
     def _store(self, part: Partition) -> ResourceStore:
@@ -119,7 +123,7 @@ class RegisteredGraph:
             return self.flow.start(feeds, finish, step.running, step.rendezvous)
         observe = None if trace is None else _observer(trace)
         rendezvous = step.rendezvous if self.has_transfers else None
-        return self.plan.start(feeds, finish, StepEnds(observe, None, step.running, rendezvous))
+        return self.plan.start(feeds, finish, StepContext(observe, None, step.running, rendezvous))
 
     def _fed(self, feeds: Sequence[tuple[str, Any]]) -> Sequence[Any]:
         if not self.feed_keys:
@@ -155,7 +159,7 @@ class RegisteredGraph:
                 targets = _ends(self.operations, set())
                 parts = prepare([], [], targets, _UNOPTIMIZED, None, _as_placed)
                 if len(parts) > 1:
-                    self._partial = PartitionedPlan(parts, self.stores, self.crew, True)
+                    self._partial = PartitionedPlan(parts, self.stores, self.pool, True)
                 else:
                     store = self._store(parts[0])
                     self._partial = Plan(parts[0].graph, store, by_tokens=True)

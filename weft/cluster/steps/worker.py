@@ -21,12 +21,12 @@ from weft.cluster.transport import outcome
 from weft.cluster.transport.inprocess import Peers
 from weft.core import errors, flags
 from weft.core.deferred import Deferred, Ends
-from weft.runtime.continuation import Drive, StepEnds
+from weft.runtime.continuation import Continuation, StepContext
 from weft.runtime.devices.device import Device, local_devices
-from weft.runtime.limits import until
+from weft.runtime.limits import deadline_scope
 from weft.runtime.resources import ResourceStore
 from weft.runtime.step import options_from
-from weft.runtime.threads import Crew, Job, Turns
+from weft.runtime.threads import CallerQueue, Job, ThreadPool
 
 
 def new_incarnation() -> int:
@@ -46,7 +46,7 @@ class LocalWorker(Worker):
             for device in local_devices(config, self.task)
         ]
         self.stores = {d.name: ResourceStore(d.handle) for d in self.devices}
-        self.crew = Crew("weft-worker")
+        self.pool = ThreadPool("weft-worker")
         self.steps = WorkerSteps(peers, self.meters)
         # By kind and number: sessions may know the task by another name.
         self._incarnations = {_short(d.name): d.incarnation for d in self.devices}
@@ -133,8 +133,8 @@ class LocalWorker(Worker):
         size = size_of(graph_def)
         if size > self.meters.graphs.most:
             raise self.meters.graphs.refusal(size)
-        with until(time.monotonic() + flags.MAX_PLAN.value):
-            graph = RegisteredGraph(graph_def, owner.stores, passes, self.crew)
+        with deadline_scope(time.monotonic() + flags.MAX_PLAN.value):
+            graph = RegisteredGraph(graph_def, owner.stores, passes, self.pool)
         self.meters.graphs.take_for(graph, size)
         return owner.add(graph)
 
@@ -150,17 +150,17 @@ class LocalWorker(Worker):
         elif here:
             self._run_here(call, result)
         else:
-            self.crew.start(lambda: self._drive(call, result, self.crew.start))
+            self.pool.start(lambda: self._drive(call, result, self.pool.start))
         return result
 
     def _run_here(self, call: GraphCall, result: Deferred) -> None:
-        turns = Turns(self.crew)
-        result.deliver_to(lambda *_: turns.over())
+        caller = CallerQueue(self.pool)
+        result.deliver_to(lambda *_: caller.over())
         try:
-            self._drive(call, result, turns.start)
-            turns.attend()
+            self._drive(call, result, caller.start)
+            caller.attend()
         except BaseException:  # a keyboard interrupt
-            turns.leave()
+            caller.leave()
             raise
 
     def _run_promptly(self, call: GraphCall, result: Deferred) -> bool:
@@ -206,8 +206,8 @@ class LocalWorker(Worker):
                 result.fail(error)
 
         begin = self._run_partial if call.partial else RegisteredGraph.start
-        limits = StepEnds(running=step.running)
-        Drive(start, limits, ends, done).go(lambda: begin(graph, call, step))
+        limits = StepContext(running=step.running)
+        Continuation(start, limits, ends, done).go(lambda: begin(graph, call, step))
 
     def _run_partial(self, graph: RegisteredGraph, call: GraphCall, step: WorkerStep) -> Deferred:
         """One call of a step in several: what it feeds and fetches goes through the rendezvous."""
@@ -234,10 +234,10 @@ class LocalWorker(Worker):
                 over.fail(error)
                 self.steps.end(step_id, _as_status(error))
 
-        limits = StepEnds(None, None, step.running, step.rendezvous)
-        drive = Drive(self.crew.start, limits, ends, done)
+        limits = StepContext(None, None, step.running, step.rendezvous)
+        drive = Continuation(self.pool.start, limits, ends, done)
         plan = graph.partial_plan()
-        self.crew.start(lambda: drive.go(lambda: plan.start([], list, limits)))
+        self.pool.start(lambda: drive.go(lambda: plan.start([], list, limits)))
         return over
 
     def recv_tensor(self, step_id: int, key: str) -> Deferred:
@@ -290,7 +290,7 @@ class LocalWorker(Worker):
         self.steps.close(
             errors.CancelledError(None, None, f"The server of {self.task} has stopped")
         )
-        self.crew.close()
+        self.pool.close()
 
 
 def _short(device: str) -> str:

@@ -33,7 +33,7 @@ from weft.cluster.transport.methods import status_of
 from weft.cluster.transport.receiving import Receiving
 from weft.core import errors
 from weft.core.deferred import Deferred
-from weft.runtime.threads import Crew
+from weft.runtime.threads import ThreadPool
 
 _BACKLOG = 128
 _PAUSE_SECONDS = 0.25  # so often a thread that waits for an answer looks whether it still should
@@ -90,7 +90,7 @@ class FrameServer:
         self._methods, self._identity = methods, identity
         self._prompt = prompt or {}
         self._meters = meters or Meters()
-        self._crew = Crew("weft-frames")
+        self._pool = ThreadPool("weft-frames")
         host = host.strip("[]")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listeners = [socket.create_server((host, 0), family=family, backlog=_BACKLOG)]
@@ -105,7 +105,7 @@ class FrameServer:
 
     def start(self) -> None:
         for listener in self._listeners:
-            self._crew.start(partial(self._accept, listener))
+            self._pool.start(partial(self._accept, listener))
 
     def _accept(self, listener: socket.socket) -> None:
         while not self._closed:
@@ -123,7 +123,7 @@ class FrameServer:
                 COMPLAINTS.say("connections", f"a connection from {where}: {error.message}")
                 connection.close()
                 continue
-            self._crew.start(partial(self._greet, connection, where))
+            self._pool.start(partial(self._greet, connection, where))
 
     def _greet(self, connection: socket.socket, where: str) -> None:
         """Serves whoever is one of us."""
@@ -168,7 +168,7 @@ class FrameServer:
             if frame.name in self._prompt:
                 self._answer_promptly(frame, channel, callers, caller)
             else:
-                self._crew.start(lambda: self._answer(frame, channel, callers, caller))
+                self._pool.start(lambda: self._answer(frame, channel, callers, caller))
         elif frame.kind == CANCEL:
             known = callers.get(frame.call)
             if known is not None:
@@ -193,7 +193,7 @@ class FrameServer:
             if not frame.call:
                 return  # nobody wants to know
             if error is None and (callable(answer) or self._is_slow(answer, receiver)):
-                self._crew.start(lambda: _respond(frame, channel, answer, None))
+                self._pool.start(lambda: _respond(frame, channel, answer, None))
             else:
                 _respond(frame, channel, answer, error)
 
@@ -235,7 +235,7 @@ class FrameServer:
             listener.close()
         for channel in list(self._channels):
             channel.close()
-        self._crew.close()
+        self._pool.close()
 
 
 def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException | None) -> None:

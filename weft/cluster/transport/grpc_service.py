@@ -19,7 +19,7 @@ from weft.cluster.guard.security import NOBODY, Identity
 from weft.cluster.transport import wire
 from weft.cluster.transport.methods import Handler, status_of
 from weft.core import errors, flags
-from weft.runtime.threads import Crew
+from weft.runtime.threads import ThreadPool
 
 _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 _MESSAGE_STALLS = 10  # a message may be so many times as long in coming as a pause in one
@@ -30,7 +30,7 @@ class Threads:
     """What gRPC runs calls on: one that waits, for a queue or a tensor, holds up no other."""
 
     def __init__(self) -> None:
-        self._crew = Crew("weft-rpc")
+        self._pool = ThreadPool("weft-rpc")
 
     def submit(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
         result: Future[Any] = Future()
@@ -41,11 +41,11 @@ class Threads:
             except BaseException as error:
                 result.set_exception(error)
 
-        self._crew.start(job)
+        self._pool.start(job)
         return result
 
     def close(self) -> None:
-        self._crew.close()
+        self._pool.close()
 
 
 class Arrivals:

@@ -1,1 +1,1 @@
-"""What a step did, for people: dumps, traces, reports, numeric checks."""
+"""Records of steps, for people: dumps, traces, reports, numeric checks."""

@@ -156,7 +156,7 @@ def set_memory_options(options: Any) -> None:
 
 
 def device_set(devices: list[Device]) -> DeviceSet:
-    """What placement needs to know of them. All hosts of a process share its cores."""
+    """The devices as placement sees them. All hosts of a process share its cores."""
 
     def info(device: Device) -> DeviceInfo:
         cores = device.name.split("/device:")[0] if device.device_type == "CPU" else device.name

@@ -155,7 +155,9 @@ class NodeEmitter(Emitter):
             f"{key}={self.bind(attrs[key if key in attrs else key.rstrip('_')])}"
             for key in definition.kernel_attrs
         ]
-        return f"{self.bind(form_for_numpy(definition.kernel))}({', '.join(['np', *args, *named])})"
+        assert definition.kernel is not None
+        kernel = self.bind(form_for_numpy(definition.kernel))
+        return f"{kernel}({', '.join(['np', *args, *named])})"
 
 
 def _cannot_fail(node: Node) -> bool:
@@ -165,7 +167,7 @@ def _cannot_fail(node: Node) -> bool:
 
 
 def _prepared(node: Node) -> Callable[[Any], Any] | None:
-    """What the kernel does to its first input, if all others are constants and it knows."""
+    """A function of the first input alone, of a kernel that offers one for constant others."""
     prepare = node.definition.prepare
     if prepare is None or any(not source.definition.is_constant for source, _ in node.inputs[1:]):
         return None

@@ -145,7 +145,7 @@ class _Source(UnitEmitter):
 
 
 def _called(units: Sequence[Any], any_size: bool) -> set[Any]:
-    """Regions that are not written out: too large for the host, or who knows how large."""
+    """Regions that are called, not written out: too large for the host, or of unknown size."""
     regions = [unit for unit in units if isinstance(unit, Region)]
     return {r for r in regions if not is_small(r) or (any_size and size_limits(r))}
 

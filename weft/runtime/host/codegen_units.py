@@ -98,7 +98,7 @@ class UnitEmitter(NodeEmitter):
     def _leave_branch(
         self, plan: Prepared, given: list[str], needed: Collection[int], stop: str, way_out: str
     ) -> Leave:
-        """What was computed in the branch goes into slots of its own, `u`; then the whole waits."""
+        """The way out of a branch that waits: its values go into slots of its own, `u`."""
 
         def leave(waited_for: str) -> str:
             pairs = zip(plan.feed_slots, given, strict=True)
@@ -125,7 +125,7 @@ class UnitEmitter(NodeEmitter):
     def region(
         self, depth: int, region: Region, items: Sequence[HostNode], leave: Leave | None = None
     ) -> None:
-        """What ran on the host while it was small goes on to, up to the largest seen."""
+        """Lines of a region that was small enough for the host, with a test that it still is."""
         self.loaded.update(set(region.moving_slots) - self.made)
         slot = self.slot
         tests = [f"{slot(i)}.size > {size}" for i, size in size_limits(region)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.core.errors import raise_from
 from weft.passes.client_graph import Node
-from weft.runtime.host.interpret import located
+from weft.runtime.host.interpret import with_node
 
 _FILE = "<weft step>"
 
@@ -50,7 +50,7 @@ class Emitter:
                 return inner(*args)
             except Exception as error:
                 node = _node_of(error, where)
-                raise_from(located(error, node) if node is not None else error, error)
+                raise_from(with_node(error, node) if node is not None else error, error)
 
         return call
 

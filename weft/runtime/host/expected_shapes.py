@@ -21,7 +21,7 @@ _SMALL = 1 << 24  # bytes
 
 
 class _GivenInputs(ShapeContext):
-    """What a shape rule asks, answered by arrays."""
+    """A shape rule's context whose answers come from arrays."""
 
     __slots__ = ("_inputs", "_node")
 

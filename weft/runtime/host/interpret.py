@@ -23,7 +23,7 @@ from weft.runtime.resources import ResourceStore
 
 
 class Context:
-    """What a kernel that takes `ctx` may reach."""
+    """The surroundings of a kernel that takes `ctx`."""
 
     __slots__ = ("node", "resources", "step")
 
@@ -116,7 +116,7 @@ def run_nodes(nodes: Sequence[HostNode], values: list[Any]) -> None:
                     values[slot] = None
     except Exception as error:
         assert item is not None
-        raise_from(located(error, item.node), error)
+        raise_from(with_node(error, item.node), error)
 
 
 def run_one(item: HostNode, inputs: list[Any]) -> Sequence[Any]:
@@ -159,7 +159,7 @@ def run_nodes_observed(nodes: Sequence[HostNode], values: list[Any], observe: Ob
                 values[slot] = value
             observe(item.node, inputs, outputs, start, time.perf_counter())
         except Exception as error:
-            raise_from(located(error, item.node), error)
+            raise_from(with_node(error, item.node), error)
         for slot in item.frees:
             values[slot] = None
 
@@ -197,7 +197,7 @@ def advance_rng(store: ResourceStore, node: Node, out_dims: list[Any]) -> None:
     store.rng[node.name] = advance(store.rng[node.name], blocks)
 
 
-def located(error: Exception, node: Node) -> Exception:
+def with_node(error: Exception, node: Node) -> Exception:
     """`error` as an OpError that names the node and the line that made it."""
     op, name = node.op, node.name
     if isinstance(error, errors.OpError):
@@ -226,7 +226,7 @@ def _reader(op: Operation | None, variable: str | None) -> Operation | None:
 
 
 def check_outputs(node: Node, outputs: Sequence[Any]) -> None:
-    """What WEFT_CHECK asks of every kernel: the declared types, shapes that fit the graph's."""
+    """Checks outputs for WEFT_CHECK: the declared types, shapes that fit the graph's."""
     for i, value in enumerate(outputs):
         if not isinstance(value, (np.ndarray, np.generic)):
             continue

@@ -178,7 +178,7 @@ class TracedCell:
         self._guards[id(value)] = value, self.guard
 
     def result(self) -> Any:
-        """What the variable holds after the program: if that has failed, what it held before."""
+        """The value of a variable after the program: the one before if a check has failed."""
         value, failed = self.state, self.failed
         if failed is None or not failed.noted or not self._can_keep(value):
             return value

@@ -26,7 +26,7 @@ from weft.runtime.devices.memory import can_overwrite
 from weft.runtime.resources import Variable
 from weft.runtime.xla.cut_fusion import compute_once
 from weft.runtime.xla.interrupts import interruptible
-from weft.runtime.xla.lower import CannotLower
+from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.room import Largest, guarded, is_countable, need
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 from weft.runtime.xla.tracer import Tracer
@@ -85,7 +85,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Spec:
-    """What a region is compiled for: arrays as (shape, dtype), None for an empty variable."""
+    """A signature of a region: arrays as (shape, dtype), None for an empty variable."""
 
     cells: tuple[Any, ...]
     inputs: tuple[Any, ...]
@@ -148,7 +148,7 @@ def _lowered(jitted: Any, trace: Tracer, args: tuple[Any, ...]) -> Any:
         raise error.with_traceback(None) from None
     if not is_countable(traced.jaxpr):
         # What is inside of kernels may not be there on the host: the interpreter will tell.
-        raise CannotLower(trace.largest.node or trace.unit.nodes[0], "more bytes than XLA counts")
+        raise NotCompilable(trace.largest.node or trace.unit.nodes[0], "more bytes than XLA counts")
     return traced.lower()
 
 
@@ -156,7 +156,7 @@ def _check_loops(unit: Unit, executable: Any) -> None:
     """A loop may be given more room than it uses: if there can be none, it is interpreted."""
     loop = next((node for node in unit.nodes if subgraphs(node)), None)
     if loop is not None and need(executable) > machine.memory():
-        raise CannotLower(loop, "more room than the machine has memory")
+        raise NotCompilable(loop, "more room than the machine has memory")
 
 
 def _compiled(lowered: Any) -> Any:

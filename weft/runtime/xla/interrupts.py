@@ -25,7 +25,7 @@ _left: list[_Work] = []  # threads that somebody was to wait for and does not an
 
 
 def interruptible(work: Callable[[], T]) -> T:
-    """What `work` gives, or raises; an interrupt of the main thread does not wait for its end."""
+    """The result of `work()`; an interrupt of the main thread does not wait for its end."""
     if threading.get_ident() != threading.main_thread().ident:
         return work()
     thread = _Work(work)

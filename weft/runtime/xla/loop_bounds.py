@@ -81,7 +81,7 @@ def note_limit(objects: Objects, inputs: list[Any], output: Any) -> None:
 def _value(
     edge: Edge, graph: ClientGraph, inputs: list[Any], objects: Objects | None
 ) -> int | None:
-    """What an edge of the condition is, or with `objects` is at most, if that is known."""
+    """The value of an edge of the condition, or with `objects` an upper bound, if known."""
     if edge[0].definition.is_constant:
         return _number(edge[0].attrs["value"])
     args = [arg for arg, _ in graph.feeds]
@@ -108,7 +108,7 @@ def _variable(edge: Edge, loop: Loop) -> int | None:
 
 
 def _steps(loop: Loop, index: int) -> int:
-    """What the body adds to this loop variable each time: 1, -1, or 0 for anything else."""
+    """The step of a loop variable: 1, -1, or 0 for anything else."""
     body = loop.body
     step, own = body.fetches[index][0], body.feeds[index][0]
     if step.definition.infix not in ("+", "-"):

@@ -97,7 +97,7 @@ def in_form(value: Any, form: Any) -> Any:
 
 
 def either(one: Facts | None, two: Facts | None) -> Facts | None:
-    """What is known of a list that comes from one of two branches."""
+    """The facts about a list that comes from one of two branches."""
     if one is None or two is None:
         return two if one is None else one
     size = one.size if one.size == two.size else None

@@ -47,7 +47,7 @@ class Product:
         return np.dtype(self.matmul.dtypes[0].np_storage)
 
     def nothing(self) -> Any:
-        """What is kept before the first iteration."""
+        """The empty buffers before the first iteration."""
         import jax.numpy as jnp
 
         kept = [jnp.zeros((self.rows, *shape), self._dtype()) for shape in self.shapes]
@@ -113,7 +113,7 @@ def factors_only(body: ClientGraph, products: Sequence[Product]) -> ClientGraph:
 class Parts:
     """Remembers the factors of products, so that a slice of one multiplies only what it needs.
 
-    XLA leaves out products that nobody uses as a whole.
+    XLA leaves out products that are not used as a whole.
     """
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ENDLESS = 1 << 12
 
 
-class CannotLower(Exception):
+class NotCompilable(Exception):
     """This node cannot be part of a compiled program; it must run outside of it.
 
     Or what it was given is wrong: then it fails outside of a program too, and says how.
@@ -47,10 +47,10 @@ def lower(tracer: Tracer, node: Node, inputs: list[Any]) -> list[Any]:
                 return _lower_while(tracer, node.loop, inputs)
             assert node.branches is not None
             return _lower_if(tracer, node.branches, inputs)
-    except (CannotLower, InternalError):
+    except (NotCompilable, InternalError):
         raise
     except Exception as error:
-        raise CannotLower(node, f"{type(error).__name__}: {error}") from error
+        raise NotCompilable(node, f"{type(error).__name__}: {error}") from error
 
 
 # ---- loops ------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from weft.runtime.host.program_call import DirectStep, call_site, direct_step
 from weft.runtime.limits import limits
 from weft.runtime.resources import ResourceStore, Variable
 from weft.runtime.xla.compile import Program, Spec, compile_region, load, translate
-from weft.runtime.xla.lower import CannotLower
+from weft.runtime.xla.lower import NotCompilable
 from weft.runtime.xla.stopping import call_stoppably, take_switch
 from weft.runtime.xla.tracer import inner_random
 
@@ -51,7 +51,7 @@ NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 
 
 class _Entry:
-    """What is known about one signature."""
+    """Everything learned about one signature."""
 
     __slots__ = ("direct", "epoch", "program", "runs", "spent", "step", "tiny")
 
@@ -78,7 +78,7 @@ class Region:
         refuse: Callable[[Node], object],
     ) -> None:
         self.unit, self.nodes, self.store, self.refuse = unit, nodes, store, refuse
-        self.cannot_compile: CannotLower | None = None
+        self.cannot_compile: NotCompilable | None = None
         constants = [e for e in unit.inputs if e[0].definition.is_constant and e not in unit.static]
         moving = [e for e in unit.inputs if e not in unit.static and e not in set(constants)]
         # The order of inputs is: what moves from step to step, then large constants.
@@ -268,7 +268,7 @@ class Region:
     def _run_hot(self, entry: _Entry, values: list[Any]) -> None:
         try:
             self._compile(entry, values)
-        except CannotLower as error:
+        except NotCompilable as error:
             reason = str(error).partition("\n")[0]
             report.say(3, lambda: f"not compiled: {reason}")
             # A mistake of the user's is raised here: another step may well be compiled. What did
@@ -335,7 +335,7 @@ class Region:
 
     @functools.cached_property
     def idle_switch(self) -> Any:
-        """What programs get that could be stopped, and have no need of it."""
+        """A switch that is never thrown, for programs that need not be stopped."""
         return take_switch(self.store.device) if self.can_be_stopped else None
 
     def after(self, entry: _Entry, rest: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from weft.core import machine
 from weft.ops.kit.room import byte_count, out_of_memory
 from weft.passes.client_graph import Node
-from weft.runtime.host.interpret import located
+from weft.runtime.host.interpret import with_node
 
 COUNTABLE = 1 << 60  # bytes: XLA's own numbers, with some to spare
 
@@ -42,7 +42,7 @@ class Largest:
 
     def error(self) -> Exception:
         found = out_of_memory(self.dims, self.dtype)
-        return found if self.node is None else located(found, self.node)
+        return found if self.node is None else with_node(found, self.node)
 
 
 def is_countable(jaxpr: Any) -> bool:

@@ -15,18 +15,18 @@ import numpy as np
 
 from weft.core import errors
 from weft.runtime.devices.memory import overwrite
-from weft.runtime.limits import limits, too_late
+from weft.runtime.limits import deadline_error, limits
 from weft.runtime.xla.compile import load
 from weft.runtime.xla.interrupts import tell_of_interrupts
 from weft.runtime.xla.traced_state import SWITCH_SIZE
 
 _MOST_IDLE = 8
-_idle: dict[Any, list[Any]] = {}  # arrays that nobody has written to, by device
+_idle: dict[Any, list[Any]] = {}  # arrays not written to yet, by device
 _lock = threading.Lock()
 
 
 class _Call:
-    """A call of a program that is under way, as those know it who may end it."""
+    """A call of a program that is under way and may be ended."""
 
     def __init__(self, device: Any) -> None:
         self.error: errors.OpError | None = None
@@ -64,7 +64,7 @@ def _give_back(device: Any, switch: Any) -> None:
 
 
 def call_stoppably(program: Any, args: tuple[Any, ...], device: Any) -> Any:
-    """What the program gives; raises when the step is to end, with the reason."""
+    """The outputs of the program; raises when the step is to end, with the reason."""
     limits.check()
     call = _Call(device)
     running, timer = limits.running, None
@@ -90,7 +90,7 @@ def call_stoppably(program: Any, args: tuple[Any, ...], device: Any) -> Any:
 
 def _timer(deadline: float, call: _Call) -> threading.Timer:
     left = max(0.0, deadline - time.monotonic())
-    timer = threading.Timer(left, lambda: call.abort(too_late()))
+    timer = threading.Timer(left, lambda: call.abort(deadline_error()))
     timer.daemon = True
     timer.start()
     return timer

@@ -1,4 +1,4 @@
-"""What a compiled program changes on its way, besides the values of nodes."""
+"""Mutable state threaded through a trace: lists, stacks, arrays, checks."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Objects:
         return rows
 
     def most(self, value: Any) -> int | None:
-        """What a value of the program is at most, if that is known."""
+        """An upper bound of a value of the program, if one is known."""
         return self.limits[id(value)][1] - 1 if id(value) in self.limits else None
 
     def states(self) -> list[Any]:

@@ -24,7 +24,7 @@ from weft.runtime.xla.checks import TracedCell
 from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
-from weft.runtime.xla.lower import CannotLower, lower
+from weft.runtime.xla.lower import NotCompilable, lower
 from weft.runtime.xla.room import Largest
 from weft.runtime.xla.traced_state import Cell, Objects
 
@@ -134,14 +134,14 @@ class Tracer:
             for i in _derefs(node):
                 inputs[i] = inputs[i].read()
             outputs = self._call(node, self.known_parts.bounds(node, inputs))
-        except (CannotLower, errors.InternalError):
+        except (NotCompilable, errors.InternalError):
             raise
         except Exception as error:
             # Whether the user is wrong or the kernel cannot be traced, the interpreter will tell.
-            raise CannotLower(node, f"{type(error).__name__}: {error}") from error
+            raise NotCompilable(node, f"{type(error).__name__}: {error}") from error
         if (too_large := self.largest.note(node, outputs)) is not None:
             # A loop or a branch may never come there.
-            raise CannotLower(node, str(too_large)) if self._depth else too_large
+            raise NotCompilable(node, str(too_large)) if self._depth else too_large
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)
@@ -250,7 +250,7 @@ def _deref(value: Any) -> Any:
 
 
 def _or_blank(value: Any, edge: Edge) -> Any:
-    """What stands for a result of a branch that was not taken leaves the program as a zero."""
+    """Zeros in place of results of a branch that was not taken, as outputs of the program."""
     node, i = edge
     return np.zeros((), node.dtypes[i].base_dtype.np_storage) if value is None else value
 

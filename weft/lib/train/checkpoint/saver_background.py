@@ -17,7 +17,7 @@ import numpy as np
 from weft.core.errors import FailedPreconditionError
 from weft.graph.graph import Tensor
 from weft.graph.operation import Operation
-from weft.runtime.continuation import StepEnds
+from weft.runtime.continuation import StepContext
 from weft.runtime.resources import Variable
 
 _SAVES = {"SaveV2": 3, "SaveSlices": 3, "Save": 2}
@@ -87,7 +87,7 @@ def snapshot(sess: Any, save_tensor_name: str) -> dict[Tensor, np.ndarray]:
         with ExitStack() as locks:
             if len(runner.stores) == 1:  # or else other threads may have to run a part of it
                 locks.enter_context(runner.store.lock)
-            values = plan.run((), StepEnds(running=runner.running))
+            values = plan.run((), StepContext(running=runner.running))
             for store in runner.stores.values():
                 locks.enter_context(store.lock)
             arrays = [v.read() if isinstance(v, Variable) else np.asarray(v) for v in values]
