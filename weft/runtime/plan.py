@@ -1,8 +1,8 @@
 """The graph of a step -> flat lists that a run only has to walk through.
 
 A plan is made once per (fetches, feeds) signature, or per body of a loop, branch or function. What
-depends on the graph alone (units, slots, kernels, the last reader of each value) is worked out when it is
-made; what depends on the store (handles, and the regions that hold them) is a `Prepared`, which
+depends on the graph alone (units, slots, kernels, the last reader of a value) is worked out when it
+is made; what depends on the store (handles, and the regions that hold them) is a `Prepared`, which
 `ready` makes anew when the store has lost something, or a node turned out not to compile.
 
 Slots never change after a plan is made, so that a run that began with one `Prepared` is not
