@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from weft.core.errors import InvalidArgumentError
 from weft.graph.graph import Graph, get_default_graph
 from weft.graph.keys import GraphKeys
 
@@ -213,12 +214,19 @@ class CollectionReader:
             self.graph.add_to_collection(key, item)
 
     def object(self, key: str, functions: ProtoFunctions, value: bytes) -> Any:
+        from google.protobuf.message import DecodeError
+
         is_variable = key in GraphKeys._VARIABLE_COLLECTIONS
         if is_variable and value in self.variables:
             return self.variables[value]
         assert functions.from_proto is not None
         proto = functions.proto_type()
-        proto.ParseFromString(value)
+        try:
+            proto.ParseFromString(value)
+        except DecodeError as error:
+            raise InvalidArgumentError(
+                None, None, f"The collection {key!r} holds no {proto.DESCRIPTOR.name}: {error}"
+            ) from error
         if is_variable and not self.knows_trainable:
             proto.trainable = key == GraphKeys.TRAINABLE_VARIABLES
         item = functions.from_proto(proto, import_scope=self.scope)

@@ -37,6 +37,8 @@ from weft.ops.linalg.matrices import (
     or_fail,
     plus_adjoint,
     sides_of,
+    singular_parts,
+    singular_values,
     square,
     square_shape,
 )
@@ -247,24 +249,6 @@ def _svd_shape(c: s.ShapeContext) -> list[s.Dims]:
     return [values, s.concat(batch, (rows, left)), s.concat(batch, (columns, right))]
 
 
-def _singular(xp: Any, x: Array, full_matrices: bool, compute_uv: bool) -> list[Array]:
-    rows, columns = x.shape[-2:]
-    least = min(rows, columns)
-    values = xp.full((*x.shape[:-2], least), np.nan, x.real.dtype)
-    left, right = (rows, columns) if full_matrices else (least, least)
-    u = xp.full((*x.shape[:-2], rows, left), np.nan, x.dtype)
-    vh = xp.full((*x.shape[:-2], right, columns), np.nan, x.dtype)
-    if least == 0 or 0 in x.shape:
-        u = xp.broadcast_to(xp.eye(rows, left, dtype=x.dtype), u.shape)
-        vh = xp.broadcast_to(xp.eye(right, columns, dtype=x.dtype), vh.shape)
-        return [u, values, vh] if compute_uv else [values]
-    try:
-        found = xp.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
-    except np.linalg.LinAlgError:  # not finite
-        found = (u, values, vh) if compute_uv else values
-    return list(found) if compute_uv else [found]
-
-
 @matrix_op(
     "Svd",
     batch="{double, float, complex64, complex128}",
@@ -275,13 +259,12 @@ def _singular(xp: Any, x: Array, full_matrices: bool, compute_uv: bool) -> list[
 )
 def svd_(xp: Any, input: Array, *, compute_uv: bool, full_matrices: bool) -> list[Array]:
     check_matrix(input)
-    found = _singular(xp, wide(input), full_matrices, compute_uv)
     if compute_uv:
-        u, values, vh = found
+        u, values, vh = singular_parts(xp, wide(input), full_matrices)
         outputs = [values, u, adjointed(xp, vh)]
     else:
         none = xp.zeros((0,), input.dtype)
-        outputs = [found[0], none, none]
+        outputs = [singular_values(xp, wide(input)), none, none]
     return [v.astype(input.dtype) for v in outputs]
 
 

@@ -191,3 +191,45 @@ def plus_adjoint(matrix: Tensor) -> Tensor:
 def halve_diagonal(matrix: Tensor) -> Tensor:
     """The same with half of what is on the diagonal."""
     return matrix_set_diag(matrix, 0.5 * matrix_diag_part(matrix))
+
+
+# ---- singular values -----------------------------------------------------------------------------
+# With some matrices that are not finite LAPACK does not come to an end: they are taken out before,
+# and their results are NaN.
+
+
+def singular_values(xp: Any, x: Array) -> Array:
+    if 0 in x.shape:
+        return xp.full((*x.shape[:-2], min(x.shape[-2:])), np.nan, x.real.dtype)
+    is_finite = _is_finite(xp, x)
+    values = xp.linalg.svd(xp.where(is_finite, x, 0), compute_uv=False)
+    return xp.where(is_finite[..., 0], values, values.dtype.type(np.nan))
+
+
+def singular_parts(xp: Any, x: Array, full_matrices: bool) -> list[Array]:
+    """U, the singular values, and the adjoint of V."""
+    if 0 in x.shape:
+        *batch, rows, columns = x.shape
+        least = min(rows, columns)
+        left, right = (rows, columns) if full_matrices else (least, least)
+        u, vh = xp.eye(rows, left, dtype=x.dtype), xp.eye(right, columns, dtype=x.dtype)
+        u, vh = (xp.broadcast_to(part, (*batch, *part.shape)) for part in (u, vh))
+        return [u, singular_values(xp, x), vh]
+    is_finite = _is_finite(xp, x)
+    u, values, vh = xp.linalg.svd(xp.where(is_finite, x, 0), full_matrices=full_matrices)
+    nan = values.dtype.type(np.nan)
+    return [
+        xp.where(is_finite, u, nan),
+        xp.where(is_finite[..., 0], values, nan),
+        xp.where(is_finite, vh, nan),
+    ]
+
+
+def finite_or_zero(xp: Any, x: Array) -> Array:
+    """Matrices as they are, or zeros in the place of those that are not finite."""
+    return xp.where(_is_finite(xp, x), x, 0)
+
+
+def _is_finite(xp: Any, x: Array) -> Array:
+    """Whether each matrix is finite, as matrices of one element."""
+    return xp.all(xp.isfinite(x), axis=(-2, -1), keepdims=True)

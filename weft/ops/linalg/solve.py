@@ -28,6 +28,7 @@ from weft.ops.linalg.matrices import (
     check_system,
     each_matrix,
     eye,
+    finite_or_zero,
     halve_diagonal,
     matrix_op,
     must_be_finite,
@@ -349,7 +350,7 @@ def _normal_equations(xp: Any, a: Array, b: Array, l2: Array) -> Array:
 
 
 def _minimum_norm(xp: Any, a: Array, b: Array, l2: Array) -> Array:
-    u, values, vh = xp.linalg.svd(a, full_matrices=False)
+    u, values, vh = xp.linalg.svd(finite_or_zero(xp, a), full_matrices=False)
     cutoff = np.finfo(values.dtype).eps * max(a.shape[-2:])
     kept = values > cutoff * xp.max(values, axis=-1, keepdims=True)
     scale = xp.where(kept, 1 / xp.where(kept, values, 1), 0)
