@@ -11,12 +11,12 @@ from weft.passes.client_graph import ClientGraph
 from weft.passes.control_flow import fold_branches
 from weft.passes.control_flow.fold import structure
 from weft.passes.prune import prune
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 
 
 def client_graph(fetches: list[tf.Tensor]) -> ClientGraph:
     graph = prune([], fetches, [])
-    read_late(graph)
+    sink_ref_reads(graph)
     return graph
 
 

@@ -39,7 +39,7 @@ from weft.passes.narrow import (
     with_outputs,
 )
 from weft.passes.prune import prune
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 
 
 def inline(
@@ -145,7 +145,7 @@ class Inliner:
         limits.check()
         _replace_calls(inner, self.library, (*self.path, label))
         # An effect inside of a branch may never happen, but the branching as a whole does.
-        read_late(inner)
+        sink_ref_reads(inner)
         structure(inner)
         rename(inner, prefix, node)
         return inner

@@ -26,7 +26,7 @@ from weft.passes.optimize.simplify import simplify
 from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.recv_schedule import hold_back
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 from weft.passes.verify import verify
 
 
@@ -95,7 +95,7 @@ def finish(
     """Optimizes the graph of one device, in place."""
     if suffix:
         _show(observe, f"14_partition{suffix}", graph)
-    read_late(graph)
+    sink_ref_reads(graph)
     if flags.CONTROL_FLOW.value != "nodes":
         structure(graph)
     _show(observe, f"15_structured{suffix}", graph)

@@ -29,7 +29,7 @@ from weft.passes.control_flow.structured_nodes import (
     waits,
 )
 from weft.passes.prune import ARG
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 
 
 def _to_bool() -> OpDef:
@@ -125,7 +125,7 @@ def _passed_on(edge: Edge) -> Edge:
 def _finished(node: Node) -> Node:
     """Control flow of the other form inside the graphs of a structured node gets its turn here."""
     for inner in subgraphs(node):
-        read_late(inner)
+        sink_ref_reads(inner)
         structure(inner)
     node.attrs["effect"] = any(has_effect(n) for inner in subgraphs(node) for n in inner.nodes)
     if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
