@@ -15,7 +15,7 @@ from weft.passes.control_flow.fold_loops import fold_loop, fold_loops, frames_of
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WHILE,
-    Misfit,
+    NotFoldable,
     has_effect,
     is_settled,
     kind,
@@ -30,7 +30,7 @@ __all__ = [
     "IF",
     "WHILE",
     "Context",
-    "Misfit",
+    "NotFoldable",
     "clone",
     "contexts_of",
     "copied",
@@ -65,7 +65,7 @@ def _fold_all(graph: ClientGraph) -> bool:
     try:
         fold_loops(copy)
         fold_branches(copy)
-    except Misfit:
+    except NotFoldable:
         return False
     replace_by(graph, copy)
     return True

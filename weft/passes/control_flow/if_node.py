@@ -10,7 +10,7 @@ from weft.passes.control_flow.branch_contexts import Parts
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WAITING_IF,
-    Misfit,
+    NotFoldable,
     has_effect,
     is_settled,
     origin_of,
@@ -29,9 +29,9 @@ def fold_group(
     users = contraction.users(nodes)
     used = dict.fromkeys(e for n in users for e in n.inputs)
     if any((m, 1) in used for m in here.joined):
-        raise Misfit("the index of a merge is used")
+        raise NotFoldable("the index of a merge is used")
     if any(m.dtypes[0]._is_ref_dtype and _wants_reference(users, m) for m in here.joined):
-        raise Misfit("a merged reference is used as one")
+        raise NotFoldable("a merged reference is used as one")
     here.exports = [e for e in used if e[0] in here.inner or e[0] in here.taken]
     node = here.node()
     contraction.replace(here.gone, node, {e: (node, i) for i, e in enumerate(here.outputs)})
@@ -129,7 +129,7 @@ class _Conditional:
                 return edge
             if _exported_side(edge, self.predicate) == side:
                 return edge
-        raise Misfit(f"merge {merge.name} lacks a side")
+        raise NotFoldable(f"merge {merge.name} lacks a side")
 
 
 def _exported_side(edge: Edge, predicate: Edge) -> int | None:

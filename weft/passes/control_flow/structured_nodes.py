@@ -24,7 +24,7 @@ WAITING_WHILE, WAITING_IF = (
 WAITING = {"loop": WAITING_WHILE, "branches": WAITING_IF}
 
 
-class Misfit(Exception):
+class NotFoldable(Exception):
     """The graph does not have the form TensorFlow gives its loops and conditionals."""
 
 
