@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.autodiff.functions import (
-    Halves,
+    ForwardBackward,
     add_body,
     add_outputs,
     backward_graph,
@@ -73,7 +73,7 @@ def _as_attrs(op: Operation, functions: list[FuncRef]) -> dict[str, Any]:
     return {"then_branch": functions[0], "else_branch": functions[1]}
 
 
-def _handed_on(sides: Sequence[Halves], number: int) -> list[Tensor]:
+def _handed_on(sides: Sequence[ForwardBackward], number: int) -> list[Tensor]:
     """What branch `number` returns further: in the place of all branches, its own tensors."""
     with sides[number].body.graph.as_default():
         return [
@@ -93,7 +93,7 @@ def _stand_in(tensor: Tensor) -> Tensor:
     return found
 
 
-def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> FuncRef:
+def _forward(op: Operation, name: str, side: ForwardBackward, extra: list[Tensor]) -> FuncRef:
     made = [op for tensor in extra if tensor not in side.saved for op in with_constants(tensor)]
     ops = list(dict.fromkeys([*side.forward, *made]))
     return add_body(
@@ -102,7 +102,7 @@ def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> Fun
     )  # fmt: skip
 
 
-def _spread(side: Halves, found: list[Tensor], count: int) -> list[Any]:
+def _spread(side: ForwardBackward, found: list[Tensor], count: int) -> list[Any]:
     """Gradients in the places of the inputs they belong to."""
     values = dict(zip(side.inputs, found, strict=False))
     return [values.get(i) for i in range(count)]

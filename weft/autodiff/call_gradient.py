@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.autodiff.functions import (
-    Halves,
+    ForwardBackward,
     add_body,
     add_outputs,
     ancestors,
@@ -69,7 +69,7 @@ def _gradient_by_halves(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
     return [places.get(i) for i in range(len(op.inputs))]
 
 
-def _hand_on(op: Operation, side: Halves) -> list[Tensor]:
+def _hand_on(op: Operation, side: ForwardBackward) -> list[Tensor]:
     """The tensors that the gradient needs, as outputs of the call; some may be there already."""
     body = side.body
     new = [tensor for tensor in side.saved if tensor not in body.outputs]

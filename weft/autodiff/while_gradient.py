@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.autodiff.functions import (
-    Halves,
+    ForwardBackward,
     add_body,
     add_outputs,
     backward_graph,
@@ -50,7 +50,7 @@ class _Loop:
     """
 
     op: Operation
-    half: Halves
+    half: ForwardBackward
     variables: list[int]  # handles of variables: their gradients add up over the turns
     fixed: list[int] = field(default_factory=list)
     kept: dict[Tensor, int] = field(default_factory=dict)
