@@ -14,7 +14,7 @@ from weft.autodiff.functions import (
     add_body,
     add_outputs,
     backward_graph,
-    halves,
+    differentiate_body,
     late_arguments,
     own_body,
     with_constants,
@@ -31,7 +31,7 @@ def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
     """One gradient for each input; none for what decides."""
     functions, dims = _branches(op), [tensor.dims for tensor in op.inputs[1:]]
     bodies = [own_body(op.graph._functions, function, dims) for function in functions]
-    sides = [halves(body, grads) for body in bodies]
+    sides = [differentiate_body(body, grads) for body in bodies]
     handed = [_handed_on(sides, number) for number in range(len(sides))]
     forward = [
         _forward(op, function.name, side, extra)

@@ -153,7 +153,7 @@ class ForwardBackward:
     saved: list[Tensor] = field(default_factory=list)
 
 
-def halves(
+def differentiate_body(
     body: Body, grads: Sequence[Any], handles: Sequence[int] | None = None
 ) -> ForwardBackward:
     """`grads`: what came for each output; None where nothing flows.
@@ -182,7 +182,9 @@ def halves(
     return made
 
 
-def connected_halves(body: Body, grads: Sequence[Any]) -> tuple[ForwardBackward, list[Any]]:
+def differentiate_connected_body(
+    body: Body, grads: Sequence[Any]
+) -> tuple[ForwardBackward, list[Any]]:
     """Like `halves`, for a call: without inputs that nothing flows to, and with the gradients as
     they are. Those of a few rows have their parts among the `dxs`.
     """

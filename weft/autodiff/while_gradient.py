@@ -19,7 +19,7 @@ from weft.autodiff.functions import (
     add_outputs,
     backward_graph,
     differentiable,
-    halves,
+    differentiate_body,
     late_arguments,
     loop_body,
     own_body,
@@ -66,7 +66,7 @@ def while_gradient(op: Operation, *grads: Any) -> list[Any]:
     body = _body(op)
     grads = tuple(g if _flows(y) else None for g, y in zip(grads, body.outputs, strict=True))
     handles = [i for i, x in enumerate(body.inputs) if x.dtype.base_dtype is dtypes.resource]
-    half = halves(body, grads, handles)
+    half = differentiate_body(body, grads, handles)
     loop = _Loop(op, half, [i for i in handles if i in half.inputs])
     loop.count = op.outputs[0] if _counts_turns(op, body) else None
     _save(loop, _choose(loop))
