@@ -53,9 +53,9 @@ class _Spreader(Inliner):
             return
         node.inputs = [self._final(edge) for edge in node.inputs]
         if kind == "if" and _is_flag(node):
-            self._flatten(node, ("else", "then"), Flat(node).conditional)
+            self._flatten(node, ("else", "then"), Unfolded(node).conditional)
         elif kind == "while" and node.inputs:
-            self._flatten(node, ("cond", "body"), lambda graphs: Flat(node).loop(*graphs))
+            self._flatten(node, ("cond", "body"), lambda graphs: Unfolded(node).loop(*graphs))
         elif kind in ("if", "while"):
             self.nodes.append(node)
         else:

@@ -14,7 +14,7 @@ from weft.graph.op_def import lookup
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-class Flat:
+class Unfolded:
     """What becomes of `call`, in `nodes`; its results are `outputs`, and it is over after `ends`.
 
     `targets` have to run, though nothing needs their results.
@@ -60,7 +60,7 @@ class Flat:
 
     # ---- conditionals ----
 
-    def conditional(self, graphs: Sequence[ClientGraph]) -> Flat:
+    def conditional(self, graphs: Sequence[ClientGraph]) -> Unfolded:
         """`graphs` are those of False and of True."""
         predicate, *inputs = self.call.inputs
         decision = self._add("Switch", "decision", [predicate, predicate], self.call.controls)
@@ -83,7 +83,7 @@ class Flat:
 
     # ---- loops ----
 
-    def loop(self, condition: ClientGraph, body: ClientGraph) -> Flat:
+    def loop(self, condition: ClientGraph, body: ClientGraph) -> Unfolded:
         call, dims = self.call, self.call.dims
         frame = {
             "frame_name": f"{call.name}/frame",
