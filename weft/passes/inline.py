@@ -17,7 +17,7 @@ from weft.graph.function import body_of, gradient_body
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef, lookup
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.fold import is_settled, structure, subgraphs
+from weft.passes.control_flow.fold import fold_control_flow, is_settled, subgraphs
 from weft.passes.control_flow.functional import (
     RANGE_START,
     argument,
@@ -146,7 +146,7 @@ class Inliner:
         _replace_calls(inner, self.library, (*self.path, label))
         # An effect inside of a branch may never happen, but the branching as a whole does.
         sink_ref_reads(inner)
-        structure(inner)
+        fold_control_flow(inner)
         rename(inner, prefix, node)
         return inner
 

@@ -14,7 +14,7 @@ from weft.core.step_limits import limits
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
-from weft.passes.control_flow.fold import structure, subgraphs
+from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
 from weft.passes.optimize.attention import fuse_attention
@@ -97,7 +97,7 @@ def finish(
         _show(observe, f"14_partition{suffix}", graph)
     sink_ref_reads(graph)
     if flags.CONTROL_FLOW.value != "nodes":
-        structure(graph)
+        fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)
     optimize(graph, options)
     _show(observe, f"20_optimized{suffix}", graph)

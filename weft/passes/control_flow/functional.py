@@ -17,7 +17,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, lookup, op
 from weft.graph.traits import HOST
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.fold import clone, structure
+from weft.passes.control_flow.fold import clone, fold_control_flow
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WAITING,
@@ -126,7 +126,7 @@ def _finished(node: Node) -> Node:
     """Control flow of the other form inside the graphs of a structured node gets its turn here."""
     for inner in subgraphs(node):
         sink_ref_reads(inner)
-        structure(inner)
+        fold_control_flow(inner)
     node.attrs["effect"] = any(has_effect(n) for inner in subgraphs(node) for n in inner.nodes)
     if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
         node.definition = WAITING[node.definition.holds or ""]
