@@ -1,7 +1,7 @@
 """Calls of functions -> what the functions do, before anything else looks at the graph of a step.
 
 A call is replaced by its body, its nodes named `call/inner`; `If` and `While` become the structured
-nodes that `structure.py` makes of Switch and Merge. What a call waits for, its body waits for, and
+nodes that `fold.py` makes of Switch and Merge. What a call waits for, its body waits for, and
 who waits for a call waits for all of its effects.
 """
 

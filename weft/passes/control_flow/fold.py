@@ -34,6 +34,7 @@ __all__ = [
     "clone",
     "contexts_of",
     "copied",
+    "fold_control_flow",
     "fold_loop",
     "fold_predicate",
     "frames_of",
@@ -42,14 +43,13 @@ __all__ = [
     "origin_of",
     "predicate_of",
     "replace_by",
-    "structure",
     "subgraphs",
     "topological",
     "waits",
 ]
 
 
-def structure(graph: ClientGraph) -> bool:
+def fold_control_flow(graph: ClientGraph) -> bool:
     """Folds the control flow of `graph` in place; False if some of it resists."""
     if not any(kind(n) for n in graph.nodes):
         return True

@@ -1,6 +1,6 @@
 """`If` and `While` over graphs -> Switch, Merge and the nodes of a loop's frame.
 
-The other way round from `structure.py`, for conditionals and loops whose inner nodes belong to
+The other way round from `fold.py`, for conditionals and loops whose inner nodes belong to
 several tasks: as nodes of the step they can be cut apart.
 """
 
