@@ -185,8 +185,9 @@ def differentiate_body(
 def differentiate_connected_body(
     body: Body, grads: Sequence[Any]
 ) -> tuple[ForwardBackward, list[Any]]:
-    """Like `differentiate_body`, for a call: without inputs that nothing flows to, and with the gradients as
-    they are. Those of a few rows have their parts among the `dxs`.
+    """Like `differentiate_body`, for a call: without inputs that nothing flows to.
+
+    Gradients stay as they are; those of a few rows have their parts among the `dxs`.
     """
     from weft.autodiff.gradients import gradients
 
