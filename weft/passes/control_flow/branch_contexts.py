@@ -62,7 +62,7 @@ def innermost(switches: list[Node], contexts: dict[Node, Context]) -> list[Edge]
     return list(rank)
 
 
-class Parts:
+class DecidedNodes:
     """The nodes that some predicates decide about, which no two of them share."""
 
     def __init__(self, predicates: Sequence[Edge]) -> None:

@@ -7,7 +7,7 @@ so that the time goes with the size of the graph and the depth of its nesting.
 from __future__ import annotations
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.branch_contexts import Context, Parts, contexts_of, innermost
+from weft.passes.control_flow.branch_contexts import Context, DecidedNodes, contexts_of, innermost
 from weft.passes.control_flow.branch_levels import Group, branch_groups, can_be_ordered, release
 from weft.passes.control_flow.branch_waits import check_waiting
 from weft.passes.control_flow.if_node import fold_group
@@ -37,7 +37,7 @@ def _fold_predicates(
     graph: ClientGraph, predicates: list[Edge], contexts: dict[Node, Context], variables: int = 0
 ) -> None:
     """`predicates`: no node is in branches of two of them."""
-    parts = Parts(predicates)
+    parts = DecidedNodes(predicates)
     for node in graph.nodes:
         parts.sort_in(node, contexts)
     group_of = branch_groups(graph, parts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from weft.graph.kernel_call import flat_args
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.branch_contexts import Parts
+from weft.passes.control_flow.branch_contexts import DecidedNodes
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WAITING_IF,
@@ -22,7 +22,7 @@ from weft.passes.subgraph import Subgraph
 
 
 def fold_group(
-    contraction: Contraction, predicate: Edge, level: int, nodes: list[Node], parts: Parts
+    contraction: Contraction, predicate: Edge, level: int, nodes: list[Node], parts: DecidedNodes
 ) -> None:
     """Replaces one of the successive conditionals on a predicate, with the nodes that are in it."""
     here = _Conditional(predicate, level, nodes, parts)
@@ -42,7 +42,7 @@ class _Conditional:
     predicate: Edge
     level: int
     order: list[Node]
-    parts: Parts
+    parts: DecidedNodes
     # Values of a branch that later conditionals on the predicate use.
     exports: list[Edge] = field(default_factory=list)
 
