@@ -17,8 +17,8 @@ from weft.passes.control_flow.structured_nodes import NotFoldable, kind, subgrap
 
 
 def check_waiting(
-    graph: ClientGraph, groups: Iterable[list[Node]], parts: DecidedNodes, contexts: dict[Node, Context],
-    variables: int = 0,
+    graph: ClientGraph, groups: Iterable[list[Node]], parts: DecidedNodes,
+    contexts: dict[Node, Context], variables: int = 0,
 ) -> None:  # fmt: skip
     """NotFoldable if one of some conditionals, each given by its nodes, must not become one node.
 

@@ -161,6 +161,7 @@ class Writer:
             f"{key}={self.bind(attrs[key if key in attrs else key.rstrip('_')])}"
             for key in definition.kernel_attrs
         ]
+        assert definition.kernel is not None
         return f"{self.bind(form_for_numpy(definition.kernel))}({', '.join(['np', *args, *named])})"
 
 
