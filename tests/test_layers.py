@@ -58,17 +58,127 @@ FAMILIES = {
         ),
     ),
 }
-# Recursion that is real: (importing module, imported module) -> why.
+# Recursion that is real, by an import inside a function: why, and from which module to which.
 RECURSION = {
-    ("weft.ops.control.cond", "weft.ops.functions.branch_functions"): (
-        "in a graph of functions a conditional is a node that calls functions, whose bodies may"
-        " hold conditionals"
+    "a loop or a branch is a node that holds plans, whose nodes may be loops and branches": (
+        "runtime.control_flow -> runtime.plan",
+        "runtime.host.interpret -> runtime.control_flow",
     ),
-    ("weft.ops.control.case", "weft.ops.functions.branch_functions"): (
-        "as with conditionals: a choice among functions whose bodies may hold choices"
+    "a node calls a function, whose body is a plan": (
+        "runtime.host.interpret -> runtime.functions",
     ),
-    ("weft.ops.control.while_loop", "weft.ops.functions.loop_functions"): (
-        "in a graph of functions a loop is a node that calls functions, whose bodies may hold loops"
+    "the interpreter compiles a node that only XLA can run, from its own resources": (
+        "runtime.host.interpret -> runtime.xla.compile",
+        "runtime.resources -> runtime.xla.compile",
+    ),
+    "a step may be run in parts, each of which is a step": (
+        "runtime.partial_run -> runtime.step",
+        "runtime.step -> runtime.partial_run",
+    ),
+    "a graph that does not fold as a whole is folded in pieces, each as a whole": (
+        "passes.control_flow.fold -> passes.control_flow.fold_each",
+    ),
+    "the gradient of a call, a loop or a branch is the gradient of a body": (
+        "autodiff.call_gradient -> autodiff.gradients",
+        "autodiff.functions -> autodiff.gradients",
+    ),
+    "methods of TensorFlow's graphs, operations and tensors do what modules above them do": (
+        "graph.graph -> graph.apply",
+        "graph.graph -> graph.function",
+        "graph.graph -> graph.graph_def",
+        "graph.operation -> graph.graph_def",
+        "graph.scopes -> graph.graph_def",
+        "graph.slices -> graph.constant_value",
+        "graph.slices -> graph.type_spec",
+        "graph.stacks -> graph.graph",
+        "graph.tensor -> graph.constant_value",
+        "graph.tensor -> graph.stacks",
+    ),
+    "a graph holds functions, attributes name them, and a function holds a graph": (
+        "graph.attr_values -> graph.graph_def",
+        "graph.function_def -> graph.importer",
+        "graph.graph_def -> graph.function",
+    ),
+    "a shape follows from values, and a constant value from shapes": (
+        "graph.shape_fn -> graph.constant_value",
+    ),
+    "a value may be made of tensors, each converted": ("graph.convert -> graph.slices",),
+    "calling the class `Variable` makes one of its subclasses": (
+        "ops.state.variables -> ops.state.ref_variable",
+        "ops.state.variables -> ops.state.resource_variable",
+        "ops.state.variables -> ops.state.variable_creators",
+    ),
+    "calling the class `TensorArray` makes one of its forms": (
+        "ops.lists.tensor_array -> ops.lists.tensor_list_array",
+    ),
+    "an assertion is a conditional, and a conditional asserts": (
+        "ops.control.control -> ops.control.cond",
+    ),
+    "elements repeat by a mask, and masks repeat elements": (
+        "ops.array.repeat -> ops.array.one_hot_search",
+    ),
+    "the config of a model names layers, and that of a layer may hold models": (
+        "lib.keras.engine.network -> lib.keras.layers.serialization",
+        "lib.keras.engine.network_saving -> lib.keras.saving.save",
+        "lib.keras.engine.network_saving -> lib.keras.saving.weights",
+        "lib.keras.engine.sequential -> lib.keras.layers.serialization",
+        "lib.keras.layers.serialization -> lib.keras.engine.network",
+        "lib.keras.layers.serialization -> lib.keras.engine.sequential",
+        "lib.keras.layers.serialization -> lib.keras.engine.training",
+        "lib.keras.layers.serialization -> lib.keras.layers.bidirectional",
+        "lib.keras.layers.serialization -> lib.keras.layers.convolutional_recurrent",
+        "lib.keras.layers.serialization -> lib.keras.layers.cudnn_recurrent",
+        "lib.keras.layers.serialization -> lib.keras.layers.recurrent",
+        "lib.keras.layers.serialization -> lib.keras.layers.recurrent_v1",
+        "lib.keras.layers.serialization -> lib.keras.layers.wrappers",
+        "lib.keras.layers.wrappers -> lib.keras.layers.serialization",
+        "lib.keras.saving.model_config -> lib.keras.layers.serialization",
+    ),
+    "a metric is a layer, and a layer has metrics; so with operations as layers": (
+        "lib.keras.engine.history -> lib.keras.engine.tf_op_layer",
+        "lib.keras.engine.layer_losses -> lib.keras.metrics",
+    ),
+    "calling the class of functions in eager mode makes the eager one": (
+        "lib.keras.backend.function -> lib.keras.backend.eager_function",
+    ),
+    "methods of datasets make datasets": (
+        "lib.data.dataset -> lib.data.batches",
+        "lib.data.dataset -> lib.data.calls",
+        "lib.data.dataset -> lib.data.dataset_spec",
+        "lib.data.dataset -> lib.data.generator",
+        "lib.data.dataset -> lib.data.make_iterator",
+        "lib.data.dataset -> lib.data.readers",
+        "lib.data.dataset -> lib.data.reduction",
+        "lib.data.dataset -> lib.data.sources",
+        "lib.data.dataset -> lib.data.transform",
+        "lib.data.readers -> lib.data.experimental_calls",
+    ),
+    "columns are made of columns, in configs too": (
+        "lib.feature_column.configs -> lib.feature_column.serialization",
+    ),
+    "converted code calls what converts the code it calls": (
+        "lib.autograph.builtin_functions -> lib.autograph.calls",
+        "lib.autograph.compile -> lib.autograph.operators",
+    ),
+    "where no strategy is chosen, one is in force": (
+        "lib.distribute.context -> lib.distribute.default",
+    ),
+    "a ragged tensor is made of ragged tensors": (
+        "lib.ragged.gather -> lib.ragged.array",
+        "lib.ragged.partition -> lib.ragged.tensor",
+        "lib.ragged.spec -> lib.ragged.tensor",
+    ),
+    "a file of transforms fills the table that they are looked up in": (
+        "lib.tools.transforms -> lib.tools.constant_transforms",
+        "lib.tools.transforms -> lib.tools.node_transforms",
+    ),
+    "a SavedModel of the second version may hold one of the first": (
+        "lib.saved_model.load -> lib.saved_model.load_v1",
+    ),
+    "an old program imports old programs": (
+        "legacy.old.loading -> legacy.old.pytest_files",
+        "legacy.old.python2.runtime -> legacy.old.loading",
+        "legacy.old.python2.translation -> legacy.old.python2.meaning",
     ),
 }
 
@@ -162,21 +272,77 @@ def test_every_folder_is_a_known_layer() -> None:
 
 def test_imports_only_point_up() -> None:
     """Also those inside of functions."""
-    wrong, seen = [], set()
+    wrong = []
     for path in source_files():
         module = module_of(path)
         for name, line, _ in imports(path):
-            if name.split(".")[0] != "weft":
-                continue
-            reached = module_named(name)
-            if may_import(layer_of(module), layer_of(reached)):
-                continue
-            if (module, reached) in RECURSION:
-                seen.add((module, reached))
-            else:
-                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
+            if name.split(".")[0] == "weft":
+                if not may_import(layer_of(module), layer_of(module_named(name))):
+                    wrong.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
     assert not wrong, "\n".join(["these imports point down the layers:", *wrong])
-    assert seen == set(RECURSION), "no longer needed"
+
+
+@functools.cache
+def edges() -> dict[str, dict[str, int]]:
+    """Module -> the modules that it imports, and the least depth in functions of that."""
+    found: dict[str, dict[str, int]] = {module_of(path): {} for path in source_files()}
+    for path in source_files():
+        module = module_of(path)
+        for name, _, depth in imports(path):
+            reached = module_named(name)
+            if reached in found and reached != module:
+                known = found[module].setdefault(reached, depth)
+                found[module][reached] = min(depth, known)
+    return found
+
+
+def reaches(graph: dict[str, dict[str, int]], start: str) -> set[str]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        new = graph[waiting.pop()].keys() - seen
+        seen |= new
+        waiting.extend(new)
+    return seen
+
+
+def without_ends(graph: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """The part of the graph that is on the way of circles."""
+    left = set(graph)
+    while ends := {each for each in left if left.isdisjoint(graph[each])}:
+        left -= ends
+    return {each: {to: graph[each][to] for to in left & graph[each].keys()} for each in left}
+
+
+def test_modules_import_each_other_only_where_recursion_is_real() -> None:
+    """An import inside a function that closes a circle is listed with its reason."""
+    graph = without_ends(edges())
+    reached = functools.cache(functools.partial(reaches, graph))
+    circles = {
+        f"{module} -> {other}".replace("weft.", "")
+        for module, others in graph.items()
+        for other, depth in others.items()
+        if depth and module in reached(other)
+    }
+    listed = [each for pairs in RECURSION.values() for each in pairs]
+    assert len(listed) == len(set(listed)), "twice"
+    assert circles - set(listed) == set(), "these close a circle"
+    assert set(listed) - circles == set(), "no longer needed"
+
+
+def test_packages_never_import_each_other() -> None:
+    graph = edges()
+    between: dict[str, dict[str, int]] = {layer_of(module): {} for module in graph}
+    for module, others in graph.items():
+        for other in others:
+            if layer_of(module) != layer_of(other):
+                between[layer_of(module)][layer_of(other)] = 0
+    circles = [
+        f"{layer} and {other}"
+        for layer, others in between.items()
+        for other in others
+        if layer in reaches(between, other)
+    ]
+    assert not circles, circles
 
 
 def test_core_knows_only_numpy() -> None:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.autodiff.functions import (
-    Halves,
+    ForwardBackward,
     add_body,
     add_outputs,
     backward_graph,
-    halves,
+    differentiate_body,
     late_arguments,
     own_body,
     with_constants,
@@ -31,7 +31,7 @@ def branch_gradient(op: Operation, *grads: Any) -> list[Any]:
     """One gradient for each input; none for what decides."""
     functions, dims = _branches(op), [tensor.dims for tensor in op.inputs[1:]]
     bodies = [own_body(op.graph._functions, function, dims) for function in functions]
-    sides = [halves(body, grads) for body in bodies]
+    sides = [differentiate_body(body, grads) for body in bodies]
     handed = [_handed_on(sides, number) for number in range(len(sides))]
     forward = [
         _forward(op, function.name, side, extra)
@@ -73,7 +73,7 @@ def _as_attrs(op: Operation, functions: list[FuncRef]) -> dict[str, Any]:
     return {"then_branch": functions[0], "else_branch": functions[1]}
 
 
-def _handed_on(sides: Sequence[Halves], number: int) -> list[Tensor]:
+def _handed_on(sides: Sequence[ForwardBackward], number: int) -> list[Tensor]:
     """What branch `number` returns further: in the place of all branches, its own tensors."""
     with sides[number].body.graph.as_default():
         return [
@@ -93,7 +93,7 @@ def _stand_in(tensor: Tensor) -> Tensor:
     return found
 
 
-def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> FuncRef:
+def _forward(op: Operation, name: str, side: ForwardBackward, extra: list[Tensor]) -> FuncRef:
     made = [op for tensor in extra if tensor not in side.saved for op in with_constants(tensor)]
     ops = list(dict.fromkeys([*side.forward, *made]))
     return add_body(
@@ -102,7 +102,7 @@ def _forward(op: Operation, name: str, side: Halves, extra: list[Tensor]) -> Fun
     )  # fmt: skip
 
 
-def _spread(side: Halves, found: list[Tensor], count: int) -> list[Any]:
+def _spread(side: ForwardBackward, found: list[Tensor], count: int) -> list[Any]:
     """Gradients in the places of the inputs they belong to."""
     values = dict(zip(side.inputs, found, strict=False))
     return [values.get(i) for i in range(count)]

@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from weft.autodiff.functions import (
-    Halves,
+    ForwardBackward,
     add_body,
     add_outputs,
     ancestors,
     backward_graph,
-    connected_halves,
     dense_or_zeros,
+    differentiate_connected_body,
     flows,
     gradient_type,
     late_arguments,
@@ -36,7 +36,7 @@ from weft.graph.tensor import Tensor
 def call_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The gradient of a call: its arguments and the gradients of its results go to a function."""
     if op.definition.calls == "attribute":
-        return _gradient_by_halves(op, grads)
+        return _gradient_of_body(op, grads)
     given = [_dense(grad, op.outputs[i]) for i, grad in enumerate(grads)]
     if op.definition.calls != "function":
         return _call_of_gradient(op, op.attrs["f"], given)
@@ -47,11 +47,11 @@ def call_gradient(op: Operation, *grads: Any) -> list[Any]:
     return list(raw.SymbolicGradient([*op.inputs, *given], types, reference))
 
 
-def _gradient_by_halves(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
+def _gradient_of_body(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
     """Makes the call return what its gradient needs, and calls that."""
     dims = [tensor.dims for tensor in op.inputs]
     body = own_body(op.graph._functions, op.attrs["f"], dims)
-    side, found = connected_halves(body, grads)
+    side, found = differentiate_connected_body(body, grads)
     if not found:
         return [None] * len(op.inputs)
     saved = _hand_on(op, side)
@@ -69,7 +69,7 @@ def _gradient_by_halves(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
     return [places.get(i) for i in range(len(op.inputs))]
 
 
-def _hand_on(op: Operation, side: Halves) -> list[Tensor]:
+def _hand_on(op: Operation, side: ForwardBackward) -> list[Tensor]:
     """The tensors that the gradient needs, as outputs of the call; some may be there already."""
     body = side.body
     new = [tensor for tensor in side.saved if tensor not in body.outputs]

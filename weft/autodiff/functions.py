@@ -136,7 +136,7 @@ def zeros_for(x: Tensor) -> Tensor:
 
 
 @dataclass
-class Halves:
+class ForwardBackward:
     """A body with the gradient of it in one graph.
 
     `dys` and `dxs` belong to the outputs and inputs that gradients flow through; `saved` are the
@@ -153,7 +153,9 @@ class Halves:
     saved: list[Tensor] = field(default_factory=list)
 
 
-def halves(body: Body, grads: Sequence[Any], handles: Sequence[int] | None = None) -> Halves:
+def differentiate_body(
+    body: Body, grads: Sequence[Any], handles: Sequence[int] | None = None
+) -> ForwardBackward:
     """`grads`: what came for each output; None where nothing flows.
 
     Of a loop, `handles` are the inputs that are handles; others go by their outputs.
@@ -165,7 +167,7 @@ def halves(body: Body, grads: Sequence[Any], handles: Sequence[int] | None = Non
         inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
     else:
         inputs = sorted({*outputs, *handles})
-    made = Halves(body, outputs, inputs)
+    made = ForwardBackward(body, outputs, inputs)
     with body.graph.as_default():
         ys, xs = [body.outputs[i] for i in outputs], [body.inputs[i] for i in inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
@@ -180,15 +182,18 @@ def halves(body: Body, grads: Sequence[Any], handles: Sequence[int] | None = Non
     return made
 
 
-def connected_halves(body: Body, grads: Sequence[Any]) -> tuple[Halves, list[Any]]:
-    """Like `halves`, for a call: without inputs that nothing flows to, and with the gradients as
-    they are. Those of a few rows have their parts among the `dxs`.
+def differentiate_connected_body(
+    body: Body, grads: Sequence[Any]
+) -> tuple[ForwardBackward, list[Any]]:
+    """Like `differentiate_body`, for a call: without inputs that nothing flows to.
+
+    Gradients stay as they are; those of a few rows have their parts among the `dxs`.
     """
     from weft.autodiff.gradients import gradients
 
     outputs = [i for i, g in enumerate(grads) if g is not None and flows(body.outputs[i])]
     inputs = [i for i, x in enumerate(body.inputs) if differentiable(x.dtype)]
-    made = Halves(body, outputs, inputs)
+    made = ForwardBackward(body, outputs, inputs)
     with body.graph.as_default():
         ys, xs = [body.outputs[i] for i in made.outputs], [body.inputs[i] for i in made.inputs]
         made.dys = [raw.Placeholder(y.dtype.base_dtype, shape=y.shape, name="dy") for y in ys]
@@ -200,7 +205,7 @@ def connected_halves(body: Body, grads: Sequence[Any]) -> tuple[Halves, list[Any
     return made, there
 
 
-def _cut(made: Halves) -> None:
+def _cut(made: ForwardBackward) -> None:
     body = made.body
     needed = ancestors([*(y.op for y in body.outputs), *body.effects])
     needed |= {x.op for x in body.inputs}

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.autodiff.functions import (
-    Halves,
+    ForwardBackward,
     add_body,
     add_outputs,
     backward_graph,
     differentiable,
-    halves,
+    differentiate_body,
     late_arguments,
     loop_body,
     own_body,
@@ -50,7 +50,7 @@ class _Loop:
     """
 
     op: Operation
-    half: Halves
+    half: ForwardBackward
     variables: list[int]  # handles of variables: their gradients add up over the turns
     fixed: list[int] = field(default_factory=list)
     kept: dict[Tensor, int] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def while_gradient(op: Operation, *grads: Any) -> list[Any]:
     body = _body(op)
     grads = tuple(g if _flows(y) else None for g, y in zip(grads, body.outputs, strict=True))
     handles = [i for i, x in enumerate(body.inputs) if x.dtype.base_dtype is dtypes.resource]
-    half = halves(body, grads, handles)
+    half = differentiate_body(body, grads, handles)
     loop = _Loop(op, half, [i for i in handles if i in half.inputs])
     loop.count = op.outputs[0] if _counts_turns(op, body) else None
     _save(loop, _choose(loop))

@@ -14,10 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from weft.cli.commands.saved_model import signature_of
 from weft.core.printable import escaped, escaped_lines
 
 _FILE = re.compile(r"([^=]+)=([^\[\]]+?)(?:\[([^\[\]]+)\])?$")
+
+
+def signature_of(graph: Any, key: str) -> Any:
+    """A signature of the graph; the error lists what there is."""
+    if key in graph.signature_def:
+        return graph.signature_def[key]
+    known = ", ".join(f'"{each}"' for each in sorted(graph.signature_def)) or "none"
+    raise ValueError(f'there is no SignatureDef with key "{key}"; found: {known}')
 
 
 def run(arguments: argparse.Namespace, tags: str, key: str, graph_def: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 _CACHE_SIZE = 4096
 
 
-class Parts(NamedTuple):
+class NameParts(NamedTuple):
     """The components of a device name; None where the name does not say."""
 
     job: str | None = None
@@ -25,7 +25,7 @@ class Parts(NamedTuple):
 
 
 @functools.lru_cache(_CACHE_SIZE)
-def parse(name: str) -> Parts:
+def parse(name: str) -> NameParts:
     """The parts of a device name; ValueError when it cannot be read.
 
     Accepts the full form and the short ones (`gpu:0`, `/CPU`, `/device:GPU:*`).
@@ -45,7 +45,7 @@ def parse(name: str) -> Parts:
             _set_device(found, name, _device_type(fields[1]), fields[2])
         else:
             raise ValueError(f"Unknown attribute: '{key}' in '{name}'")
-    return Parts(**found)
+    return NameParts(**found)
 
 
 def _set_device(found: dict[str, Any], name: str, device_type: str | None, index: str) -> None:
@@ -71,7 +71,7 @@ def _device_type(value: Any) -> str | None:
 
 
 @functools.lru_cache(_CACHE_SIZE)
-def unparse(parts: Parts) -> str:
+def unparse(parts: NameParts) -> str:
     """The device name with these parts, in canonical form."""
     text = ""
     if parts.job is not None:
@@ -86,8 +86,8 @@ def unparse(parts: Parts) -> str:
     return text
 
 
-def _fill(inner: Parts, outer: Parts) -> Parts:
-    return Parts._make(o if i is None else i for i, o in zip(inner, outer, strict=True))
+def _fill(inner: NameParts, outer: NameParts) -> NameParts:
+    return NameParts._make(o if i is None else i for i, o in zip(inner, outer, strict=True))
 
 
 @functools.lru_cache(_CACHE_SIZE)
@@ -132,7 +132,7 @@ class DeviceSpec:
         device_type: Any = None,
         device_index: Any = None,
     ) -> None:
-        self._parts = Parts(
+        self._parts = NameParts(
             job=None if job is None else str(job),
             replica=None if replica is None else int(replica),
             task=None if task is None else int(task),

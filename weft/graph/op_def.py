@@ -63,7 +63,7 @@ class Kernels:
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False, kw_only=True)
-class OpDef(Signature, Traits):
+class OpDef(Traits, Signature):
     """Everything weft knows about one operation type: its signature, traits, shape and kernels.
 
     `traceable`: XLA can compile it (given concrete `static` inputs and no string values).

@@ -1,7 +1,7 @@
 """Calls of functions -> what the functions do, before anything else looks at the graph of a step.
 
 A call is replaced by its body, its nodes named `call/inner`; `If` and `While` become the structured
-nodes that `structure.py` makes of Switch and Merge. What a call waits for, its body waits for, and
+nodes that `fold.py` makes of Switch and Merge. What a call waits for, its body waits for, and
 who waits for a call waits for all of its effects.
 """
 
@@ -17,7 +17,7 @@ from weft.graph.function import body_of, gradient_body
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef, lookup
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.fold import is_settled, structure, subgraphs
+from weft.passes.control_flow.fold import fold_control_flow, is_settled, subgraphs
 from weft.passes.control_flow.functional import (
     RANGE_START,
     argument,
@@ -39,7 +39,7 @@ from weft.passes.narrow import (
     with_outputs,
 )
 from weft.passes.prune import prune
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 
 
 def inline(
@@ -145,8 +145,8 @@ class Inliner:
         limits.check()
         _replace_calls(inner, self.library, (*self.path, label))
         # An effect inside of a branch may never happen, but the branching as a whole does.
-        read_late(inner)
-        structure(inner)
+        sink_ref_reads(inner)
+        fold_control_flow(inner)
         rename(inner, prefix, node)
         return inner
 

@@ -16,7 +16,7 @@ from weft.graph.function import body_of
 from weft.graph.function_def import Body
 from weft.graph.op_def import FuncRef
 from weft.passes.client_graph import ClientGraph, Node
-from weft.passes.control_flow.unfold import Flat
+from weft.passes.control_flow.unfold import Unfolded
 from weft.passes.inline import HANDLERS, Inliner, called_function, own_function, rename
 from weft.passes.inlined_size import check_inlined_size
 from weft.passes.prune import prune
@@ -53,16 +53,16 @@ class _Spreader(Inliner):
             return
         node.inputs = [self._final(edge) for edge in node.inputs]
         if kind == "if" and _is_flag(node):
-            self._flatten(node, ("else", "then"), Flat(node).conditional)
+            self._flatten(node, ("else", "then"), Unfolded(node).conditional)
         elif kind == "while" and node.inputs:
-            self._flatten(node, ("cond", "body"), lambda graphs: Flat(node).loop(*graphs))
+            self._flatten(node, ("cond", "body"), lambda graphs: Unfolded(node).loop(*graphs))
         elif kind in ("if", "while"):
             self.nodes.append(node)
         else:
             HANDLERS[kind](self, node)
 
     def _flatten(
-        self, node: Node, names: tuple[str, ...], make: Callable[[list[ClientGraph]], Flat]
+        self, node: Node, names: tuple[str, ...], make: Callable[[list[ClientGraph]], Unfolded]
     ) -> None:
         functions = _FUNCTIONS[node.definition.calls or ""](node)
         graphs = [

@@ -14,7 +14,7 @@ from weft.core.step_limits import limits
 from weft.graph.operation import Operation
 from weft.graph.tensor import Tensor
 from weft.passes.client_graph import ClientGraph
-from weft.passes.control_flow.fold import structure, subgraphs
+from weft.passes.control_flow.fold import fold_control_flow, subgraphs
 from weft.passes.inline import inline
 from weft.passes.inline_across_tasks import spread
 from weft.passes.optimize.attention import fuse_attention
@@ -26,7 +26,7 @@ from weft.passes.optimize.simplify import simplify
 from weft.passes.partition import PLAIN, Partition, PartitionOptions, partition
 from weft.passes.prune import prune
 from weft.passes.recv_schedule import hold_back
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 from weft.passes.verify import verify
 
 
@@ -95,9 +95,9 @@ def finish(
     """Optimizes the graph of one device, in place."""
     if suffix:
         _show(observe, f"14_partition{suffix}", graph)
-    read_late(graph)
+    sink_ref_reads(graph)
     if flags.CONTROL_FLOW.value != "nodes":
-        structure(graph)
+        fold_control_flow(graph)
     _show(observe, f"15_structured{suffix}", graph)
     optimize(graph, options)
     _show(observe, f"20_optimized{suffix}", graph)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-def read_late(graph: ClientGraph) -> None:
+def sink_ref_reads(graph: ClientGraph) -> None:
     old: dict[Edge, Edge] = {}
     gone: dict[Node, list[Node]] = {}
     for node in graph.nodes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft.core.walk import reached
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.structured_nodes import Misfit, is_settled, origin_of
+from weft.passes.control_flow.structured_nodes import NotFoldable, is_settled, origin_of
 from weft.passes.prune import ARG
 
 
@@ -100,7 +100,7 @@ class Subgraph:
         origin = origin_of(edge)
         if origin != edge:
             return self._edge(origin)
-        raise Misfit(f"{self.name} uses {node.name} from outside")
+        raise NotFoldable(f"{self.name} uses {node.name} from outside")
 
 
 def _arg(index: int, like: Edge, name: str) -> Node:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from weft.cli import saved_model_run
+from weft.cli.saved_model_run import signature_of
 from weft.cli.terminal import complain, print_while_read
 from weft.core import errors
 from weft.core.printable import escaped
@@ -65,8 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.action == "show":
             sys.stdout.writelines(f"{escaped(line)}\n" for line in shown(arguments))
         else:
-            from weft.cli import saved_model_run
-
             tags = arguments.tag_set or _DEFAULT_TAGS
             key = arguments.signature_def or _DEFAULT_SIGNATURE
             saved_model_run.run(arguments, tags, key, meta_graph(arguments.folder, tags))
@@ -89,14 +89,6 @@ def meta_graph(folder: str, tag_set: str) -> Any:
     from weft.lib.saved_model.loader import SavedModelLoader
 
     return SavedModelLoader(folder).get_meta_graph_def_from_tags(tag_set.split(","))
-
-
-def signature_of(graph: Any, key: str) -> Any:
-    """A signature of the graph; the error lists what there is."""
-    if key in graph.signature_def:
-        return graph.signature_def[key]
-    known = ", ".join(f'"{each}"' for each in sorted(graph.signature_def)) or "none"
-    raise ValueError(f'there is no SignatureDef with key "{key}"; found: {known}')
 
 
 # ---- show ---------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from weft.graph.graph import (
 from weft.graph.op_def import raw
 from weft.ops.control.cond import cond, smart_cond
 from weft.ops.control.control import Assert
+from weft.ops.control.function_forms import function_form
 
 _LOG = logging.getLogger("weft")
 Function = Callable[[], Any]
@@ -189,9 +190,7 @@ def switch_case(
     actions = _numbered_branches(branch_fns, default, branch_index)
     with name_scope(name, "case", [branch_index]):
         if get_default_graph().functional_control_flow:
-            from weft.ops.functions.branch_functions import case_of_functions
-
-            return case_of_functions(branch_index, actions)
+            return function_form("case")(branch_index, actions)
         function = actions[-1]
         for i, action in reversed(list(enumerate(actions[:-1]))):
             same = raw.Equal(branch_index, convert_to_tensor(i, branch_index.dtype))

@@ -30,6 +30,7 @@ from weft.ops.control.control_flow_context import (
     enclosing,
     kind_of,
 )
+from weft.ops.control.function_forms import function_form
 from weft.ops.control.routing import merge, switch, switch_beside
 from weft.ops.kit.eager import executing_eagerly
 from weft.ops.lists.tensor_array import flow_of, with_flows
@@ -277,9 +278,7 @@ def cond(
         result = true_fn() if pred else false_fn()
         return result if strict else _unpacked(result)
     if get_default_graph().functional_control_flow:
-        from weft.ops.functions.branch_functions import cond_of_functions
-
-        return cond_of_functions(pred, true_fn, false_fn, name)
+        return function_form("cond")(pred, true_fn, false_fn, name)
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")

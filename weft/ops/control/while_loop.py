@@ -12,6 +12,7 @@ from weft.graph.convert import convert_to_tensor
 from weft.graph.graph import Tensor, add_to_collection, get_default_graph, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
+from weft.ops.control.function_forms import function_form
 from weft.ops.control.loop_builder import add_back_edge
 from weft.ops.control.loop_shapes import shape_invariant
 from weft.ops.control.while_context import WhileContext
@@ -83,11 +84,9 @@ def while_loop(
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     if get_default_graph().functional_control_flow:
-        from weft.ops.functions.loop_functions import while_of_functions
-
         if shape_invariants is not None:
             shape_invariants = _invariants(loop_vars, shape_invariants)
-        return while_of_functions(
+        return function_form("while")(
             cond, body, loop_vars, shape_invariants, parallel_iterations, maximum_iterations,
             name, return_same_structure,
         )  # fmt: skip

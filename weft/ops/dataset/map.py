@@ -21,7 +21,7 @@ from weft.ops.dataset.functions import (
     captured,
 )
 from weft.ops.dataset.objects import UNKNOWN, Dataset, Element, Iterator, Over, Unary
-from weft.ops.dataset.parallel import InParallel
+from weft.ops.dataset.parallel import InParallel, at_end
 from weft.ops.dataset.scope import Scope
 from weft.ops.dataset.values import from_kernels, shape_of
 from weft.ops.kit.shared import invalid
@@ -57,12 +57,6 @@ class Mapped(Mapping):
             return self.function(element)
         except OutOfRangeError as error:
             return at_end(error, self.keeps)
-
-
-def at_end(error: OutOfRangeError, keeps: bool) -> None:
-    """A function may end the dataset by saying that there is no more, unless it must not."""
-    if keeps:
-        raise invalid(f"Function invocation produced OutOfRangeError: {error.message}") from error
 
 
 @dataset_op(

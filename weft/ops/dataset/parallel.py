@@ -17,10 +17,17 @@ from weft.core.errors import OutOfRangeError
 from weft.ops.dataset.functions import Captured, Mapping
 from weft.ops.dataset.objects import Iterator
 from weft.ops.dataset.scope import Scope
+from weft.ops.kit.shared import invalid
 
 # Calls that take less than this, in seconds, are not worth a thread.
 _SHORT = 0.002
 _TRIALS = 3
+
+
+def at_end(error: OutOfRangeError, keeps: bool) -> None:
+    """A function may end the dataset by saying that there is no more, unless it must not."""
+    if keeps:
+        raise invalid(f"Function invocation produced OutOfRangeError: {error.message}") from error
 
 
 class Job:
@@ -129,8 +136,6 @@ class InParallel(Mapping):
         try:
             return self._one_by_one() if self._calls_are_short() else self._overlapping()
         except OutOfRangeError as error:
-            from weft.ops.dataset.map import at_end
-
             self.ended = not self.keeps
             return at_end(error, self.keeps)
 

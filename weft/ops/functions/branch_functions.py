@@ -15,6 +15,7 @@ from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims
 from weft.graph.slices import IndexedSlices
 from weft.graph.tensor import Tensor
+from weft.ops.control.function_forms import adds_form
 from weft.ops.functions.traced_graph import (
     TracedGraph,
     all_captured,
@@ -31,6 +32,7 @@ from weft.ops.lists.tensor_array import with_flows
 Settle = Callable[[list[TracedGraph], list[Any]], list[Any]]
 
 
+@adds_form("cond")
 def cond_of_functions(
     pred: Any,
     true_fn: Callable[[], Any],
@@ -52,6 +54,7 @@ def cond_of_functions(
         return _choice(_if, pred, graphs, [true_fn, false_fn], scope, settle)
 
 
+@adds_form("case")
 def case_of_functions(index: Any, functions: Sequence[Callable[[], Any]]) -> Any:
     """What function number `index` returns; the last one's result if there is none."""
     with name_scope("indexed_case") as scope:

@@ -16,6 +16,7 @@ from weft.graph.convert import constant, convert_to_tensor
 from weft.graph.graph import get_default_graph, name_scope
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
+from weft.ops.control.function_forms import adds_form
 from weft.ops.control.loop_shapes import is_at_most
 from weft.ops.functions.traced_graph import (
     TracedGraph,
@@ -33,6 +34,7 @@ from weft.ops.lists.tensor_array import flow_of, with_flows
 _OWN = 2  # the counter and the limit
 
 
+@adds_form("while")
 def while_of_functions(
     cond: Callable[..., Any],
     body: Callable[..., Any],

@@ -16,7 +16,7 @@ from weft.graph.slices import SparseTensor, SparseTensorValue
 from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit.row_updates import add_at
 from weft.ops.kit.shared import invalid
-from weft.ops.sparse.math_nodes import groups_of_rows
+from weft.ops.sparse.row_groups import groups_of_rows
 
 
 def _sum_shapes(c: ShapeContext) -> list[Dims]:

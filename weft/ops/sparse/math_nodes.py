@@ -20,15 +20,8 @@ from weft.graph.traits import HOST
 from weft.ops.kit.shared import invalid
 from weft.ops.math import casts
 from weft.ops.math.elementwise import truncated_quotient
-from weft.ops.sparse.shape_nodes import row_major
-
-
-def groups_of_rows(keys: Any) -> tuple[Any, Any]:
-    """The order that brings equal rows of `keys` together, and where each group starts."""
-    order = row_major(keys)
-    ordered = keys[order]
-    changes = np.any(ordered[1:] != ordered[:-1], axis=1)
-    return order, np.flatnonzero(np.r_[True, changes][: len(keys)])
+from weft.ops.sparse.add import sparse_add
+from weft.ops.sparse.row_groups import groups_of_rows
 
 
 def _check_shape(shape: Any) -> None:
@@ -186,7 +179,6 @@ def _(op: Operation, grad: Any) -> list[Any]:
 def _factor_gradient(op: Operation, grad: Any, is_product: bool) -> list[Any]:
     from weft.ops.array import array
     from weft.ops.array.slicing import slice as slice_of
-    from weft.ops.sparse.add import sparse_add
 
     indices, values, shape, y = op.inputs
     y_shape = casts.cast(array.shape(y), dtypes.int64)

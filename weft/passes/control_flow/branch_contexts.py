@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.structured_nodes import Misfit, kind
+from weft.passes.control_flow.structured_nodes import NotFoldable, kind
 
 # Which sides of which predicates something needs.
 Context = frozenset[tuple[Edge, int]]
@@ -62,7 +62,7 @@ def innermost(switches: list[Node], contexts: dict[Node, Context]) -> list[Edge]
     return list(rank)
 
 
-class Parts:
+class DecidedNodes:
     """The nodes that some predicates decide about, which no two of them share."""
 
     def __init__(self, predicates: Sequence[Edge]) -> None:
@@ -75,7 +75,7 @@ class Parts:
     def sort_in(self, node: Node, contexts: dict[Node, Context]) -> None:
         sides = self._own(contexts[node])
         if len(sides) > 1:
-            raise Misfit(f"a node needs both sides of {sides[0][0][0].name}")
+            raise NotFoldable(f"a node needs both sides of {sides[0][0][0].name}")
         for predicate, side in sides:
             self.home[node], self.branch[node] = predicate, side
         if kind(node) == "switch" and predicate_of(node) in self.predicates:
@@ -99,4 +99,4 @@ def _joins(merge: Node, predicate: Edge, inner: list[Context]) -> bool:
         return True
     if all(sides & context for context in inner) and inner[0] == inner[1]:
         return False
-    raise Misfit(f"merge {merge.name} joins more than two sides")
+    raise NotFoldable(f"merge {merge.name} joins more than two sides")

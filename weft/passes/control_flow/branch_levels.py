@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.branch_contexts import Parts
+from weft.passes.control_flow.branch_contexts import DecidedNodes
 
 # How many conditionals on each predicate come before a node; predicates with none are left out.
 # Never changed once made: most nodes share that of a source.
@@ -21,7 +21,7 @@ Counts = dict[Edge, int]
 Group = tuple[Edge, int]
 
 
-def branch_groups(graph: ClientGraph, parts: Parts) -> dict[Node, Group]:
+def branch_groups(graph: ClientGraph, parts: DecidedNodes) -> dict[Node, Group]:
     """Which conditional each node belongs to, in the order of the graph."""
     counts = _counts(graph, parts)
     level = {node: counts[node].get(predicate, 0) for node, predicate in parts.home.items()}
@@ -29,7 +29,7 @@ def branch_groups(graph: ClientGraph, parts: Parts) -> dict[Node, Group]:
     return {node: (predicate, level[node]) for node, predicate in parts.home.items()}
 
 
-def _counts(graph: ClientGraph, parts: Parts) -> dict[Node, Counts]:
+def _counts(graph: ClientGraph, parts: DecidedNodes) -> dict[Node, Counts]:
     counts: dict[Node, Counts] = {}
     arithmetic = _Arithmetic()
     for node in graph.nodes:
@@ -43,7 +43,7 @@ def _counts(graph: ClientGraph, parts: Parts) -> dict[Node, Counts]:
     return counts
 
 
-def _is_over(source: Node, node: Node, parts: Parts) -> bool:
+def _is_over(source: Node, node: Node, parts: DecidedNodes) -> bool:
     """Whether the conditional that `source` belongs to is over when its value gets to `node`."""
     if source in parts.merges:
         return True
@@ -82,7 +82,7 @@ class _Arithmetic:
 
 
 def _move_to_users(
-    graph: ClientGraph, parts: Parts, counts: dict[Node, Counts], level: dict[Node, int]
+    graph: ClientGraph, parts: DecidedNodes, counts: dict[Node, Counts], level: dict[Node, int]
 ) -> None:
     """A switch goes to the first conditional that uses it, so that no earlier one hands it on.
 
@@ -100,7 +100,7 @@ def _move_to_users(
                 first[source] = min(first.get(source, use), use)
 
 
-def release(graph: ClientGraph, parts: Parts, group_of: dict[Node, Group]) -> None:
+def release(graph: ClientGraph, parts: DecidedNodes, group_of: dict[Node, Group]) -> None:
     """A switch is done as soon as it has its inputs, whichever branch is taken: what waits for it
     from outside of its conditional waits for these."""
     for node in graph.nodes:

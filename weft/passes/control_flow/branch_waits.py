@@ -12,15 +12,15 @@ import operator
 from collections.abc import Iterable
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.branch_contexts import Context, Parts, edge_context
-from weft.passes.control_flow.structured_nodes import Misfit, kind, subgraphs
+from weft.passes.control_flow.branch_contexts import Context, DecidedNodes, edge_context
+from weft.passes.control_flow.structured_nodes import NotFoldable, kind, subgraphs
 
 
 def check_waiting(
-    graph: ClientGraph, groups: Iterable[list[Node]], parts: Parts, contexts: dict[Node, Context],
-    variables: int = 0,
+    graph: ClientGraph, groups: Iterable[list[Node]], parts: DecidedNodes,
+    contexts: dict[Node, Context], variables: int = 0,
 ) -> None:  # fmt: skip
-    """Misfit if one of some conditionals, each given by its nodes, must not become one node.
+    """NotFoldable if one of some conditionals, each given by its nodes, must not become one node.
 
     `variables`: so many of the graph's inputs are what another iteration of a loop makes of them.
     """
@@ -29,11 +29,11 @@ def check_waiting(
     if not waiting:
         return
     if any(kind(n) == "next_iteration" for n in graph.nodes):
-        raise Misfit("a branch waits in a loop that stays")
+        raise NotFoldable("a branch waits in a loop that stays")
     awaited = _Awaited(graph, contexts, variables)
     for nodes in waiting if variables else members:
         if not awaited.can_be_one(nodes, parts):
-            raise Misfit(f"a branch waits: {nodes[0].name}")
+            raise NotFoldable(f"a branch waits: {nodes[0].name}")
 
 
 def _may_wait(node: Node) -> bool:
@@ -95,7 +95,7 @@ class _Awaited:
                 found[bit] |= _union(found[other] for other in found if mask & other)
         return found
 
-    def can_be_one(self, nodes: list[Node], parts: Parts) -> bool:
+    def can_be_one(self, nodes: list[Node], parts: DecidedNodes) -> bool:
         inside = [n for n in nodes if n not in parts.merges]
         if any(kind(n) not in (None, "trigger") and n not in parts.switches for n in inside):
             return False  # it would be run by the executor, which keeps a thread

@@ -15,7 +15,7 @@ from weft.passes.control_flow.fold_loops import fold_loop, fold_loops, frames_of
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WHILE,
-    Misfit,
+    NotFoldable,
     has_effect,
     is_settled,
     kind,
@@ -30,10 +30,11 @@ __all__ = [
     "IF",
     "WHILE",
     "Context",
-    "Misfit",
+    "NotFoldable",
     "clone",
     "contexts_of",
     "copied",
+    "fold_control_flow",
     "fold_loop",
     "fold_predicate",
     "frames_of",
@@ -42,14 +43,13 @@ __all__ = [
     "origin_of",
     "predicate_of",
     "replace_by",
-    "structure",
     "subgraphs",
     "topological",
     "waits",
 ]
 
 
-def structure(graph: ClientGraph) -> bool:
+def fold_control_flow(graph: ClientGraph) -> bool:
     """Folds the control flow of `graph` in place; False if some of it resists."""
     if not any(kind(n) for n in graph.nodes):
         return True
@@ -65,7 +65,7 @@ def _fold_all(graph: ClientGraph) -> bool:
     try:
         fold_loops(copy)
         fold_branches(copy)
-    except Misfit:
+    except NotFoldable:
         return False
     replace_by(graph, copy)
     return True

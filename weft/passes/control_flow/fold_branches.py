@@ -7,11 +7,11 @@ so that the time goes with the size of the graph and the depth of its nesting.
 from __future__ import annotations
 
 from weft.passes.client_graph import ClientGraph, Edge, Node
-from weft.passes.control_flow.branch_contexts import Context, Parts, contexts_of, innermost
+from weft.passes.control_flow.branch_contexts import Context, DecidedNodes, contexts_of, innermost
 from weft.passes.control_flow.branch_levels import Group, branch_groups, can_be_ordered, release
 from weft.passes.control_flow.branch_waits import check_waiting
 from weft.passes.control_flow.if_node import fold_group
-from weft.passes.control_flow.structured_nodes import Misfit, kind
+from weft.passes.control_flow.structured_nodes import NotFoldable, kind
 from weft.passes.place.contraction import Contraction
 
 
@@ -22,7 +22,7 @@ def fold_branches(graph: ClientGraph, variables: int = 0) -> None:
         contexts = contexts_of(graph)
         _fold_predicates(graph, innermost(switches, contexts), contexts, variables)
         if len(_switches(graph)) >= len(switches):
-            raise Misfit(f"switch {switches[0].name} stays")
+            raise NotFoldable(f"switch {switches[0].name} stays")
     for node in graph.nodes:
         if node.definition.is_constant:
             node.controls = [c for c in node.controls if not _is_pivot(c)]
@@ -37,7 +37,7 @@ def _fold_predicates(
     graph: ClientGraph, predicates: list[Edge], contexts: dict[Node, Context], variables: int = 0
 ) -> None:
     """`predicates`: no node is in branches of two of them."""
-    parts = Parts(predicates)
+    parts = DecidedNodes(predicates)
     for node in graph.nodes:
         parts.sort_in(node, contexts)
     group_of = branch_groups(graph, parts)

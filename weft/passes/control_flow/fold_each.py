@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from weft.passes.client_graph import ClientGraph, Edge, Node
 from weft.passes.control_flow.fold import (
     Context,
-    Misfit,
+    NotFoldable,
     contexts_of,
     copied,
     fold_loop,
@@ -36,7 +36,7 @@ def fold_what_fits(graph: ClientGraph) -> None:
         twins = dict(zip(graph.nodes, copy.nodes, strict=True))
         try:
             _fold_conditional(copy, (twins[predicate[0]], predicate[1]))
-        except Misfit:
+        except NotFoldable:
             refused.add(predicate)
         else:
             back = {new: old for old, new in twins.items()}
@@ -48,16 +48,16 @@ def _fold_loops(graph: ClientGraph) -> None:
     graph_copy = copied(graph)
     try:
         frames = frames_of(graph_copy)
-    except Misfit:
+    except NotFoldable:
         return
     left: set[str] = set()  # loops with one inside that stays
     for frame in frames:
         assert frame.parent is not None
         try:
             if frame.name in left or not _stands_alone(graph_copy, set(frame.nodes), True):
-                raise Misfit(frame.name)
+                raise NotFoldable(frame.name)
             frame.parent.nodes.append(fold_loop(graph_copy, frame))
-        except Misfit:
+        except NotFoldable:
             left.add(frame.parent.name)
     replace_by(graph, graph_copy)
 
@@ -80,7 +80,7 @@ def _fold_conditional(graph: ClientGraph, predicate: Edge) -> None:
     inside = {n for n in graph.nodes if any(p == predicate for p, _ in contexts[n])}
     loops = ("enter", "exit", "next_iteration", "loop_cond")
     if any(n.definition.control_flow in loops for n in inside):
-        raise Misfit("a loop that stays is in a branch")
+        raise NotFoldable("a loop that stays is in a branch")
     before = sum(n.definition.control_flow == "switch" for n in graph.nodes)
     switches = {n for n in graph.nodes if n.definition.control_flow == "switch"}
     own = {n for n in switches if predicate_of(n) == predicate}
@@ -89,10 +89,10 @@ def _fold_conditional(graph: ClientGraph, predicate: Edge) -> None:
     else:
         alone = _stands_alone(graph, inside | own)
     if not alone:
-        raise Misfit("a branch would start too late, or keep others waiting")
+        raise NotFoldable("a branch would start too late, or keep others waiting")
     fold_predicate(graph, predicate, contexts)
     if sum(n.definition.control_flow == "switch" for n in graph.nodes) >= before:
-        raise Misfit(f"a switch on {predicate[0].name} stays")
+        raise NotFoldable(f"a switch on {predicate[0].name} stays")
 
 
 def _stands_alone(graph: ClientGraph, inside: set[Node], may_wait: bool = False) -> bool:

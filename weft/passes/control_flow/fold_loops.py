@@ -10,7 +10,7 @@ from weft.passes.control_flow.fold_branches import fold_branches
 from weft.passes.control_flow.structured_nodes import (
     WAITING_WHILE,
     WHILE,
-    Misfit,
+    NotFoldable,
     has_effect,
     is_settled,
     kind,
@@ -77,7 +77,7 @@ class _Frames:
         if kind(node) != "exit":
             return frame
         if frame.parent is None:
-            raise Misfit(f"exit {node.name} outside of any loop")
+            raise NotFoldable(f"exit {node.name} outside of any loop")
         return frame.parent
 
 
@@ -131,14 +131,14 @@ class _Loop:
     def _only_condition(self) -> Node:
         conds = self._of_kind("loop_cond")
         if len(conds) != 1:
-            raise Misfit(f"loop {self.name} has {len(conds)} conditions")
+            raise NotFoldable(f"loop {self.name} has {len(conds)} conditions")
         return conds[0]
 
     def _check(self) -> None:
         if any(m.dtypes[0]._is_ref_dtype for m in self.merges):
-            raise Misfit(f"loop {self.name} hands on references")
+            raise NotFoldable(f"loop {self.name} hands on references")
         if any(not e.attrs.get("is_constant") for e in self.invariants):
-            raise Misfit(f"loop {self.name}: an Enter feeds no merge")
+            raise NotFoldable(f"loop {self.name}: an Enter feeds no merge")
 
     def node(self) -> Node:
         condition, body = self._part("cond"), self._part("body")
@@ -184,11 +184,11 @@ class _Loop:
         effects = [n for n in stateful if n in in_body]
         body_graph = body.build(self.inside, following, effects, self.order)
         if any(n in condition.made and n in body.made for n in stateful):
-            raise Misfit(f"loop {self.name}: what happens once would happen twice")
+            raise NotFoldable(f"loop {self.name}: what happens once would happen twice")
         fold_branches(cond_graph)
         fold_branches(body_graph, len(self.merges))
         if any(waits(n) for n in [*_inside_branches(body_graph), *cond_graph.nodes]):
-            raise Misfit(f"loop {self.name} waits in its condition, or keeps a thread waiting")
+            raise NotFoldable(f"loop {self.name} waits in its condition, or keeps a thread waiting")
         return cond_graph, body_graph
 
     def exits_of(self, node: Node) -> dict[Edge, Edge]:
@@ -202,7 +202,7 @@ class _Loop:
             while source.definition.is_identity and source in self.here:
                 source, side = source.inputs[0]  # as `minimize` puts around a gradient
             if side != 0 or source not in by_switch:
-                raise Misfit(f"exit {leave.name} does not leave by a loop variable")
+                raise NotFoldable(f"exit {leave.name} does not leave by a loop variable")
             old[leave, 0] = node, by_switch[source]
             node.dims[by_switch[source]] = leave.dims[0]
         return old
@@ -215,7 +215,7 @@ def _is_loop_merge(node: Node) -> bool:
 def _side(merge: Node, wanted: str) -> Node:
     found = [n for n, _ in merge.inputs if kind(n) == wanted]
     if len(found) != 1 or len(merge.inputs) != 2:
-        raise Misfit(f"merge {merge.name} is not a loop variable")
+        raise NotFoldable(f"merge {merge.name} is not a loop variable")
     return found[0]
 
 

@@ -17,7 +17,7 @@ from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, lookup, op
 from weft.graph.traits import HOST
 from weft.passes.client_graph import Branches, ClientGraph, Edge, Loop, Node
-from weft.passes.control_flow.fold import clone, structure
+from weft.passes.control_flow.fold import clone, fold_control_flow
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WAITING_IF,
@@ -31,7 +31,7 @@ from weft.passes.control_flow.structured_nodes import (
     waits,
 )
 from weft.passes.prune import ARG
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 
 
 def _to_bool() -> OpDef:
@@ -120,8 +120,8 @@ def _passed_on(edge: Edge) -> Edge:
 def _finished(node: Node) -> Node:
     """Control flow of the other form inside the graphs of a structured node gets its turn here."""
     for inner in subgraphs(node):
-        read_late(inner)
-        structure(inner)
+        sink_ref_reads(inner)
+        fold_control_flow(inner)
     note_effects(node)
     if any(waits(n) for inner in subgraphs(node) for n in inner.nodes):
         node.definition = WAITING_IF if node.loop is None else WAITING_WHILE

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from weft.graph.kernel_call import flat_args
 from weft.passes.client_graph import Branches, ClientGraph, Edge, Node
-from weft.passes.control_flow.branch_contexts import Parts
+from weft.passes.control_flow.branch_contexts import DecidedNodes
 from weft.passes.control_flow.structured_nodes import (
     IF,
     WAITING_IF,
-    Misfit,
+    NotFoldable,
     has_effect,
     is_settled,
     origin_of,
@@ -22,16 +22,16 @@ from weft.passes.subgraph import Subgraph
 
 
 def fold_group(
-    contraction: Contraction, predicate: Edge, level: int, nodes: list[Node], parts: Parts
+    contraction: Contraction, predicate: Edge, level: int, nodes: list[Node], parts: DecidedNodes
 ) -> None:
     """Replaces one of the successive conditionals on a predicate, with the nodes that are in it."""
     here = _Conditional(predicate, level, nodes, parts)
     users = contraction.users(nodes)
     used = dict.fromkeys(e for n in users for e in n.inputs)
     if any((m, 1) in used for m in here.joined):
-        raise Misfit("the index of a merge is used")
+        raise NotFoldable("the index of a merge is used")
     if any(m.dtypes[0]._is_ref_dtype and _wants_reference(users, m) for m in here.joined):
-        raise Misfit("a merged reference is used as one")
+        raise NotFoldable("a merged reference is used as one")
     here.exports = [e for e in used if e[0] in here.inner or e[0] in here.taken]
     node = here.node()
     contraction.replace(here.gone, node, {e: (node, i) for i, e in enumerate(here.outputs)})
@@ -42,7 +42,7 @@ class _Conditional:
     predicate: Edge
     level: int
     order: list[Node]
-    parts: Parts
+    parts: DecidedNodes
     # Values of a branch that later conditionals on the predicate use.
     exports: list[Edge] = field(default_factory=list)
 
@@ -124,7 +124,7 @@ class _Conditional:
                 return edge
             if _exported_side(edge, self.predicate) == side:
                 return edge
-        raise Misfit(f"merge {merge.name} lacks a side")
+        raise NotFoldable(f"merge {merge.name} lacks a side")
 
 
 def _exported_side(edge: Edge, predicate: Edge) -> int | None:

@@ -19,7 +19,7 @@ WHILE, IF = _holder("_While"), _holder("_If")
 WAITING_WHILE, WAITING_IF = _holder("_While", BLOCKING), _holder("_If", BLOCKING)
 
 
-class Misfit(Exception):
+class NotFoldable(Exception):
     """The graph does not have the form TensorFlow gives its loops and conditionals."""
 
 

@@ -1,6 +1,6 @@
 """`If` and `While` over graphs -> Switch, Merge and the nodes of a loop's frame.
 
-The other way round from `structure.py`, for conditionals and loops whose inner nodes belong to
+The other way round from `fold.py`, for conditionals and loops whose inner nodes belong to
 several tasks: as nodes of the step they can be cut apart.
 """
 
@@ -14,7 +14,7 @@ from weft.graph.op_def import lookup
 from weft.passes.client_graph import ClientGraph, Edge, Node
 
 
-class Flat:
+class Unfolded:
     """What becomes of `call`, in `nodes`; its results are `outputs`, and it is over after `ends`.
 
     `targets` have to run, though nothing needs their results.
@@ -60,7 +60,7 @@ class Flat:
 
     # ---- conditionals ----
 
-    def conditional(self, graphs: Sequence[ClientGraph]) -> Flat:
+    def conditional(self, graphs: Sequence[ClientGraph]) -> Unfolded:
         """`graphs` are those of False and of True."""
         predicate, *inputs = self.call.inputs
         decision = self._add("Switch", "decision", [predicate, predicate], self.call.controls)
@@ -83,7 +83,7 @@ class Flat:
 
     # ---- loops ----
 
-    def loop(self, condition: ClientGraph, body: ClientGraph) -> Flat:
+    def loop(self, condition: ClientGraph, body: ClientGraph) -> Unfolded:
         call, dims = self.call, self.call.dims
         frame = {
             "frame_name": f"{call.name}/frame",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weft.passes.client_graph import ClientGraph, Edge, Node, topological
-from weft.passes.control_flow.structured_nodes import Misfit, note_effects
+from weft.passes.control_flow.structured_nodes import NotFoldable, note_effects
 
 
 class Contraction:
@@ -42,13 +42,13 @@ class Contraction:
     def replace(self, gone: set[Node], new: Node, old: dict[Edge, Edge]) -> None:
         """Puts `new` in the place of `gone`: edges by `old`, control edges from any of it.
 
-        Misfit, before anything has changed, if an edge is used that `old` has no word about.
+        NotFoldable, before anything has changed, if an edge is used that `old` has no word about.
         """
         users = self.users(gone)
         fetched = [edge for node in gone for edge in self._fetched.get(node, ())]
         for edge in [*fetched, *(e for user in users for e in user.inputs)]:
             if edge[0] in gone and edge not in old:
-                raise Misfit(f"the inside of a loop or branch is used: {edge[0].name}")
+                raise NotFoldable(f"the inside of a loop or branch is used: {edge[0].name}")
         note_effects(new)
         for user in users:
             user.inputs = [old.get(e, e) for e in user.inputs]

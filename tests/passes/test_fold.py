@@ -9,14 +9,14 @@ import weft as tf
 from weft.core import flags
 from weft.passes.client_graph import ClientGraph
 from weft.passes.control_flow import fold_branches
-from weft.passes.control_flow.fold import structure
+from weft.passes.control_flow.fold import fold_control_flow
 from weft.passes.prune import prune
-from weft.passes.ref_reads import read_late
+from weft.passes.ref_reads import sink_ref_reads
 
 
 def client_graph(fetches: list[tf.Tensor]) -> ClientGraph:
     graph = prune([], fetches, [])
-    read_late(graph)
+    sink_ref_reads(graph)
     return graph
 
 
@@ -47,7 +47,7 @@ def test_conditionals_beside_each_other_are_folded_at_once(monkeypatch: pytest.M
     gradient = tf.gradients(value, tf.trainable_variables())[0]
     sizes = looked_up(monkeypatch)
     graph = client_graph([value, gradient])
-    assert structure(graph)
+    assert fold_control_flow(graph)
     # The gradient of the last one needs nothing of it: they are one.
     assert sum(n.type == "_If" for n in graph.nodes) == 11
     assert len(sizes) == 1
@@ -65,7 +65,7 @@ def test_conditionals_inside_each_other_go_inside_out(
 
     sizes = looked_up(monkeypatch)
     graph = client_graph([nested(3)])
-    assert structure(graph)
+    assert fold_control_flow(graph)
     assert [n.type for n in graph.nodes].count("_If") == 1
     assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
 
@@ -81,7 +81,7 @@ def test_conditionals_that_use_each_other_crosswise(a: bool, b: bool) -> None:
     then_q = tf.cond(q, lambda: on_p * 11.0, lambda: on_p * 13.0)
     then_p = tf.cond(p, lambda: on_q * 17.0, lambda: on_q * 19.0)
     graph = client_graph([then_p, then_q])
-    assert structure(graph)
+    assert fold_control_flow(graph)
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         got = sess.run([then_p, then_q], {p: a, q: b})
@@ -98,7 +98,7 @@ def test_what_happens_after_a_loop_inside_a_loop_is_folded_with_it() -> None:
 
     last = tf.while_loop(lambda i: i < 4, body, [0])
     graph = client_graph([last])
-    assert structure(graph)
+    assert fold_control_flow(graph)
     assert [n.type for n in graph.nodes].count("_While") == 1
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
