@@ -119,7 +119,7 @@ class Writer:
     def _is_direct(item: HostNode) -> bool:
         """Whether a line can call the kernel itself."""
         definition = item.node.definition
-        if definition.xla or definition.kernel is None or definition.blocking:
+        if definition.xla or definition.kernel is None or definition.blocking or item.grows:
             return False
         return item.kind in ("pure", "cells", "context")
 
