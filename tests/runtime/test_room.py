@@ -232,6 +232,25 @@ def test_a_branch_that_is_not_taken_needs_no_memory() -> None:
             assert session.run(choice, {shape: [1 << 45], small: True}).tolist() == [1]
 
 
+HOLLOW = {
+    "sparse": "tf.sparse_to_dense(tf.zeros([0, 2], tf.int64), n, tf.zeros([0]))",
+    "fill": "tf.fill(n, 1.0) * 2.0",
+    "sum": "tf.reduce_sum(tf.fill(n, 1.0), 1) [:3]",
+    "fed": "tf.exp(x) + 1.0",
+}
+
+
+@pytest.mark.parametrize("name", HOLLOW)
+def test_many_rows_with_nothing_in_them(name: str) -> None:
+    n, x = tf.placeholder(tf.int64, [2]), tf.placeholder(tf.float32, [None, None])
+    made = eval(HOLLOW[name])
+    rows = 1 << (20 if name == "sum" else 40)
+    with tf.Session() as session:
+        for _ in range(3):
+            value = session.run(made, {n: [rows + 1, 0], x: np.zeros([rows + 1, 0], np.float32)})
+            assert value.shape[0] == (3 if name == "sum" else rows + 1)
+
+
 def test_a_program_is_refused_when_there_is_no_memory_left(monkeypatch) -> None:
     x = tf.placeholder(tf.float32, [None, 1])
     pairs = tf.matmul(x, x, transpose_b=True, name="pairs")

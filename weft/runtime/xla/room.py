@@ -7,6 +7,7 @@ that needs much memory are awaited, for an error shows then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from weft.runtime.host.expected_shapes import expected
 from weft.runtime.host.interpret import located
 
 COUNTABLE = 1 << 60  # bytes: XLA's own numbers, with some to spare
+MOST_EMPTY_ROWS = 1 << 20
 
 
 class Largest:
@@ -56,6 +58,12 @@ class Largest:
     def error(self) -> Exception:
         found = out_of_memory(self.dims, self.dtype)
         return found if self.node is None else located(found, self.node)
+
+
+def is_hollow(value: Any) -> bool:
+    """Whether an array has nothing in it but very many rows: XLA goes through them all."""
+    dims = getattr(value, "shape", ())
+    return 0 in dims and math.prod(d for d in dims if d) > MOST_EMPTY_ROWS
 
 
 def is_countable(jaxpr: Any) -> bool:

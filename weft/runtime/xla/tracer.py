@@ -25,7 +25,7 @@ from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
 from weft.runtime.xla.lower import CannotLower, lower
-from weft.runtime.xla.room import Largest
+from weft.runtime.xla.room import Largest, is_hollow
 from weft.runtime.xla.traced_state import Cell, Objects
 
 LARGE = 1 << 18  # elements
@@ -141,6 +141,8 @@ class Tracer:
         if too_large is not None:
             # A loop or a branch may never come there.
             raise CannotLower(node, str(too_large)) if self._depth else too_large
+        if any(is_hollow(value) for value in (*inputs, *outputs)):
+            raise CannotLower(node, "nothing in very many rows")
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)
