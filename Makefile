@@ -60,8 +60,8 @@ record: $(STAMP)  ## ask TensorFlow 2.21 for what tests/parity has not recorded 
 	@.venv-tf/bin/python -m tests.parity.record
 
 SECONDS ?= 60
-fuzz: $(STAMP)  ## hostile operations, graphs and files for SECONDS (60), from SEED (a new one)
-	@$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+fuzz: $(STAMP)  ## hostile operations, graphs and files for SECONDS (60), from SEED (a new one), in JOBS (cores)
+	@$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS))
 
 bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 	@$(BIN)/python benchmarks/run.py $(BENCH)

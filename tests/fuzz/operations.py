@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import Any
 
@@ -17,7 +18,7 @@ from weft.graph.op_def import REGISTRY, OpDef
 GRAPH = """\
 import numpy as np, weft as tf
 from tensorboard.compat.proto.config_pb2 import ConfigProto
-config = ConfigProto(operation_timeout_in_ms=4000)
+config = ConfigProto(operation_timeout_in_ms={patience})
 with tf.Graph().as_default(), tf.Session(config=config) as session:
     feeds = {{}}
     def fed(value, dtype):
@@ -62,13 +63,16 @@ def program(rng: random.Random) -> str:
     """One operation in a session, run twice so that it is compiled, or eagerly."""
     op, arguments = (_from_sample if rng.random() < 0.5 else _from_signature)(rng)
     text = ",\n        ".join(f"{name}={value}" for name, value in arguments.items())
-    is_eager = rng.random() < 0.4 and not REGISTRY[op].blocking
-    return (EAGER if is_eager else GRAPH).format(op=op, arguments=text)
+    is_blocking = REGISTRY[op].blocking
+    is_eager = rng.random() < 0.4 and not is_blocking
+    patience = 300 if is_blocking else 4000  # milliseconds: most of those that wait do so in vain
+    return (EAGER if is_eager else GRAPH).format(op=op, arguments=text, patience=patience)
 
 
 # ---- from a signature --------------------------------------------------------------------------
 
 
+@functools.cache
 def _operations() -> list[str]:
     return sorted(
         name

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.fuzz import fuzzer as fuzzing
+from tests.fuzz.fuzzer import GIB, Fuzzer, Limits, program_of, seeds
 from tests.fuzz.known import BY_DESIGN, KNOWN
-from tests.fuzz.run import GIB, Fuzzer, Limits, program_of, seeds
+from tests.fuzz.run import Run
 from weft.graph.op_def import REGISTRY
 
 SEED, CASES = 1, 40
@@ -52,6 +56,22 @@ def test_what_is_noticed() -> None:
         fuzzer.close()
     for program, finding in NOTICED.items():
         assert (found[program] or "None").startswith(finding or "None"), program
+
+
+def test_jobs_share_the_cases_and_their_findings_are_counted(monkeypatch, capsys) -> None:
+    def given(rng: random.Random) -> str:
+        return next(programs)
+
+    programs = iter(["import os; os.abort()", "[][0]", "[][0]", "bytearray(1 << 33)", "1 + 1"])
+    monkeypatch.setitem(fuzzing.KINDS, "given", (given, 0))
+    run = Run(iter([f"given 0 {i}" for i in range(5)]), LIMITS, 600)
+    with ThreadPoolExecutor(2) as pool:
+        for job in [pool.submit(run.work) for _ in range(2)]:
+            job.result()
+    assert run.summary() == (
+        "cases 5 (5 given): signals 1, hangs 0, raw 2, memory 1; different findings 3"
+    )
+    assert capsys.readouterr().out.count("==== given 0") == 3
 
 
 def test_operations_that_are_left_out_exist() -> None:

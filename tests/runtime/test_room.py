@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import weft as tf
+from tests.ops.sample import Sample, all_samples
 from weft.core import machine
+from weft.graph.op_def import REGISTRY
+from weft.graph.shape_fn import ShapeContext
 from weft.ops.kit import room as kit_room
+from weft.runtime.host import expected_shapes
 from weft.runtime.xla.room import is_countable
 
 GIB = 1 << 30
@@ -59,9 +65,11 @@ with tf.Session(target) as session:
 """
 
 
-def outcomes(target: str, size: int, graphs: dict[str, str] = GRAPHS, limit: int = 0) -> list[str]:
+def outcomes(
+    target: str, size: int, graphs: dict[str, str] = GRAPHS, limit: int = 0, steps: str = STEPS
+) -> list[str]:
     """What each step came to in a process of its own, which must end by itself."""
-    source = f"GRAPHS = {graphs!r}\n{STEPS}"
+    source = f"GRAPHS = {graphs!r}\n{steps}"
     command = [sys.executable, "-c", source, target, str(size), str(limit)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -85,6 +93,103 @@ def test_what_this_process_has_no_memory_for() -> None:
         pytest.skip("a machine that has no memory at all for it is another test")
     for line in outcomes("", 1 << 30, graphs, limit=5 * GIB):
         assert "ResourceExhaustedError OOM when allocating tensor with shape[" in line
+
+
+# More ways to ask for much with few bytes: on the host, in loops, by values of other nodes.
+MORE = {
+    "known depth": "tf.one_hot([1, 2], tf.cast(n[0], tf.int32))",
+    "loop": "tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.concat([x, tf.fill(n, 1.0)],"
+    " 0)), [0, tf.zeros([1])], [tf.TensorShape([]), tf.TensorShape([None])])[1]",
+    "map": "tf.map_fn(lambda k: tf.reduce_sum(tf.fill([k], 1.0)), n, tf.float32)",
+    "strings": "tf.strings.length(tf.fill(n, 'abc'))",
+    "tiled strings": "tf.tile(['abc'], n)",
+    "where": "tf.where(tf.fill(n, True))",
+    "mask": "tf.sequence_mask(n)",
+    "counts": "tf.bincount(tf.cast(n, tf.int32))",
+    "sparse": "tf.sparse.to_dense(tf.SparseTensor([[1]], [1.5], n))",
+    "linspace": "tf.linspace(0.0, 1.0, tf.cast(n[0], tf.int32))",
+    "eye": "tf.eye(tf.cast(n[0] // 4096, tf.int32))",
+    "categorical": "tf.random.categorical([[0.5, 0.5]], tf.cast(n[0], tf.int32))",
+    "all pairs": "tf.reshape(tf.range(n[0] // 8192), [-1, 1]) + tf.range(n[0] // 8192)",
+    "unique": "tf.unique(tf.fill(n, 1.0))",
+    "function": "tf.py_func(lambda k: k, [tf.fill(n, 1.0)], tf.float32)",
+    "eagerly": "tf.py_function(lambda k: tf.fill(k, 1.0), [n], tf.float32)",
+    "segments": "tf.unsorted_segment_sum([1.0], [0], n[0])",
+    "gather": "tf.gather(tf.random_uniform([1]), tf.fill(n, 0))",
+    "sum": "tf.reduce_sum(tf.broadcast_to(tf.constant(1.0), n))",
+}
+# A system that has less memory than it gives: here that is a quarter of a gigabyte.
+PRETENDED = """
+from weft.core import machine
+machine.memory, machine.large = lambda: 1 << 28, lambda: 1 << 22
+machine.free = lambda: 200 << 20
+import weft.runtime.xla.compile
+weft.runtime.xla.compile.load()
+
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+before = peak()
+"""
+SHOWN = """
+grown = (peak() - before) >> 10
+assert grown < 200, f"{grown} MB were used"
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux")
+@pytest.mark.parametrize("target", ["", "server"])
+def test_nothing_is_made_before_it_is_refused(target: str) -> None:
+    graphs = {name: graph for name, graph in (GRAPHS | MORE).items() if name != "one hot"}
+    for line in outcomes(target, 1 << 28, graphs, steps=f"{PRETENDED}{STEPS}{SHOWN}"):
+        assert "ResourceExhaustedError OOM when allocating tensor with shape[" in line
+
+
+def test_operations_that_grow_are_known() -> None:
+    """Those whose shape rules look at values are in the table, or make no more than they get."""
+    found = {sample.op for sample in all_samples() if _looks_at_values(sample)}
+    assert found - expected_shapes.GROWING == KEEPING & found
+
+
+KEEPING = frozenset({
+    "All", "Any", "ArgMax", "ArgMin", "Concat", "ConcatV2", "ConjugateTranspose", "EditDistance",
+    "EuclideanNorm", "ExpandDims", "GatherV2", "MatrixDiagPartV2", "MatrixDiagPartV3",
+    "MatrixSetDiagV2", "MatrixSetDiagV3", "Max", "Mean", "Min", "MirrorPadGrad", "NthElement",
+    "Prod", "ReduceJoin", "Reshape", "ReverseV2", "Slice", "Split", "SplitV", "StridedSlice",
+    "Sum", "TopKV2", "Transpose", "UniqueV2", "UniqueWithCountsV2",
+})  # fmt: skip
+
+
+def _looks_at_values(sample: Sample) -> bool:
+    rule = REGISTRY[sample.op].shape_rule if sample.op in REGISTRY else None
+    asked: list[int] = []
+
+    class Given(ShapeContext):
+        num_inputs = len(sample.flat_inputs)
+        num_outputs = 1
+
+        def __init__(self) -> None:
+            self.attrs = dict(sample.attrs)
+
+        def dims(self, i: int) -> Any:
+            return np.shape(sample.flat_inputs[i])
+
+        def dtype(self, i: int) -> Any:
+            return tf.as_dtype(np.asarray(sample.flat_inputs[i]).dtype)
+
+        def value(self, i: int) -> Any:
+            asked.append(i)
+            return np.asarray(sample.flat_inputs[i])
+
+        def partial(self, i: int) -> Any:
+            asked.append(i)
+            return tuple(int(n) for n in np.ravel(sample.flat_inputs[i]))
+
+    with contextlib.suppress(Exception):  # rules that want more than this
+        if rule is not None:
+            rule(Given())
+    return bool(asked)
 
 
 def test_an_error_names_the_node_and_its_line() -> None:
@@ -127,6 +232,25 @@ def test_a_branch_that_is_not_taken_needs_no_memory() -> None:
             assert session.run(choice, {shape: [1 << 45], small: True}).tolist() == [1]
 
 
+HOLLOW = {
+    "sparse": "tf.sparse_to_dense(tf.zeros([0, 2], tf.int64), n, tf.zeros([0]))",
+    "fill": "tf.fill(n, 1.0) * 2.0",
+    "sum": "tf.reduce_sum(tf.fill(n, 1.0), 1) [:3]",
+    "fed": "tf.exp(x) + 1.0",
+}
+
+
+@pytest.mark.parametrize("name", HOLLOW)
+def test_many_rows_with_nothing_in_them(name: str) -> None:
+    n, x = tf.placeholder(tf.int64, [2]), tf.placeholder(tf.float32, [None, None])
+    made = eval(HOLLOW[name])
+    rows = 1 << (20 if name == "sum" else 40)
+    with tf.Session() as session:
+        for _ in range(3):
+            value = session.run(made, {n: [rows + 1, 0], x: np.zeros([rows + 1, 0], np.float32)})
+            assert value.shape[0] == (3 if name == "sum" else rows + 1)
+
+
 def test_a_program_is_refused_when_there_is_no_memory_left(monkeypatch) -> None:
     x = tf.placeholder(tf.float32, [None, 1])
     pairs = tf.matmul(x, x, transpose_b=True, name="pairs")
@@ -150,21 +274,37 @@ def test_what_is_free_is_no_more_than_a_limit_leaves(monkeypatch) -> None:
     assert machine.free() == 0  # the process has more than that already
 
 
-def test_what_is_free_in_a_container(monkeypatch) -> None:
-    files = {"max": b"1000\n", "current": b"900\n", "stat": b"anon 1\ninactive_file 50\n"}
-    group = "max", "current", "stat", b"inactive_file"
-    monkeypatch.setattr(machine, "_GROUPS", (group,))
-    monkeypatch.setattr(machine, "_text", lambda path: files[path])
-    assert next(machine._limits()) == 150
-    files["max"] = b"max\n"
-    assert all(found != 150 for found in _until_missing(machine._limits()))
-
-
-def _until_missing(found: Any) -> list[int]:
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("0::/a/b\n", ("memory.max", "memory.current", "inactive_file")),
+        ("7:cpu,memory:/a/b\n",
+         ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("where", ["", "/a", "/a/b"])
+def test_what_is_free_in_a_container(monkeypatch, tmp_path, line, files, where) -> None:
+    limit, use, counted = files
+    folder = Path(f"{tmp_path}{'/memory' if 'total' in counted else ''}{where}")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in ((limit, "1000"), (use, "900"), ("memory.stat", f"anon 1\n{counted} 50")):
+        (folder / name).write_text(f"{text}\n")
+    text_of = machine._text
+    process = {"/proc/self/cgroup": line.encode()}
+    monkeypatch.setattr(machine, "_ROOT", str(tmp_path))
+    monkeypatch.setattr(machine, "_text", lambda path: process.get(path) or text_of(path))
+    machine._groups.cache_clear()
     try:
-        return list(found)
-    except KeyError:  # the files of the process itself are not among the ones above
-        return []
+        assert next(machine._limits()) == 150
+        (folder / limit).write_text("max\n")
+        assert 150 not in machine._limits()
+    finally:
+        machine._groups.cache_clear()
+
+
+def test_an_eighth_of_what_the_machine_has_left_is_for_others(monkeypatch) -> None:
+    monkeypatch.setattr(machine, "_text", lambda path: b"MemAvailable: 80 kB\nSwapFree: 8 kB\n")
+    assert list(machine._free_of_machine()) == [77 * 1024]
 
 
 def test_bytes_that_xla_cannot_count_are_found_inside() -> None:

@@ -7,13 +7,15 @@ import os
 from collections.abc import Iterator
 
 _FALLBACK = 1 << 33
-# Where a container's limits are told: (limit, use, file of counts, its line of what can be freed).
-_GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-     "/sys/fs/cgroup/memory.stat", b"inactive_file"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-     "/sys/fs/cgroup/memory/memory.stat", b"total_inactive_file"),
-)  # fmt: skip
+# Of what the machine has left, this much is for others: those who ask at the same time, and what
+# kernels need besides their results.
+_KEPT = 8
+_ROOT = "/sys/fs/cgroup"
+# The files of a group of processes: (limit, use, file of counts, its line of what can be freed).
+_FILES = {
+    2: ("memory.max", "memory.current", "memory.stat", b"inactive_file"),
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat", b"total_inactive_file"),
+}
 
 
 @functools.cache
@@ -42,16 +44,38 @@ def free() -> int:
 def _free_of_machine() -> Iterator[int]:
     try:
         counts = _counts("/proc/meminfo", b":")
-        yield 1024 * (counts[b"MemAvailable"] + counts.get(b"SwapFree", 0))
+        left = 1024 * (counts[b"MemAvailable"] + counts.get(b"SwapFree", 0))
+        yield left - left // _KEPT
     except (OSError, ValueError, KeyError):
         return  # not a Linux: what there is at all has to do
 
 
+@functools.cache
+def _groups() -> tuple[tuple[int, str], ...]:
+    """The groups that limit this process, each with its folder: its own and those around it."""
+    try:
+        lines = _text("/proc/self/cgroup").decode().splitlines()
+    except OSError:
+        lines = []
+    # In a container, what is its own group outside may be all that it sees, as the root.
+    found = {(2, _ROOT): None, (1, f"{_ROOT}/memory"): None}
+    for line in lines:
+        number, kinds, path = line.split(":", 2)
+        version = 1 if "memory" in kinds.split(",") else 2 if number == "0" else 0
+        root = {1: f"{_ROOT}/memory", 2: _ROOT}.get(version)
+        while root is not None and path.strip("/"):
+            found[version, root + path.rstrip("/")] = None
+            path = path.rstrip("/").rpartition("/")[0]
+    return tuple(group for group in found if os.path.exists(f"{group[1]}/{_FILES[group[0]][0]}"))
+
+
 def _limits() -> Iterator[int]:
-    for limit, use, counts, can_be_freed in _GROUPS:
+    for version, folder in _groups():
+        limit, use, counts, can_be_freed = _FILES[version]
         try:
-            left = int(_text(limit)) - int(_text(use))  # "max" is no number, and no limit
-            yield left + _counts(counts, b" ")[can_be_freed]
+            # "max" is no number, and no limit
+            left = int(_text(f"{folder}/{limit}")) - int(_text(f"{folder}/{use}"))
+            yield left + _counts(f"{folder}/{counts}", b" ")[can_be_freed]
         except (OSError, ValueError, KeyError):
             continue
     try:

@@ -87,7 +87,7 @@ def _(op: Operation, grad: Any) -> Any:
 
 def _on_diagonal(xp: Any, diagonal: Any) -> Any:
     """Square matrices that are zero apart from their diagonals."""
-    mask = np.eye(diagonal.shape[-1], dtype=bool)
+    mask = xp.eye(diagonal.shape[-1], dtype=bool)
     return xp.where(mask, diagonal[..., None], blank(diagonal.dtype))
 
 

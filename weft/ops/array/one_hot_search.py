@@ -57,7 +57,9 @@ def one_hot_(xp: Any, indices: Any, depth: Any, on_value: Any, off_value: Any, *
         raise invalid(f"depth must be non-negative, got: {int(depth)}")
     on_value, off_value = as_array(on_value), as_array(off_value)
     at = axis % count
-    classes = np.arange(int(depth)).reshape([-1 if i == at else 1 for i in range(count)])
+    classes = xp.arange(int(depth), dtype=np.int64).reshape(
+        [-1 if i == at else 1 for i in range(count)]
+    )
     hit = xp.expand_dims(indices.astype(np.int64), at) == classes
     return xp.where(hit, on_value, off_value)
 

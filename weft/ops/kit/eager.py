@@ -24,6 +24,7 @@ from weft.graph.operation import Attrs, Operation
 from weft.graph.stacks import get_default_graph
 from weft.graph.tensor import Tensor
 from weft.ops.kit.philox import advance, initial_state
+from weft.ops.kit.room import check_declared
 
 
 class EagerTensor(Tensor):
@@ -192,6 +193,7 @@ class EagerGraph(Graph):
                 " tf.py_function",
             )  # fmt: skip
         inputs = [_value(op, i) for i in range(len(op.inputs))]
+        check_declared(op.outputs)
         call = bind(definition, op.attrs)
         with np.errstate(all="ignore"):
             if definition.needs_xla:

@@ -16,6 +16,7 @@ from weft.core import errors, machine
 _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 # How NumPy and XLA begin when there is no memory; the numbers of a larger array they do not count.
 _WORDS = ("RESOURCE_EXHAUSTED", "array is too big", "Maximum allowed dimension exceeded")
+_FEW = 1 << 20  # elements
 _STRING = 24  # bytes of a string in a tensor of TensorFlow's
 _NAMES = {"float32": "float", "float64": "double", "float16": "half", "object": "string"}
 
@@ -28,6 +29,14 @@ def check_room(dims: Sequence[int], dtype: Any, times: int = 1) -> None:
     needed = byte_count(dims, dtype) * times
     if needed >= machine.large() and needed > machine.free():
         raise out_of_memory(dims, dtype)
+
+
+def check_declared(outputs: Sequence[Any]) -> None:
+    """ResourceExhaustedError if there is no memory for tensors whose shapes are known by now."""
+    for tensor in outputs:
+        dims = tensor.dims
+        if dims and None not in dims and math.prod(dims) >= _FEW:
+            check_room(dims, tensor.dtype.base_dtype.np_storage)
 
 
 def byte_count(dims: Sequence[int], dtype: Any) -> int:

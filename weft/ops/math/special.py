@@ -23,6 +23,7 @@ from weft.ops.array.array import zeros_like
 from weft.ops.kit.broadcast import Gradient, unbroadcast
 from weft.ops.kit.declare import binary, conj, literal, public, unary
 from weft.ops.kit.shared import invalid
+from weft.ops.math import large_gamma
 from weft.ops.math.elementwise import FLOATS
 
 Array = Any
@@ -143,14 +144,21 @@ zeta_op.gradient(_second_only(lambda x, q: -x * raw.Zeta(x + 1, q)))
 # ---- incomplete gamma and beta functions ------------------------------------------------------
 
 
+def _gamma(xp: Any, name: str, large: Callable[..., Array], a: Array, x: Array) -> Array:
+    """One of the two incomplete gamma functions; SciPy's knows what to do with large arguments."""
+    if xp is np:
+        return call(xp, name, a, x)
+    return large_gamma.bounded(xp, lambda a, x: call(xp, name, a, x), large)(a, x)
+
+
 def _igamma(xp: Any, a: Array, x: Array) -> Array:
-    value = call(xp, "gammainc", a, x)
+    value = _gamma(xp, "gammainc", large_gamma.lower, a, x)
     value = _nan_where(xp, (x < 0) | (a <= 0) | xp.isnan(a) | xp.isnan(x), value)
     return xp.where(x == 0, xp.zeros_like(value), value)
 
 
 def _igammac(xp: Any, a: Array, x: Array) -> Array:
-    value = call(xp, "gammaincc", a, x)
+    value = _gamma(xp, "gammaincc", large_gamma.upper, a, x)
     return _nan_where(xp, (x < 0) | (a <= 0) | xp.isnan(a) | xp.isnan(x), value)
 
 
@@ -170,7 +178,8 @@ def igamma_grad_a(xp: Any, a: Array, x: Array) -> Array:
     from jax import lax
 
     a, x = xp.broadcast_arrays(a, x)
-    return xp.where(x == 0, xp.zeros_like(x), lax.igamma_grad_a(a, x))
+    slope = large_gamma.bounded(xp, lax.igamma_grad_a, large_gamma.lower_gradient)
+    return xp.where(x == 0, xp.zeros_like(x), slope(a, x))
 
 
 def _igamma_gradient(op: Any, grad: Any) -> tuple[Tensor, Tensor]:

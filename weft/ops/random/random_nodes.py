@@ -30,6 +30,7 @@ from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.value_checks import require
 from weft.ops.math import math
+from weft.ops.math.large_gamma import bounded, sample_gradient
 from weft.ops.random import rejection
 
 Shape = tuple[int, ...]
@@ -224,7 +225,7 @@ def _(op: Any, grad: Tensor) -> tuple[None, Tensor]:
 def random_gamma_grad_(xp: Any, alpha: Array, sample: Array) -> Array:
     from jax import lax
 
-    return lax.random_gamma_grad(*xp.broadcast_arrays(alpha, sample))
+    return bounded(xp, lax.random_gamma_grad, sample_gradient)(alpha, sample)
 
 
 def _poisson(xp: Any, rng: Array, shape: np.ndarray, rate: Array, *, dtype: DType) -> Array:

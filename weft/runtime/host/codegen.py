@@ -108,7 +108,7 @@ class NodeEmitter(Emitter):
     def _is_direct(item: HostNode) -> bool:
         """Whether a line can call the kernel itself."""
         definition = item.node.definition
-        if definition.needs_xla or definition.kernel is None or definition.blocking:
+        if definition.needs_xla or definition.kernel is None or definition.blocking or item.grows:
             return False
         return item.kind in ("pure", "cells", "context")
 

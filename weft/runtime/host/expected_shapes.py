@@ -18,6 +18,31 @@ from weft.ops.kit.room import byte_count, check_room
 from weft.passes.client_graph import Node
 
 _SMALL = 1 << 24  # bytes
+# What these make is as large as a value among their inputs says: a few bytes can ask for anything.
+GROWING = frozenset({
+    "AvgPool3DGrad", "AvgPoolGrad", "BatchToSpace", "BatchToSpaceND", "Bincount", "BroadcastTo",
+    "CombinedNonMaxSuppression", "Conv2DBackpropFilter", "Conv2DBackpropInput",
+    "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "CropAndResize", "CropAndResizeGradImage",
+    "DecodePaddedRaw", "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput",
+    "DynamicStitch", "Empty", "ExtractGlimpse", "Fill", "FractionalAvgPoolGrad", "FusedPadConv2D",
+    "FusedResizeAndPadConv2D", "HistogramFixedWidth", "IRFFT", "IRFFT2D", "IRFFT3D",
+    "ImageProjectiveTransformV2", "LinSpace", "MatrixDiagV2", "MatrixDiagV3", "MaxPoolGradGradV2",
+    "MaxPoolV2", "MirrorPad", "Multinomial", "NonMaxSuppressionV4", "NonMaxSuppressionV5",
+    "OneHot", "Pad", "PadV2", "ParallelDynamicStitch", "ParameterizedTruncatedNormal", "RFFT",
+    "RFFT2D", "RFFT3D", "RaggedTensorToTensor", "RandomGamma", "RandomPoissonV2",
+    "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "Range", "ResizeArea",
+    "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor", "ResizeNearestNeighborGrad",
+    "ScaleAndTranslate", "ScatterNd", "SpaceToBatch", "SpaceToBatchND", "SparseFillEmptyRows",
+    "SparseReduceMax", "SparseReduceSum", "SparseSegmentMeanGrad",
+    "SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNGrad",
+    "SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumWithNumSegments",
+    "SparseTensorDenseMatMul", "SparseToDense", "StatelessMultinomial", "StatelessRandomNormal",
+    "StatelessRandomNormalV2", "StatelessRandomUniform", "StatelessRandomUniformFullIntV2",
+    "StatelessRandomUniformInt", "StatelessRandomUniformIntV2", "StatelessRandomUniformV2",
+    "StatelessTruncatedNormal", "StatelessTruncatedNormalV2", "StridedSliceGrad", "Tile",
+    "TruncatedNormal", "UnsortedSegmentJoin", "UnsortedSegmentMax", "UnsortedSegmentMin",
+    "UnsortedSegmentProd", "UnsortedSegmentSum",
+})  # fmt: skip
 
 
 class _GivenInputs(ShapeContext):
@@ -58,14 +83,35 @@ class _GivenInputs(ShapeContext):
 
 def check_expected(node: Node, inputs: Sequence[Any]) -> None:
     """ResourceExhaustedError if there is no memory for what a node is about to make."""
-    pairs = list(zip(node.dims, node.dtypes, strict=True))
-    if all(known(dims) and _is_small(dims, dtype) for dims, dtype in pairs):
+    if _is_always_small(node):
         return
     found = _expected(node, inputs)
     for dims, dtype in zip(found, node.dtypes, strict=False):
         # More elements than integers number are the kernel's own to refuse.
         if dims is not None and 0 <= (size(dims) or 0) < 1 << 63:
             check_room([d or 0 for d in dims], dtype.base_dtype.np_storage)
+
+
+def may_grow(node: Node) -> bool:
+    """Whether any call of a node may make something that there is no memory for."""
+    return node.type in GROWING and not _is_always_small(node)
+
+
+def most_elements(node: Node, inputs: Sequence[Any]) -> int:
+    """The elements of the largest output that a node is about to make, as far as rules tell."""
+    return max((size(dims) or 0 for dims, _ in expected(node, inputs)), default=0)
+
+
+def expected(node: Node, inputs: Sequence[Any]) -> list[tuple[Any, np.dtype]]:
+    """Dims and NumPy's type of each output of which the inputs tell the dims."""
+    every = node.dims if all(map(known, node.dims)) else _expected(node, inputs)
+    pairs = zip(every, node.dtypes, strict=False)
+    return [(dims, np.dtype(dtype.base_dtype.np_storage)) for dims, dtype in pairs if known(dims)]
+
+
+def _is_always_small(node: Node) -> bool:
+    pairs = zip(node.dims, node.dtypes, strict=True)
+    return all(known(dims) and _is_small(dims, dtype) for dims, dtype in pairs)
 
 
 def _is_small(dims: Any, dtype: DType) -> bool:

@@ -53,11 +53,12 @@ NODE_COST, CALL_COST, BUFFER_COST, ELEMENT_COST = 1.5, 25.0, 2.5, 0.001
 class _Entry:
     """Everything learned about one signature."""
 
-    __slots__ = ("direct", "epoch", "program", "runs", "spent", "step", "tiny")
+    __slots__ = ("checked", "direct", "epoch", "program", "runs", "spent", "step", "tiny")
 
     def __init__(self) -> None:
         self.runs = 0
         self.spent = 0.0  # seconds of interpreting
+        self.checked = False  # interpreted to the end: there is memory for what its nodes make
         self.tiny = False
         self.epoch = 0  # of the shapes of variables that the program is for
         self.program: Program | None = None
@@ -219,7 +220,7 @@ class Region:
         self._to_host(values)
         # Several variables change as one, as they do when a program changes them.
         with self.store.lock if len(self.written) > 1 else contextlib.nullcontext():
-            if entry.runs != 1:
+            if entry.checked:
                 run_nodes(self.nodes, values)
             else:
                 self._interpret_first(entry, values)
@@ -232,6 +233,7 @@ class Region:
             cost += NODE_COST + ELEMENT_COST * _work(node, inputs, outputs)
 
         run_nodes_observed(self.nodes, values, add_up)
+        entry.checked = True
         buffers = len(self.moving_slots) + len(self.out_slots) + len(self.cells) + len(self.written)
         entry.tiny = self.only_moves or (
             cost < CALL_COST + BUFFER_COST * buffers and not self.needs_xla
@@ -273,7 +275,7 @@ class Region:
             report.say(3, lambda: f"not compiled: {reason}")
             # A mistake of the user's is raised here: another step may well be compiled. What did
             # not fit a program is looked at once more, as on a first run.
-            entry.runs = 1
+            entry.checked = False
             self._interpret(entry, values)
             self.cannot_compile = error
             self.refuse(error.node)

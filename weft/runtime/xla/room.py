@@ -7,6 +7,7 @@ that needs much memory are awaited, for an error shows then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,9 +16,11 @@ import numpy as np
 from weft.core import machine
 from weft.ops.kit.room import byte_count, out_of_memory
 from weft.passes.client_graph import Node
+from weft.runtime.host.expected_shapes import expected
 from weft.runtime.host.interpret import with_node
 
 COUNTABLE = 1 << 60  # bytes: XLA's own numbers, with some to spare
+MOST_EMPTY_ROWS = 1 << 20
 
 
 class Largest:
@@ -32,17 +35,35 @@ class Largest:
     def note(self, node: Node | None, outputs: Sequence[Any]) -> Exception | None:
         """Notes what a node has made; an error if there can be no such tensor."""
         for value in outputs:
-            if not hasattr(value, "dtype") or not hasattr(value, "shape"):
-                continue
-            count = byte_count(value.shape, value.dtype)
-            if count > self.bytes:
-                self.bytes, self.node = count, node
-                self.dims, self.dtype = value.shape, value.dtype
+            if hasattr(value, "dtype") and hasattr(value, "shape"):
+                self._add(node, value.shape, value.dtype)
         return self.error() if self.bytes > self._most else None
+
+    def expect(self, node: Node, inputs: Sequence[Any]) -> Exception | None:
+        """An error if a node that is about to be traced makes what there cannot be.
+
+        For kernels make constants, which are not traced.
+        """
+        for dims, dtype in expected(node, inputs):
+            if byte_count(dims, dtype) > self._most:
+                self._add(node, dims, dtype)
+                return self.error()
+        return None
+
+    def _add(self, node: Node | None, dims: Any, dtype: Any) -> None:
+        count = byte_count(dims, dtype)
+        if count > self.bytes:
+            self.bytes, self.node, self.dims, self.dtype = count, node, dims, dtype
 
     def error(self) -> Exception:
         found = out_of_memory(self.dims, self.dtype)
         return found if self.node is None else with_node(found, self.node)
+
+
+def is_hollow(value: Any) -> bool:
+    """Whether an array has nothing in it but very many rows: XLA goes through them all."""
+    dims = getattr(value, "shape", ())
+    return 0 in dims and math.prod(d for d in dims if d) > MOST_EMPTY_ROWS
 
 
 def is_countable(jaxpr: Any) -> bool:

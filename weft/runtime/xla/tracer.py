@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from weft.passes.devices import DeviceInfo
 from weft.passes.regions.group import schedule
 from weft.passes.regions.units import Unit
 from weft.passes.resource_edges import cell_key, is_cell
+from weft.runtime.host.expected_shapes import most_elements
 from weft.runtime.host.interpret import _derefs
 from weft.runtime.resources import Variable
 from weft.runtime.xla.checks import TracedCell
@@ -25,7 +25,7 @@ from weft.runtime.xla.known_parts import KnownParts
 from weft.runtime.xla.loop_bounds import note_limit
 from weft.runtime.xla.loop_matmuls import Parts
 from weft.runtime.xla.lower import NotCompilable, lower
-from weft.runtime.xla.room import Largest
+from weft.runtime.xla.room import Largest, is_hollow
 from weft.runtime.xla.traced_state import Cell, Objects
 
 LARGE = 1 << 18  # elements
@@ -133,15 +133,20 @@ class Tracer:
             inputs = [self._input(edge, values) for edge in node.inputs]
             for i in _derefs(node):
                 inputs[i] = inputs[i].read()
-            outputs = self._call(node, self.known_parts.bounds(node, inputs))
+            too_large = self.largest.expect(node, inputs)
+            given = self.known_parts.bounds(node, inputs)
+            outputs = self._call(node, given) if too_large is None else ()
         except (NotCompilable, errors.InternalError):
             raise
         except Exception as error:
             # Whether the user is wrong or the kernel cannot be traced, the interpreter will tell.
             raise NotCompilable(node, f"{type(error).__name__}: {error}") from error
-        if (too_large := self.largest.note(node, outputs)) is not None:
+        too_large = too_large or self.largest.note(node, outputs)
+        if too_large is not None:
             # A loop or a branch may never come there.
             raise NotCompilable(node, str(too_large)) if self._depth else too_large
+        if any(is_hollow(value) for value in (*inputs, *outputs)):
+            raise NotCompilable(node, "nothing in very many rows")
         for i, value in enumerate(outputs):
             values[node, i] = (
                 declared(node, i, value)
@@ -181,11 +186,9 @@ class Tracer:
             return self._draw(node, call, _as_arrays(node, inputs))
         if definition.takes_ctx:
             return call(jnp, inputs, self.objects)
-        if (
-            is_concrete(*inputs)
-            and inputs
-            and not (definition.needs_xla or definition.stateful or _is_large(node))
-        ):
+        is_foldable = inputs and is_concrete(*inputs) and not definition.needs_xla
+        # A large one is better computed by the program than a constant in it.
+        if is_foldable and not definition.stateful and most_elements(node, inputs) <= LARGE:
             with np.errstate(all="ignore"):
                 return call(np, inputs)
         part = self.parts.part(node, inputs) if self.objects.bounds else None
@@ -238,11 +241,6 @@ def _as_arrays(node: Node, inputs: list[Any]) -> list[Any]:
         jnp.asarray(value) if is_concrete(value) and name not in definition.known else value
         for name, value in zip(names, inputs, strict=True)
     ]
-
-
-def _is_large(node: Node) -> bool:
-    """Whether what a node makes is better computed by the program than a constant in it."""
-    return any(dims is not None and math.prod(d or 0 for d in dims) > LARGE for dims in node.dims)
 
 
 def _deref(value: Any) -> Any:
