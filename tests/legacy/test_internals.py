@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from weft.python import pywrap_tensorflow
 from weft.python.eager import context
 from weft.python.framework import common_shapes, op_def_registry, ops, tensor_spec, test_util
 from weft.python.keras.utils import tf_utils
 from weft.python.layers import utils
-from weft.python.ops import control_flow_util, gradients, metrics_impl, variable_scope
+from weft.python.ops import (
+    control_flow_util,
+    gradients,
+    metrics_impl,
+    rnn_cell_impl,
+    variable_scope,
+)
 from weft.python.ops.linalg import linear_operator_util
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
@@ -23,6 +30,13 @@ from weft.legacy.tensorflow_import import places_of, resolve
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
     "python": "math_ops state_ops control_flow_ops",
+    "python.eager.monitoring": "BoolGauge Counter",
+    "python.estimator.canned.prediction_keys": "PredictionKeys",
+    "python.estimator.head.regression_head": "RegressionHead",
+    "python.estimator.util": "fn_args",
+    "python.feature_column.feature_column_v2": "_StateManagerImpl",
+    "python.ops.summary_op_util": "skip_summary",
+    "python.ops.summary_ops_v2": "_INVALID_SCOPE_CHARACTERS",
     "python.eager.context": "eager_mode graph_mode in_eager_mode in_graph_mode executing_eagerly",
     "python.framework.composite_tensor": "CompositeTensor",
     "python.framework.op_def_registry": "get_registered_ops",
@@ -222,6 +236,25 @@ def test_an_attribute_without_dependency() -> None:
     assert isinstance(layer.held, dict) and not layer._layers
     layer.owned = {"a": tf.keras.layers.Dense(1)}
     assert len(layer._layers) == 1
+
+
+def test_shapes_of_cells() -> None:
+    assert rnn_cell_impl._concat(None, 3, static=True) is None
+    assert rnn_cell_impl._concat(tf.TensorShape([2]), 3, static=True) == [2, 3]
+    with tf.Session() as session:
+        assert session.run(rnn_cell_impl._concat(2, [3, 4])).tolist() == [2, 3, 4]
+    assert rnn_cell_impl._like_rnncell(tf.nn.rnn_cell.GRUCell(1))
+    assert not rnn_cell_impl._like_rnncell(len)
+
+
+def test_attributes_behind_public_ones() -> None:
+    assert tf.TensorShape([1, 2])._dims == [1, 2]
+    two = tf.constant(2)
+    known = pywrap_tensorflow.TF_TryEvaluateConstant_wrapper(
+        two.graph._c_graph, two._as_tf_output()
+    )
+    assert known == 2
+    assert tf.test.TestCase()._GetNdArray([1]).shape == (1,)
 
 
 def test_modes() -> None:

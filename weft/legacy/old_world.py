@@ -18,6 +18,7 @@ def install() -> None:
     """Puts weft in TensorFlow's place, and the old names in reach of the user's code."""
     loading.install()
     tensorflow_import.install()
+    tensorflow_import.install("tensorflow_estimator")
     runpy.run_path = run_path  # type: ignore[assignment]
 
 

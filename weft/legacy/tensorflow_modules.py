@@ -75,7 +75,8 @@ python.eager
     tf weft.lib.functions.polymorphic weft.lib.functions.wrap: backprop def_function
         function wrap_function
     tf weft.lib.contrib.eager.modes weft.legacy.internals.eager: context
-    tf weft.legacy.internals.eager: execute monitoring tape
+    tf weft.legacy.internals.eager: execute tape
+    weft.legacy.internals.monitoring: monitoring
 python.feature_column
     tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
         feature_column_lib sequence_feature_column dense_features
@@ -201,14 +202,15 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf weft.ops.state.resource_variable weft.ops.state.variables raw: resource_variable_ops
     weft.legacy.internals.graphs.resources weft.lib.train.sessions.scaffold: resources
     tf.nn tf: rnn
-    tf.nn.rnn_cell tf.nn: rnn_cell rnn_cell_impl
+    tf.nn.rnn_cell tf.nn weft.legacy.internals.rnn_cell_impl weft.lib.rnn.cells:
+        rnn_cell rnn_cell_impl
     tf.sets: sets sets_impl
     tf tf.sparse: sparse_ops
     tf: standard_ops
     tf raw: state_ops
     tf.random: stateless_random_ops
     tf tf.strings: string_ops
-    weft.lib.summary.summary: summary_op_util
+    weft.lib.summary.summary weft.legacy.internals.summary_op_util: summary_op_util
     weft.lib.summary.summary_ops_v2: summary_ops_v2
     tf weft.ops.state.variable_scope: variable_scope
     tf weft.ops.state.variables weft.ops.state.partitioned_variable: variables
@@ -455,10 +457,15 @@ tools.graph_transforms: weft.lib.tools.transforms
 python.estimator: tf.estimator
     tf.estimator: estimator estimator_lib exporter run_config training
     tf.estimator weft.legacy.internals.model_fn weft.lib.estimator.tpu_spec: model_fn
-    tf.estimator weft.lib.estimator.input_results: util
+    tf.estimator weft.lib.estimator.input_results weft.legacy.internals.function_utils: util
+    tf.contrib.estimator: extenders hooks
 python.estimator.canned
-    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear metric_keys optimizers
-        parsing_utils prediction_keys
+    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear optimizers
+        parsing_utils
+    weft.lib.estimator.heads.keys: metric_keys prediction_keys
+python.estimator.head
+    tf.estimator: base_head binary_class_head head_utils multi_class_head multi_head
+        multi_label_head regression_head sequential_head
 python.estimator.export
     tf.estimator.export: export export_lib export_output
 python.estimator.inputs
@@ -492,6 +499,9 @@ RENAMED = {
     "python.framework.ops.convert_to_tensor_v2": "tf.compat.v2.convert_to_tensor",
     "python.framework.ops.device_v2": "tf.compat.v2.device",
     "python.framework.ops.name_scope_v2": "tf.compat.v2.name_scope",
+    "python.feature_column.feature_column_v2._StateManagerImpl": (
+        "weft.lib.feature_column.state.LayerState"
+    ),
     "python.framework.ops._colocate_with": "tf.colocate_with",
     "python.framework.ops.internal_convert_to_tensor": "tf.convert_to_tensor",
     "python.framework.tensor_util.MakeNdarray": "tf.make_ndarray",
@@ -530,6 +540,9 @@ RENAMED = {
     "python.lib.io.file_io.walk": "tf.gfile.Walk",
     "python.ops.image_ops_impl.non_max_suppression_with_overlaps": (
         "tf.image.non_max_suppression_overlaps"
+    ),
+    "python.ops.summary_ops_v2._INVALID_SCOPE_CHARACTERS": (
+        "weft.legacy.internals.graphs.INVALID_SCOPE_CHARACTERS"
     ),
     "python.ops.init_ops.Constant": "tf.constant_initializer",
     "python.ops.init_ops.GlorotNormal": "tf.glorot_normal_initializer",

@@ -151,6 +151,10 @@ class TestCase(absltest.TestCase):
             with _devices(session, use_gpu, force_gpu):
                 yield session
 
+    def _GetNdArray(self, a: Any) -> np.ndarray:
+        """A tensor's value, or what stands for one, as an array."""
+        return np.asarray(self.evaluate(a) if isinstance(a, Tensor) else a)
+
     def evaluate(self, tensors: Any) -> Any:
         """The values of a structure of tensors, in the default session or the test's own."""
         if executing_eagerly():
