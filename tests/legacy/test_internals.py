@@ -119,6 +119,17 @@ def test_the_device_of_the_scopes_is_told_to_any_object() -> None:
     assert told == ["/job:w", "/job:w/device:CPU:0"]
 
 
+@pytest.mark.parametrize("device", ["cpu:0", "/cpu:0", "/job:localhost/cpu:0"])
+def test_a_device_function_is_taken_at_its_word(device: str) -> None:
+    with tf.device(lambda op: device):
+        x = tf.constant(1.0)
+    assert x.device == device
+    with tf.device("/task:0"), tf.device(lambda op: device):
+        assert tf.constant(1.0).device.endswith("/task:0/device:CPU:0")
+    with tf.Session() as session:
+        assert session.run(x) == 1.0
+
+
 def test_what_depends_on_an_input() -> None:
     x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
     double = 2.0 * x
