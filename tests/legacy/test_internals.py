@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from weft.python import pywrap_tensorflow
 from weft.python.eager import context
+from weft.python.feature_column import feature_column, feature_column_v2
 from weft.python.framework import common_shapes, op_def_registry, ops, tensor_spec, test_util
 from weft.python.keras.utils import tf_utils
 from weft.python.layers import utils
@@ -305,3 +306,13 @@ def test_optimizers_derive_from_the_public_class() -> None:
         found: Any = getattr(tf.train, name)
         if name.endswith("Optimizer") and found is not tf.train.Optimizer:
             assert found.__base__ is tf.train.Optimizer
+
+
+def test_columns_may_derive_from_the_older_class_and_the_newer_one() -> None:
+    class Column(feature_column._DenseColumn, feature_column_v2.DenseColumn):  # type: ignore[misc]
+        """As TensorFlow Hub makes its columns."""
+
+    assert issubclass(Column, feature_column_v2.DenseColumn)
+    number = tf.feature_column.numeric_column("a")
+    assert isinstance(number, feature_column._DenseColumn)
+    assert not isinstance(number, feature_column._CategoricalColumn)
