@@ -17,10 +17,12 @@ from weft.python.layers import utils
 from weft.python.ops import (
     control_flow_util,
     gradients,
+    list_ops,
     metrics_impl,
     rnn_cell_impl,
     variable_scope,
 )
+from weft.python.ops.distributions import util as seeds
 from weft.python.ops.linalg import linear_operator_util
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
@@ -31,6 +33,15 @@ from weft.legacy.tensorflow_import import places_of, resolve
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
     "python": "math_ops state_ops control_flow_ops",
+    "python.autograph.impl.api": "do_not_convert",
+    "python.compiler.xla.jit": "experimental_jit_scope",
+    "python.compiler.xla.xla": "compile",
+    "python.keras.utils.conv_utils": "conv_output_length normalize_tuple",
+    "python.ops.data_flow_ops": "StagingArea",
+    "python.ops.distributions.util": "gen_new_seed",
+    "python.ops.nccl_ops": "all_sum",
+    "python.ops.op_selector": "get_backward_walk_ops",
+    "python.training.tracking.base": "no_automatic_dependency_tracking_scope",
     "python.eager.monitoring": "BoolGauge Counter",
     "python.estimator.canned.prediction_keys": "PredictionKeys",
     "python.estimator.head.regression_head": "RegressionHead",
@@ -316,3 +327,36 @@ def test_columns_may_derive_from_the_older_class_and_the_newer_one() -> None:
     number = tf.feature_column.numeric_column("a")
     assert isinstance(number, feature_column._DenseColumn)
     assert not isinstance(number, feature_column._CategoricalColumn)
+
+
+def test_lists_of_tensors() -> None:
+    rows = list_ops.tensor_list_from_tensor([[1.0, 2.0], [3.0, 4.0]], [2])
+    grown = list_ops.tensor_list_set_item(rows, 3, [7.0, 8.0], resize_if_index_out_of_bounds=True)
+    shorter, last = list_ops.tensor_list_pop_back(rows, tf.float32)
+    with tf.Session() as session:
+        found = session.run(
+            [
+                list_ops.tensor_list_get_item(rows, 1, tf.float32),
+                list_ops.tensor_list_gather(grown, [3, 0], tf.float32),
+                list_ops.tensor_list_stack(shorter, tf.float32),
+                list_ops.tensor_list_concat(rows, tf.float32, [2]),
+                last,
+            ]
+        )
+    assert [each.tolist() for each in found] == [
+        [3.0, 4.0],
+        [[7.0, 8.0], [1.0, 2.0]],
+        [[1.0, 2.0]],
+        [1.0, 2.0, 3.0, 4.0],
+        [3.0, 4.0],
+    ]
+    reserved = list_ops.tensor_list_reserve([2], 3, tf.float32)
+    empty = list_ops.empty_tensor_list(None, tf.float32)
+    with tf.Session() as session:
+        lengths = [list_ops.tensor_list_length(each) for each in (reserved, empty)]
+        assert session.run(lengths) == [3, 0]
+
+
+def test_seeds_that_follow_from_others() -> None:
+    assert seeds.gen_new_seed(None, "a") is None
+    assert seeds.gen_new_seed(1, "a") == seeds.gen_new_seed(1, "a") != seeds.gen_new_seed(1, "b")

@@ -29,7 +29,6 @@ from weft.lib.feature_column.vocabulary import (  # noqa: F401
 )
 
 
-
 class _FeatureColumn(abc.ABC):  # noqa: B024
     """The older base class of all columns; classes may derive from it and from the newer one."""
 

@@ -20,6 +20,10 @@ python.client
     weft.client.timeline: timeline
     weft.legacy.internals.device_lib: device_lib
     tf: client_lib
+python.compiler
+python.compiler.xla
+    tf.contrib.compiler.xla: xla
+    tf.contrib.compiler.jit: jit
 python.compat
     tf.compat: compat
     tf: v2_compat
@@ -31,7 +35,7 @@ python.autograph.core
     weft.legacy.internals.autograph: converter
     : naming
 python.autograph.impl
-    tf.autograph: api
+    tf.autograph.experimental tf.autograph: api
 python.autograph.operators
     tf.autograph: control_flow data_structures logical py_builtins
 python.autograph.pyct
@@ -159,6 +163,7 @@ python.keras.utils: tf.keras.utils
     tf.keras.utils weft.lib.keras.utils.layer_utils weft.lib.keras.engine.topology: layer_utils
     weft.lib.keras.losses.weighting: losses_utils
     tf.keras.utils: multi_gpu_utils np_utils vis_utils
+    weft.legacy.internals.windows weft.lib.keras.layers.windows: conv_utils
     weft.legacy.internals.smart weft.legacy.internals.graphs.reachable
         weft.legacy.internals.keras weft.lib.keras.engine.network_shapes: tf_utils
 python.lib
@@ -183,7 +188,10 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf weft.legacy.internals.graphs.control_flow_util: control_flow_util
     tf: control_flow_v2_toggles
     tf.nn: ctc_ops
-    tf tf.io: data_flow_ops
+    tf tf.io tf.contrib.staging: data_flow_ops
+    weft.legacy.internals.lists raw: list_ops
+    tf.contrib.nccl: nccl_ops
+    tf.contrib.graph_editor: op_selector
     tf.nn: embedding_ops
     tf.test: gradient_checker
     tf: gradients gradients_impl gradients_util
@@ -220,13 +228,15 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
         gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops gen_dataset_ops
         gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops
         gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops
-        gen_parsing_ops gen_random_ops gen_resource_variable_ops gen_rnn_ops gen_script_ops
+        gen_nccl_ops gen_parsing_ops gen_random_ops gen_resource_variable_ops gen_rnn_ops
+        gen_script_ops
         gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops gen_state_ops
         gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops
 python.ops.distributions
     tf.distributions tf.contrib.distributions: bernoulli beta categorical dirichlet
         dirichlet_multinomial distribution distributions exponential gamma kullback_leibler laplace
         multinomial normal student_t uniform
+    weft.legacy.internals.seeds tf.contrib.distributions: util
 python.ops.linalg
     tf.linalg: linalg linalg_impl linear_operator linear_operator_adjoint
         linear_operator_block_diag linear_operator_circulant linear_operator_composition
@@ -300,7 +310,8 @@ python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
     tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
-        weft.lib.train.checkpoint.no_dependency: base data_structures tracking util
+        weft.lib.train.checkpoint.no_dependency weft.lib.keras.engine.tracking:
+        base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
 python.util
