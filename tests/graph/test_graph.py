@@ -120,8 +120,8 @@ def test_unique_name() -> None:
         (["/job:w", None, "/cpu:3"], "/device:CPU:3"),
         (["/job:w", ""], "/job:w"),
         (["/device:GPU:*"], "/device:GPU:*"),
-        ([lambda op: "/cpu:7"], "/device:CPU:7"),
-        ([lambda op: "/cpu:7", "/job:w"], "/device:CPU:7"),  # a function has the last word
+        ([lambda op: "/cpu:7"], "/cpu:7"),
+        ([lambda op: "/cpu:7", "/job:w"], "/cpu:7"),  # a function has the last word
         (["/job:w", lambda op: "/cpu:7"], "/job:w/device:CPU:7"),
         ([lambda op: None], ""),
         ([tf.DeviceSpec(job="w", device_type="GPU", device_index=0)], "/job:w/device:GPU:0"),
@@ -144,7 +144,7 @@ def test_device_function_sees_the_node() -> None:
     with tf.device(place):
         x = tf.constant(1)
         y = raw.Add(x, x)
-    assert (x.device, y.device) == ("/device:CPU:0", "/device:GPU:0")
+    assert (x.device, y.device) == ("/cpu:0", "/gpu:0")
 
 
 def test_bad_devices() -> None:

@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from weft.python import pywrap_tensorflow
 from weft.python.eager import context
+from weft.python.feature_column import feature_column, feature_column_v2
 from weft.python.framework import common_shapes, op_def_registry, ops, tensor_spec, test_util
 from weft.python.keras.utils import tf_utils
 from weft.python.layers import utils
-from weft.python.ops import control_flow_util, gradients, metrics_impl, variable_scope
+from weft.python.ops import (
+    control_flow_util,
+    gradients,
+    list_ops,
+    metrics_impl,
+    rnn_cell_impl,
+    variable_scope,
+)
+from weft.python.ops.distributions import util as seeds
 from weft.python.ops.linalg import linear_operator_util
 from weft.python.training.tracking import data_structures
 from weft.python.util import all_util, deprecation, function_utils, nest, tf_inspect
@@ -23,6 +33,22 @@ from weft.legacy.tensorflow_import import places_of, resolve
 # Module: names that Keras, Sonnet, tf-slim, TensorFlow Probability, Mesh and Hub ask it for.
 ASKED = {
     "python": "math_ops state_ops control_flow_ops",
+    "python.autograph.impl.api": "do_not_convert",
+    "python.compiler.xla.jit": "experimental_jit_scope",
+    "python.compiler.xla.xla": "compile",
+    "python.keras.utils.conv_utils": "conv_output_length normalize_tuple",
+    "python.ops.data_flow_ops": "StagingArea",
+    "python.ops.distributions.util": "gen_new_seed",
+    "python.ops.nccl_ops": "all_sum",
+    "python.ops.op_selector": "get_backward_walk_ops",
+    "python.training.tracking.base": "no_automatic_dependency_tracking_scope",
+    "python.eager.monitoring": "BoolGauge Counter",
+    "python.estimator.canned.prediction_keys": "PredictionKeys",
+    "python.estimator.head.regression_head": "RegressionHead",
+    "python.estimator.util": "fn_args",
+    "python.feature_column.feature_column_v2": "_StateManagerImpl",
+    "python.ops.summary_op_util": "skip_summary",
+    "python.ops.summary_ops_v2": "_INVALID_SCOPE_CHARACTERS",
     "python.eager.context": "eager_mode graph_mode in_eager_mode in_graph_mode executing_eagerly",
     "python.framework.composite_tensor": "CompositeTensor",
     "python.framework.op_def_registry": "get_registered_ops",
@@ -103,6 +129,17 @@ def test_the_device_of_the_scopes_is_told_to_any_object() -> None:
     with tf.device("/cpu:0"), tf.device("/job:w"):
         tf.get_default_graph()._apply_device_functions(Listener())
     assert told == ["/job:w", "/job:w/device:CPU:0"]
+
+
+@pytest.mark.parametrize("device", ["cpu:0", "/cpu:0", "/job:localhost/cpu:0"])
+def test_a_device_function_is_taken_at_its_word(device: str) -> None:
+    with tf.device(lambda op: device):
+        x = tf.constant(1.0)
+    assert x.device == device
+    with tf.device("/task:0"), tf.device(lambda op: device):
+        assert tf.constant(1.0).device.endswith("/task:0/device:CPU:0")
+    with tf.Session() as session:
+        assert session.run(x) == 1.0
 
 
 def test_what_depends_on_an_input() -> None:
@@ -224,6 +261,25 @@ def test_an_attribute_without_dependency() -> None:
     assert len(layer._layers) == 1
 
 
+def test_shapes_of_cells() -> None:
+    assert rnn_cell_impl._concat(None, 3, static=True) is None
+    assert rnn_cell_impl._concat(tf.TensorShape([2]), 3, static=True) == [2, 3]
+    with tf.Session() as session:
+        assert session.run(rnn_cell_impl._concat(2, [3, 4])).tolist() == [2, 3, 4]
+    assert rnn_cell_impl._like_rnncell(tf.nn.rnn_cell.GRUCell(1))
+    assert not rnn_cell_impl._like_rnncell(len)
+
+
+def test_attributes_behind_public_ones() -> None:
+    assert tf.TensorShape([1, 2])._dims == [1, 2]
+    two = tf.constant(2)
+    known = pywrap_tensorflow.TF_TryEvaluateConstant_wrapper(
+        two.graph._c_graph, two._as_tf_output()
+    )
+    assert known == 2
+    assert tf.test.TestCase()._GetNdArray([1]).shape == (1,)
+
+
 def test_modes() -> None:
     assert context.in_graph_mode() and context.context() is context.context()
     with context.eager_mode():
@@ -261,3 +317,46 @@ def test_optimizers_derive_from_the_public_class() -> None:
         found: Any = getattr(tf.train, name)
         if name.endswith("Optimizer") and found is not tf.train.Optimizer:
             assert found.__base__ is tf.train.Optimizer
+
+
+def test_columns_may_derive_from_the_older_class_and_the_newer_one() -> None:
+    class Column(feature_column._DenseColumn, feature_column_v2.DenseColumn):  # type: ignore[misc]
+        """As TensorFlow Hub makes its columns."""
+
+    assert issubclass(Column, feature_column_v2.DenseColumn)
+    number = tf.feature_column.numeric_column("a")
+    assert isinstance(number, feature_column._DenseColumn)
+    assert not isinstance(number, feature_column._CategoricalColumn)
+
+
+def test_lists_of_tensors() -> None:
+    rows = list_ops.tensor_list_from_tensor([[1.0, 2.0], [3.0, 4.0]], [2])
+    grown = list_ops.tensor_list_set_item(rows, 3, [7.0, 8.0], resize_if_index_out_of_bounds=True)
+    shorter, last = list_ops.tensor_list_pop_back(rows, tf.float32)
+    with tf.Session() as session:
+        found = session.run(
+            [
+                list_ops.tensor_list_get_item(rows, 1, tf.float32),
+                list_ops.tensor_list_gather(grown, [3, 0], tf.float32),
+                list_ops.tensor_list_stack(shorter, tf.float32),
+                list_ops.tensor_list_concat(rows, tf.float32, [2]),
+                last,
+            ]
+        )
+    assert [each.tolist() for each in found] == [
+        [3.0, 4.0],
+        [[7.0, 8.0], [1.0, 2.0]],
+        [[1.0, 2.0]],
+        [1.0, 2.0, 3.0, 4.0],
+        [3.0, 4.0],
+    ]
+    reserved = list_ops.tensor_list_reserve([2], 3, tf.float32)
+    empty = list_ops.empty_tensor_list(None, tf.float32)
+    with tf.Session() as session:
+        lengths = [list_ops.tensor_list_length(each) for each in (reserved, empty)]
+        assert session.run(lengths) == [3, 0]
+
+
+def test_seeds_that_follow_from_others() -> None:
+    assert seeds.gen_new_seed(None, "a") is None
+    assert seeds.gen_new_seed(1, "a") == seeds.gen_new_seed(1, "a") != seeds.gen_new_seed(1, "b")

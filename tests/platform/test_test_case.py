@@ -332,3 +332,24 @@ def test_names() -> None:
     assert "TestCase" in dir(tf.test)
     assert tf.test.gpu_device_name() == "" or tf.test.is_gpu_available()
     assert not hasattr(tf.test, "nothing")
+
+
+def test_a_session_in_eager_mode_gives_values() -> None:
+    class Both(tf.test.TestCase):
+        @tf.contrib.eager.run_test_in_graph_and_eager_modes()
+        def test_sum(self) -> None:
+            for scope in (self.session, self.cached_session, self.test_session):
+                with scope() as session:
+                    x = tf.constant([1, 2])
+                    session.run(tf.global_variables_initializer())
+                    self.assertEqual(session.run([tf.reduce_sum(x)]), [3])
+
+        @tf.contrib.eager.run_test_in_graph_and_eager_modes()
+        def test_feeding(self) -> None:
+            if tf.executing_eagerly():
+                with self.session() as session, self.assertRaisesRegex(RuntimeError, "feed_dict"):
+                    session.run([], feed_dict={"a": 1})
+
+    outcome = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Both).run(outcome)
+    assert outcome.wasSuccessful(), outcome.errors + outcome.failures

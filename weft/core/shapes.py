@@ -257,6 +257,8 @@ class TensorShape:
         dims = self._dims_tuple
         return None if dims is None else [Dimension(d) for d in dims]
 
+    _dims = dims  # libraries reach for the attribute behind the property
+
     @property
     def rank(self) -> int | None:
         """The number of dimensions, or None when unknown."""

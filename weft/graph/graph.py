@@ -78,6 +78,11 @@ class Graph(ScopedGraph):
         return len(self._ops)
 
     @property
+    def _c_graph(self) -> Graph:
+        """What libraries hand on to TensorFlow's core: there is no other graph behind this one."""
+        return self
+
+    @property
     def _building_function(self) -> bool:
         return self.building_function
 

@@ -270,7 +270,7 @@ class ScopedGraph:
             if spec is None:
                 break
             if callable(spec):
-                op._set_device(spec(op) or "")
+                op._device = _as_written(spec(op))
             elif op._device:
                 op._device = device_name.merge(spec, op._device)
             else:
@@ -283,7 +283,7 @@ class ScopedGraph:
             if spec is None:
                 break
             if callable(spec):
-                asked = spec(op) or ""
+                asked = _as_written(spec(op))
             else:
                 asked = device_name.merge(spec, asked) if asked else spec
             op._set_device_from_string(asked)
@@ -297,6 +297,11 @@ class ScopedGraph:
                 continue
             found.update((op, None) for op in controller.ops if op not in producers)
         return list(found)
+
+
+def _as_written(device: Any) -> str:
+    """What a device function gave: a name stays as the program spells it."""
+    return device if isinstance(device, str) else device_name.canonical_name(device)
 
 
 def _operation_of(graph: ScopedGraph, item: Any) -> Operation:

@@ -1,5 +1,7 @@
 """Names of TensorFlow's modules of feature columns that are not public."""
 
+import abc
+
 from weft.lib.feature_column.base import (  # noqa: F401
     CategoricalColumn,
     DenseColumn,
@@ -26,4 +28,19 @@ from weft.lib.feature_column.vocabulary import (  # noqa: F401
     VocabularyListCategoricalColumn,
 )
 
-_FeatureColumn, _DenseColumn, _CategoricalColumn = FeatureColumn, DenseColumn, CategoricalColumn
+
+class _FeatureColumn(abc.ABC):  # noqa: B024
+    """The older base class of all columns; classes may derive from it and from the newer one."""
+
+
+class _DenseColumn(_FeatureColumn):
+    """The older base class of columns that give dense tensors."""
+
+
+class _CategoricalColumn(_FeatureColumn):
+    """The older base class of columns that give sparse tensors of ids."""
+
+
+_FeatureColumn.register(FeatureColumn)
+_DenseColumn.register(DenseColumn)
+_CategoricalColumn.register(CategoricalColumn)

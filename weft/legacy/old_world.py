@@ -20,6 +20,7 @@ def install() -> None:
     """Puts weft in TensorFlow's place, and the old names in reach of the user's code."""
     loading.install()
     tensorflow_import.install()
+    tensorflow_import.install("tensorflow_estimator")
     program_flags.define_unknown = None if flags.STRICT else _define_flag
     runpy.run_path = run_path  # type: ignore[assignment]
 

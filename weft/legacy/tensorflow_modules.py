@@ -20,6 +20,10 @@ python.client
     weft.client.timeline: timeline
     weft.legacy.internals.device_lib: device_lib
     tf: client_lib
+python.compiler
+python.compiler.xla
+    tf.contrib.compiler.xla: xla
+    tf.contrib.compiler.jit: jit
 python.compat
     tf.compat: compat
     tf: v2_compat
@@ -31,7 +35,7 @@ python.autograph.core
     weft.legacy.internals.autograph: converter
     : naming
 python.autograph.impl
-    tf.autograph: api
+    tf.autograph.experimental tf.autograph: api
 python.autograph.operators
     tf.autograph: control_flow data_structures logical py_builtins
 python.autograph.pyct
@@ -75,7 +79,8 @@ python.eager
     tf weft.lib.functions.polymorphic weft.lib.functions.wrap: backprop def_function
         function wrap_function
     tf weft.lib.contrib.eager.modes weft.legacy.internals.eager: context
-    tf weft.legacy.internals.eager: execute monitoring tape
+    tf weft.legacy.internals.eager: execute tape
+    weft.legacy.internals.monitoring: monitoring
 python.feature_column
     tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
         feature_column_lib sequence_feature_column dense_features
@@ -158,6 +163,7 @@ python.keras.utils: tf.keras.utils
     tf.keras.utils weft.lib.keras.utils.layer_utils weft.lib.keras.engine.topology: layer_utils
     weft.lib.keras.losses.weighting: losses_utils
     tf.keras.utils: multi_gpu_utils np_utils vis_utils
+    weft.legacy.internals.windows weft.lib.keras.layers.windows: conv_utils
     weft.legacy.internals.smart weft.legacy.internals.graphs.reachable
         weft.legacy.internals.keras weft.lib.keras.engine.network_shapes: tf_utils
 python.lib
@@ -182,7 +188,10 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf weft.legacy.internals.graphs.control_flow_util: control_flow_util
     tf: control_flow_v2_toggles
     tf.nn: ctc_ops
-    tf tf.io: data_flow_ops
+    tf tf.io tf.contrib.staging: data_flow_ops
+    weft.legacy.internals.lists raw: list_ops
+    tf.contrib.nccl: nccl_ops
+    tf.contrib.graph_editor: op_selector
     tf.nn: embedding_ops
     tf.test: gradient_checker
     tf: gradients gradients_impl gradients_util
@@ -201,14 +210,15 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
     tf weft.ops.state.resource_variable weft.ops.state.variables raw: resource_variable_ops
     weft.legacy.internals.graphs.resources weft.lib.train.sessions.scaffold: resources
     tf.nn tf: rnn
-    tf.nn.rnn_cell tf.nn: rnn_cell rnn_cell_impl
+    tf.nn.rnn_cell tf.nn weft.legacy.internals.rnn_cell_impl weft.lib.rnn.cells:
+        rnn_cell rnn_cell_impl
     tf.sets: sets sets_impl
     tf tf.sparse: sparse_ops
     tf: standard_ops
     tf raw: state_ops
     tf.random: stateless_random_ops
     tf tf.strings: string_ops
-    weft.lib.summary.summary: summary_op_util
+    weft.lib.summary.summary weft.legacy.internals.summary_op_util: summary_op_util
     weft.lib.summary.summary_ops_v2: summary_ops_v2
     tf weft.ops.state.variable_scope: variable_scope
     tf weft.ops.state.variables weft.ops.state.partitioned_variable: variables
@@ -218,13 +228,15 @@ python.ops: tf weft.graph.graph weft.graph.convert weft.legacy.internals.ops
         gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops gen_dataset_ops
         gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops
         gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops
-        gen_parsing_ops gen_random_ops gen_resource_variable_ops gen_rnn_ops gen_script_ops
+        gen_nccl_ops gen_parsing_ops gen_random_ops gen_resource_variable_ops gen_rnn_ops
+        gen_script_ops
         gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops gen_state_ops
         gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops
 python.ops.distributions
     tf.distributions tf.contrib.distributions: bernoulli beta categorical dirichlet
         dirichlet_multinomial distribution distributions exponential gamma kullback_leibler laplace
         multinomial normal student_t uniform
+    weft.legacy.internals.seeds tf.contrib.distributions: util
 python.ops.linalg
     tf.linalg: linalg linalg_impl linear_operator linear_operator_adjoint
         linear_operator_block_diag linear_operator_circulant linear_operator_composition
@@ -298,7 +310,8 @@ python.training.saving
     tf.train weft.lib.train.checkpoint.saver_saveable: saveable_object saveable_object_util
 python.training.tracking
     tf.train weft.lib.train.checkpoint.objects weft.lib.train.checkpoint.checkpoint
-        weft.lib.train.checkpoint.no_dependency: base data_structures tracking util
+        weft.lib.train.checkpoint.no_dependency weft.lib.keras.engine.tracking:
+        base data_structures tracking util
 python.user_ops
     tf.user_ops: user_ops
 python.util
@@ -455,10 +468,15 @@ tools.graph_transforms: weft.lib.tools.transforms
 python.estimator: tf.estimator
     tf.estimator: estimator estimator_lib exporter run_config training
     tf.estimator weft.legacy.internals.model_fn weft.lib.estimator.tpu_spec: model_fn
-    tf.estimator weft.lib.estimator.input_results: util
+    tf.estimator weft.lib.estimator.input_results weft.legacy.internals.function_utils: util
+    tf.contrib.estimator: extenders hooks
 python.estimator.canned
-    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear metric_keys optimizers
-        parsing_utils prediction_keys
+    tf.estimator: baseline boosted_trees dnn dnn_linear_combined head linear optimizers
+        parsing_utils
+    weft.lib.estimator.heads.keys: metric_keys prediction_keys
+python.estimator.head
+    tf.estimator: base_head binary_class_head head_utils multi_class_head multi_head
+        multi_label_head regression_head sequential_head
 python.estimator.export
     tf.estimator.export: export export_lib export_output
 python.estimator.inputs
@@ -492,6 +510,9 @@ RENAMED = {
     "python.framework.ops.convert_to_tensor_v2": "tf.compat.v2.convert_to_tensor",
     "python.framework.ops.device_v2": "tf.compat.v2.device",
     "python.framework.ops.name_scope_v2": "tf.compat.v2.name_scope",
+    "python.feature_column.feature_column_v2._StateManagerImpl": (
+        "weft.lib.feature_column.state.LayerState"
+    ),
     "python.framework.ops._colocate_with": "tf.colocate_with",
     "python.framework.ops.internal_convert_to_tensor": "tf.convert_to_tensor",
     "python.framework.tensor_util.MakeNdarray": "tf.make_ndarray",
@@ -530,6 +551,9 @@ RENAMED = {
     "python.lib.io.file_io.walk": "tf.gfile.Walk",
     "python.ops.image_ops_impl.non_max_suppression_with_overlaps": (
         "tf.image.non_max_suppression_overlaps"
+    ),
+    "python.ops.summary_ops_v2._INVALID_SCOPE_CHARACTERS": (
+        "weft.legacy.internals.graphs.INVALID_SCOPE_CHARACTERS"
     ),
     "python.ops.init_ops.Constant": "tf.constant_initializer",
     "python.ops.init_ops.GlorotNormal": "tf.glorot_normal_initializer",

@@ -22,6 +22,7 @@ from typing import Any
 import weft as tf
 from weft.core.nest import levels
 from weft.graph import collection_def
+from weft.lib.rnn import cells
 
 
 class tf2:
@@ -42,6 +43,47 @@ class pywrap:
         except AssertionError as difference:
             return str(difference).encode()
         return b""
+
+    @staticmethod
+    def TF_TryEvaluateConstant_wrapper(graph: Any, output: Any) -> Any:
+        """The value of a tensor, if it follows from constants; else None."""
+        return tf.get_static_value(output)
+
+
+class rnn_cell_impl:
+    @staticmethod
+    def _concat(prefix: Any, suffix: Any, static: bool = False) -> Any:
+        """The shape `prefix + suffix`: a tensor, or a list of what is known of it."""
+        if not static:
+            return cells.concat_shape(prefix, suffix)
+        known = cells.concat_static(prefix, suffix)
+        return None if known.ndims is None else known.as_list()
+
+    @staticmethod
+    def _like_rnncell(cell: Any) -> bool:
+        try:
+            cells.assert_like_rnncell("cell", cell)
+        except TypeError:
+            return False
+        return True
+
+
+class monitoring:
+    """Gauges that TensorFlow reports its use by: nothing is reported here."""
+
+    class Gauge:
+        def __init__(self, *args: Any) -> None:
+            """Takes a name, a description and labels."""
+
+        def get_cell(self, *labels: str) -> Any:
+            return self
+
+        def _ignore(self, value: Any = None) -> None:
+            """Keeps nothing."""
+
+        set = increase_by = add = _ignore
+
+    BoolGauge = StringGauge = IntGauge = Counter = Sampler = Gauge
 
 
 class device_lib:

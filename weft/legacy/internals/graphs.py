@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,8 @@ import weft as tf
 from weft.graph.graph_def import op_def_proto
 from weft.graph.op_def import REGISTRY
 from weft.lib.ragged.tensor import RaggedTensor
+
+INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 class _TensorLike(abc.ABC):  # noqa: B024  (a mark: what can stand where tensors do)

@@ -40,6 +40,22 @@ def _rounded(text: str) -> str:
     )
 
 
+class _EagerSession:
+    """Stands for a session in tests that are run eagerly, too: values are there already."""
+
+    def __init__(self, evaluate: Callable[[Any], Any]) -> None:
+        self._evaluate = evaluate
+
+    def run(self, fetches: Any, *args: Any, feed_dict: Any = None, **kwargs: Any) -> Any:
+        for wrong, what in ((feed_dict, "feed_dict is"), (args or kwargs, "Optional args are")):
+            if wrong:
+                raise RuntimeError(
+                    f"{what} not supported when eager execution is enabled "
+                    "(in this case, sess.run(t) is shorthand for t.numpy()"
+                )
+        return self._evaluate(fetches)
+
+
 class TestCase(absltest.TestCase):
     """A fresh default graph and fixed seeds for every test, and one session to share within it.
 
@@ -101,11 +117,14 @@ class TestCase(absltest.TestCase):
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> Iterator[Session]:
+    ) -> Iterator[Any]:
         """A new session that is the default inside the block and closes after it.
 
         Operations made inside go to the CPU unless `use_gpu` or `force_gpu`.
         """
+        if executing_eagerly():
+            yield _EagerSession(self.evaluate)
+            return
         with (
             Session(graph=graph, config=_config(config, force_gpu)) as made,
             _devices(made, use_gpu, force_gpu),
@@ -119,8 +138,11 @@ class TestCase(absltest.TestCase):
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> Iterator[Session]:
+    ) -> Iterator[Any]:
         """As `session`, but one session serves the whole test and keeps its variables."""
+        if executing_eagerly():
+            yield _EagerSession(self.evaluate)
+            return
         wanted = (graph, config, force_gpu)
         if self._cached_for is not None:
             for name, old, new in zip(
@@ -142,9 +164,9 @@ class TestCase(absltest.TestCase):
         config: Any = None,
         use_gpu: bool = False,
         force_gpu: bool = False,
-    ) -> Iterator[Session]:
+    ) -> Iterator[Any]:
         """Deprecated: `cached_session`, or `session` when a graph is given."""
-        if graph is not None:
+        if graph is not None or executing_eagerly():
             scope = self.session(graph, config, use_gpu, force_gpu)
         else:
             scope = self._shared(None, config, force_gpu, use_gpu=use_gpu)
@@ -154,7 +176,7 @@ class TestCase(absltest.TestCase):
     @contextlib.contextmanager
     def _shared(
         self, graph: Graph | None, config: Any, force_gpu: bool, *, use_gpu: bool
-    ) -> Iterator[Session]:
+    ) -> Iterator[Any]:
         if self._cached_session is None:
             self._cached_session = Session(graph=graph, config=_config(config, force_gpu))
             self._cached_for = (graph, config, force_gpu)
@@ -162,6 +184,10 @@ class TestCase(absltest.TestCase):
         with session.graph.as_default(), session.as_default():
             with _devices(session, use_gpu, force_gpu):
                 yield session
+
+    def _GetNdArray(self, a: Any) -> np.ndarray:
+        """A tensor's value, or what stands for one, as an array."""
+        return np.asarray(self.evaluate(a) if isinstance(a, Tensor) else a)
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of a structure of tensors, in the default session or the test's own."""

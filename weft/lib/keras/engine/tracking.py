@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,14 +17,21 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
 
     @functools.wraps(method)
     def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = self.__dict__.get("_self_setattr_tracking", True)
-        self.__dict__["_self_setattr_tracking"] = False
-        try:
+        with no_automatic_dependency_tracking_scope(self):
             return method(self, *args, **kwargs)
-        finally:
-            self.__dict__["_self_setattr_tracking"] = before
 
     return untracked
+
+
+@contextlib.contextmanager
+def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+    """Assignments to `obj` inside are not looked at."""
+    before = obj.__dict__.get("_self_setattr_tracking", True)
+    obj.__dict__["_self_setattr_tracking"] = False
+    try:
+        yield
+    finally:
+        obj.__dict__["_self_setattr_tracking"] = before
 
 
 def has_weights(value: Any) -> bool:
