@@ -1,4 +1,4 @@
-"""A library's version as text that knows its order: programs compare `tf.__version__` with "1.4"."""
+"""The version of a library as text in order: programs compare `tf.__version__` with "1.4"."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
 from weft.ops.kit.value_checks import must_hold
 from weft.ops.math import math
-from weft.ops.random import rejection
+from weft.ops.random import blockwise, rejection
 
 Shape = tuple[int, ...]
 
@@ -297,8 +297,11 @@ def categories(
     finite = xp.isfinite(logits)
     top = xp.max(xp.where(finite, logits, np.finfo(np.float64).min), axis=1, keepdims=True)
     weights = xp.where(finite, xp.exp(logits - top), 0.0)
+    uniform = philox.uniform(xp, rng, (batch, samples), np.float64)
+    if xp is not np and blockwise.pays(classes, samples):
+        return blockwise.find(xp, weights, uniform).astype(output_dtype.as_numpy_dtype)
     cumulative = xp.cumsum(weights, axis=1)
-    drawn = philox.uniform(xp, rng, (batch, samples), np.float64) * cumulative[:, -1:]
+    drawn = uniform * cumulative[:, -1:]
     return _insertion_points(xp, cumulative, drawn).astype(output_dtype.as_numpy_dtype)
 
 
