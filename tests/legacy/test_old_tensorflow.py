@@ -131,3 +131,23 @@ def test_a_flag_that_is_set_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program_flags, "define_unknown", None)
     with pytest.raises(absl_flags.UnrecognizedFlagError):
         values.not_set_by_anyone = 1
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("'1.4' <= v", True),
+        ("v >= '1.4.0'", True),
+        ("v < '1.2'", False),
+        ("v > '2.0'", False),
+        ("v >= 'r1.3'", True),
+        ("v == '1.15.5', v != '1.4', v.startswith('1.'), 'text' > v", (True, True, True, True)),
+        ("max(v, '1.9')", "1.15.5"),
+        ("int(v.split('.')[1]), tf.VERSION < '1.6'", (15, False)),
+    ],
+)
+def test_versions_as_text(test: str, expected: Any, tmp_path: Path) -> None:
+    """`"1.15.5" < "1.4"`, as text: programs of 2017 did not foresee it."""
+    source = f"v = tf.__version__\nassert v.startswith('1.15')\nx = {test}\n"
+    found = run(tmp_path, source.replace("1.15.5", weft.__version__))["x"]
+    assert found == (weft.__version__ if expected == "1.15.5" else expected)

@@ -18,12 +18,14 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import weft
+from weft.legacy.old.versions import VersionText
 from weft.legacy.tensorflow_modules import MIRRORED, MODULES, RENAMED
 
 ROOT = "tensorflow"
 # The same modules for programs whose imports say weft, where weft has no place of its own for one.
 UNDER_WEFT = "weft.legacy.tensorflow"
 _MISSING = object()
+_VERSIONS = ("__version__", "VERSION")
 
 # Attributes of the package `weft` that are how it is built, not part of TensorFlow's API.
 _OWN = frozenset(
@@ -82,7 +84,7 @@ class View(ModuleType):
             return importlib.import_module(child)
         if found is _MISSING:
             raise AttributeError(_not_here(child), name=name, obj=self)
-        return found
+        return VersionText(found) if name in _VERSIONS and isinstance(found, str) else found
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Sets it in weft, so that what a program patches is patched under both names."""

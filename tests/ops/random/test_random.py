@@ -10,10 +10,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import weft as tf
 from tests.parity.record_random import CASES, RUNS, Case, kept, load
 from weft.autodiff.gradients import gradients
 from weft.client.session import Session
-from weft.core import dtypes, errors
+from weft.core import dtypes, errors, flags
 from weft.graph.convert import constant
 from weft.graph.graph import Graph, Operation, get_default_graph
 from weft.graph.kernel_call import bind, flat_arg_names
@@ -22,7 +23,7 @@ from weft.graph.random_seed import DEFAULT_GRAPH_SEED, get_seed, set_random_seed
 from weft.ops.kit import philox
 from weft.ops.math import math
 from weft.ops.nn import candidate_sampling  # noqa: F401
-from weft.ops.random import random
+from weft.ops.random import blockwise, random
 
 ALL = [pytest.param(f, c, id=c.name) for f, cases in CASES.items() for c in cases]
 # XLA takes long over loops: of the ops that have one, and of seeds, a few cases will do every day.
@@ -272,3 +273,28 @@ class TestFunctions:
         (slope,) = gradients(mean, [alpha])
         with Session() as session:  # the expected value is alpha itself
             np.testing.assert_allclose(session.run(slope), [1, 1], atol=0.1)
+
+
+@pytest.mark.parametrize("samples", [1, 3, 40])
+def test_categories_of_many_classes_compiled(samples: int) -> None:
+    """Blocks of classes are searched in compiled code, one class after the other without it."""
+    rng = np.random.RandomState(0)
+    logits = rng.randn(5, 700).astype(np.float32)
+    logits[:, ::3] = -np.inf
+    logits[1, :650] = -np.inf
+    found = []
+    for is_compiled in (True, False):
+        with tf.Graph().as_default(), tf.Session() as session:
+            fed = tf.placeholder_with_default(logits, [5, 700])
+            drawn = tf.multinomial(fed, samples, seed=7)
+            with flags.XLA.override(is_compiled):
+                found.append([session.run(drawn) for _ in range(4)])
+    np.testing.assert_array_equal(found[0], found[1])
+    assert np.isfinite(np.take_along_axis(logits, found[0][-1], axis=1)).all()
+
+
+def test_a_draw_behind_its_block_stays_with_the_last_class_of_weight() -> None:
+    weights = np.zeros((1, 640))
+    weights[0, [3, 70]] = 1e-300, 1.0
+    drawn = blockwise.find(np, weights, np.array([[1.0 - 1e-16, 0.0, 0.5]]))
+    assert drawn.tolist() == [[70, 3, 70]]

@@ -31,7 +31,7 @@ from weft.ops.kit.shared import invalid
 from weft.ops.kit.value_checks import require
 from weft.ops.math import math
 from weft.ops.math.large_gamma import bounded, sample_gradient
-from weft.ops.random import rejection
+from weft.ops.random import blockwise, rejection
 
 Shape = tuple[int, ...]
 
@@ -291,19 +291,30 @@ def categories(
 
 @by_library
 def _draw_categories(xp: Any, rng: Array, logits: Array, samples: int) -> Array:
-    finite = xp.isfinite(logits)
-    top = xp.max(xp.where(finite, logits, np.finfo(np.float64).min), axis=1, keepdims=True)
-    weights = xp.where(finite, xp.exp(logits - top), 0.0)
-    cumulative = xp.cumsum(weights, axis=1)
-    drawn = philox.uniform(xp, rng, (len(logits), samples), np.float64) * cumulative[:, -1:]
-    return _insertion_points(xp, cumulative, drawn)
+    weights, uniform = _drawn_in_rows(xp, rng, logits, samples)
+    if blockwise.pays(logits.shape[1], samples):
+        return blockwise.find(xp, weights, uniform)
+    return _find_in_rows(xp, weights, uniform)
 
 
 @_draw_categories.numpy
 def _(xp: Any, rng: Array, logits: Array, samples: int) -> Array:
     if len(logits) == samples == 1:
         return np.array([[_category(rng, logits[0])]])
-    return _draw_categories.general(xp, rng, logits, samples)
+    return _find_in_rows(xp, *_drawn_in_rows(xp, rng, logits, samples))
+
+
+def _drawn_in_rows(xp: Any, rng: Array, logits: Array, samples: int) -> tuple[Array, Array]:
+    """The weights of the classes, and a uniform number for each draw."""
+    finite = xp.isfinite(logits)
+    top = xp.max(xp.where(finite, logits, np.finfo(np.float64).min), axis=1, keepdims=True)
+    weights = xp.where(finite, xp.exp(logits - top), 0.0)
+    return weights, philox.uniform(xp, rng, (len(logits), samples), np.float64)
+
+
+def _find_in_rows(xp: Any, weights: Array, uniform: Array) -> Array:
+    cumulative = xp.cumsum(weights, axis=1)
+    return _insertion_points(xp, cumulative, uniform * cumulative[:, -1:])
 
 
 def _category(rng: np.ndarray, logits: np.ndarray) -> int:

@@ -1,0 +1,3 @@
+"""tf.contrib.bayesflow: expectations by sampling."""
+
+from weft.lib.contrib.bayesflow import monte_carlo as monte_carlo
