@@ -137,6 +137,7 @@ def _add_operation(parser: Any) -> None:
         type=positive, default=30000, help="for an answer by REST (30000)",
     )  # fmt: skip
     group.add_argument("--rest_api_num_threads", type=count, default=0, help=argparse.SUPPRESS)
+    group.add_argument("--grpc_max_threads", type=count, default=0, help=argparse.SUPPRESS)
     group.add_argument("--rest_api_enable_cors_support", dest="cors", nargs="?", const=True,
                        type=_truth, default=False, help="answer pages of other sites")  # fmt: skip
     group.add_argument("--enable_serialization_as_tensor_content", dest="as_content", nargs="?",
@@ -232,7 +233,7 @@ def options_of(arguments: Any) -> Any:
         warms_up=arguments.enable_model_warmup,
         warm_up_runs=max(1, arguments.num_request_iterations_for_warmup), credentials=own,
         calls=arguments.max_calls, rest_seconds=arguments.rest_timeout / 1e3,
-        rest_threads=arguments.rest_api_num_threads, cors=arguments.cors,
+        rest_threads=arguments.rest_api_num_threads, grpc_threads=arguments.grpc_max_threads, cors=arguments.cors,
         as_content=arguments.as_content, request_log=arguments.request_log,
         sampling=arguments.request_log_sample,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core import errors
 from weft.runtime.debug import report
@@ -24,8 +24,7 @@ Load = Callable[[str, Found], Servable]
 _MOST_ENDED = 100  # versions of a model that are gone and still reported
 
 
-@dataclass(frozen=True)
-class Spec:
+class Spec(NamedTuple):
     """What a request says of the model it means."""
 
     name: str
