@@ -233,7 +233,8 @@ def options_of(arguments: Any) -> Any:
         warms_up=arguments.enable_model_warmup,
         warm_up_runs=max(1, arguments.num_request_iterations_for_warmup), credentials=own,
         calls=arguments.max_calls, rest_seconds=arguments.rest_timeout / 1e3,
-        rest_threads=arguments.rest_api_num_threads, grpc_threads=arguments.grpc_max_threads, cors=arguments.cors,
+        rest_threads=arguments.rest_api_num_threads, grpc_threads=arguments.grpc_max_threads,
+        cors=arguments.cors,
         as_content=arguments.as_content, request_log=arguments.request_log,
         sampling=arguments.request_log_sample,
     )  # fmt: skip
