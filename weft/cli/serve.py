@@ -142,6 +142,7 @@ def _add_operation(parser: Any) -> None:
                        type=_truth, default=False, help="answer pages of other sites")  # fmt: skip
     group.add_argument("--enable_serialization_as_tensor_content", dest="as_content", nargs="?",
                        const=True, type=_truth, default=False, help=argparse.SUPPRESS)  # fmt: skip
+    group.add_argument("--monitoring_config_file", help=argparse.SUPPRESS)
     group.add_argument("--request-log", metavar="FILE", default="",
                        help="a line of JSON for each request; - is the standard error")  # fmt: skip
     group.add_argument("--request-log-sample", metavar="PART", type=_part, default=1.0,
@@ -218,7 +219,9 @@ class _Orders:
 def options_of(arguments: Any) -> Any:
     """The options that the command line means. OpError or ValueError if it makes no sense."""
     from weft.cluster.guard.security import Identity
+    from weft.serve.config import read_metrics_path
     from weft.serve.server import Options
+    from weft.storage import file_io
 
     own = credentials.credentials_of(arguments)
     Identity(own).check_open_to(f"{arguments.host}:0", arguments.insecure)
@@ -238,6 +241,9 @@ def options_of(arguments: Any) -> Any:
         as_content=arguments.as_content, request_log=arguments.request_log,
         sampling=arguments.request_log_sample,
     )  # fmt: skip
+    if arguments.monitoring_config_file:
+        path = read_metrics_path(file_io.read_file_to_string(arguments.monitoring_config_file))
+        made = replace(made, metrics_path=path or made.metrics_path)
     if arguments.max_message is not None:
         made = replace(made, message_limit=arguments.max_message * _MEGABYTE)
     return made

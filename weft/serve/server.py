@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from weft.cluster.guard.limits import message_limit
 from weft.cluster.guard.security import Credentials, Identity
@@ -238,7 +239,7 @@ class ModelServer:
                 except Exception as error:  # the next look may do better
                     report.log(f"weft serve: {type(error).__name__}: {error}")
 
-    def _gauges(self) -> Iterable[object]:
+    def _gauges(self) -> Iterable[Any]:
         states, queues = [], []
         for name in self.models.names:
             for version, servable in self.models.available(name).items():
@@ -264,12 +265,12 @@ class ModelServer:
             self._stopped.wait(seconds + 10.0)
             return
         self._stopping.set()
-        if self._watch is not None:
-            self._watch.join()
         if self._http is not None:
             self._http.stop(seconds)
         if self._grpc is not None:
             self._grpc.stop(seconds)
+        if self._watch is not None:
+            self._watch.join()
         self.models.close(seconds)
         self.observer.log.close()
         self._stopped.set()
