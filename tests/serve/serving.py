@@ -30,12 +30,14 @@ class Client:
         self.server = server
         self.channel = grpc.insecure_channel(f"localhost:{server.grpc_port}")
 
-    def call(self, path: str, request: Any, seconds: float = 60.0, **options: Any) -> bytes:
+    def call(self, path: str, request: Any, seconds: float | None = 60.0, **options: Any) -> bytes:
         """The bytes of a response; `request` is a message, or bytes."""
         data = request if isinstance(request, bytes) else request.SerializeToString()
         return self.channel.unary_unary(path)(data, timeout=seconds, **options)
 
-    def predict(self, name: str, seconds: float = 60.0, **inputs: Any) -> dict[str, np.ndarray]:
+    def predict(
+        self, name: str, seconds: float | None = 60.0, **inputs: Any
+    ) -> dict[str, np.ndarray]:
         request = predict_request(name, **inputs)
         found = message("PredictResponse").FromString(
             self.call(f"{PREDICTION}Predict", request, seconds)

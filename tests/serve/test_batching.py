@@ -253,7 +253,7 @@ def test_many_clients_and_one_answer_each(start: Start) -> None:
     def ask(number: int) -> None:
         for i in range(10):
             x = np.arange(1 + (number + i) % 5, dtype=np.float32) + number
-            found = client.predict("half_plus_two", x=x)["y"]
+            found = client.predict("half_plus_two", seconds=None, x=x)["y"]
             if found.tolist() != (x / 2 + 2).tolist():
                 wrong.append((x, found))
 

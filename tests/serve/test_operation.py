@@ -194,7 +194,7 @@ def options(*words: str) -> Any:
     return options_of(parser().parse_args(["serve", *words]))
 
 
-def test_options() -> None:
+def test_options(tmp_path: Path) -> None:
     made = options("--model", "a=/m/a", "--model", "b=gs://m/b", "--memory", "10", "--batch")
     assert [(each.name, each.path) for each in made.models] == [("a", "/m/a"), ("b", "gs://m/b")]
     assert made.memory == 10 << 20 and made.batching is not None
@@ -205,6 +205,10 @@ def test_options() -> None:
     )  # fmt: skip
     assert (theirs.grpc_port, theirs.rest_port, theirs.poll_seconds) == (9000, 9001, 5.0)
     assert theirs.models[0].name == "m" and theirs.rest_seconds == 0.01
+    file = tmp_path / "monitoring"
+    file.write_text('prometheus_config { enable: true path: "/metrics" }')
+    theirs = options("--model=a=/b", f"--monitoring_config_file={file}")
+    assert theirs.metrics_path == "/metrics"
 
 
 @pytest.mark.parametrize(

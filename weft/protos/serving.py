@@ -172,12 +172,11 @@ _CONFIG = {
         6 allowed_batch_sizes [int64]
         7 pad_variable_length_inputs bool
     """,
-    "SSLConfig": """
-        1 server_key string
-        2 server_cert string
-        3 custom_ca string
-        4 client_verify bool
+    "PrometheusConfig": """
+        1 enable bool
+        2 path string
     """,
+    "MonitoringConfig": "1 prometheus_config PrometheusConfig",
 }
 
 _MANAGEMENT = {

@@ -199,6 +199,18 @@ def read_batching(text: str) -> Batching:
     )
 
 
+def read_metrics_path(text: str) -> str:
+    """Where a MonitoringConfig as text wants the metrics, "" for where they are anyway."""
+    try:
+        found = merge_text(text, message("MonitoringConfig")())
+    except text_format.ParseError as error:
+        raise invalid(f"Cannot read the monitoring config: {error}") from None
+    path = str(found.prometheus_config.path)
+    if path and not path.startswith("/"):
+        raise invalid(f"The path of the metrics begins with /, not as {path!r}")
+    return path
+
+
 PER_MODEL = "batching_params.pbtxt"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
@@ -16,7 +17,6 @@ from weft.cluster.transport.grpc_connection import (
     keepalive_options,
     received_up_to,
 )
-from weft.cluster.transport.grpc_service import Threads
 from weft.cluster.transport.methods import status_of
 from weft.protos.serving import message
 from weft.serve.observe import Observer
@@ -29,6 +29,7 @@ _HEALTH = "/grpc.health.v1.Health/"
 _LONGEST_MESSAGE = 3072  # of an error, which travels in the headers of a response
 _STATUS = {code.value[0]: code for code in grpc.StatusCode}
 _HANDSHAKE_MS = 20_000
+_FOREVER = 1e8  # seconds: calls without a deadline have one that is further away
 _WATCH_SECONDS = 1.0
 _SERVING, _NOT_SERVING, _SERVICE_UNKNOWN = 1, 2, 3
 _SERVICES = ("", *(path.strip("/") for path in (_PREDICTION, _MODEL, _SESSION)))
@@ -57,8 +58,9 @@ class GrpcFront:
         is_ready: Callable[[], bool],
         message_limit: int,
         calls: int,
+        threads: int,
     ) -> None:
-        self._threads = Threads()
+        self._threads = ThreadPoolExecutor(threads, "weft-grpc")
         options = [
             *CHANNEL_OPTIONS, *keepalive_options(is_server=True), ("grpc.so_reuseport", 0),
             ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS), received_up_to(message_limit),
@@ -79,7 +81,7 @@ class GrpcFront:
         """Takes no more calls; those under way have so long."""
         self._handler.closed.set()
         self._server.stop(seconds).wait()
-        self._threads.close()
+        self._threads.shutdown(wait=False)
 
 
 class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -153,7 +155,7 @@ def _answering(path: str, method: Any, observer: Observer) -> Callable[[bytes, A
 
     def call(data: bytes, context: Any) -> bytes:
         left = context.time_remaining()
-        deadline = None if left is None else time.monotonic() + left
+        deadline = time.monotonic() + left if left is not None and left < _FOREVER else None
         seen = observer.begin(name, "GRPC", len(data))
         try:
             answer: bytes = method(data, deadline, seen.about)

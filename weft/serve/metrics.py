@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+import bisect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
 _PREFIX = ":tensorflow:serving:"
 # Microseconds, each 1.8 times the one before: from 10 to about 20 minutes.
-_BUCKETS = tuple(10 * 1.8**n for n in range(33))
-_SIZES = tuple(float(1 << n) for n in range(15))
+_MICROSECONDS = tuple(10 * 1.8**n for n in range(33))
+_SIZES = (0.0, *(float(1 << n) for n in range(15)))
+
+
+class Histogram:
+    """How often values fell into each bucket, by labels.
+
+    prometheus_client has such a thing, but looks at every bucket for every value.
+    """
+
+    def __init__(
+        self, name: str, text: str, labels: Sequence[str], bounds: Sequence[float]
+    ) -> None:
+        self._name, self._text, self._labels, self._bounds = name, text, labels, bounds
+        self._counts: dict[tuple[str, ...], list[float]] = {}
+
+    def observe(self, labels: tuple[str, ...], value: float) -> None:
+        """One value more. Called under the lock of the observer."""
+        counts = self._counts.get(labels)
+        if counts is None:  # the last is the sum
+            counts = self._counts[labels] = [0.0] * (len(self._bounds) + 2)
+        counts[bisect.bisect_left(self._bounds, value)] += 1
+        counts[-1] += value
+
+    def family(self) -> Metric:
+        """As prometheus_client prints it."""
+        made = HistogramMetricFamily(_PREFIX + self._name, self._text, labels=self._labels)
+        for labels, counts in sorted(dict(self._counts).items()):
+            total, buckets = 0.0, []
+            for bound, count in zip((*self._bounds, "+Inf"), counts, strict=False):
+                total += count
+                buckets.append((str(bound), total))
+            made.add_metric(labels, buckets, counts[-1])
+        return made
 
 
 class Metrics:
@@ -21,43 +53,41 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._counts: dict[tuple[str, str], int] = {}
         self.state: Callable[[], Iterable[Metric]] = lambda: ()
-        self.request_latency = self._histogram(
-            "request_latency", "Microseconds of a request.", ("model_name", "API", "entrypoint")
-        )
-        self.examples = self._histogram(
+        self.request_latency = Histogram(
+            "request_latency", "Microseconds of a request.", ("model_name", "API", "entrypoint"),
+            _MICROSECONDS,
+        )  # fmt: skip
+        self.examples = Histogram(
             "request_example_counts", "Examples in a request.", ("model",), _SIZES
         )
-        self.batch_sizes = self._histogram(
+        self.batch_sizes = Histogram(
             "batching_session:batch_size", "Rows of a batch as it is run, padding and all.",
             ("model_name",), _SIZES,
         )  # fmt: skip
-        self.padding = self._histogram(
-            "batching_session:padding_size", "Rows of padding in a batch.", ("model_name",),
-            (0.0, *_SIZES),
-        )  # fmt: skip
-        self.queuing = self._histogram(
+        self.padding = Histogram(
+            "batching_session:padding_size", "Rows of padding in a batch.", ("model_name",), _SIZES
+        )
+        self.queuing = Histogram(
             "batching_session:queuing_latency", "Microseconds that a request waited for its batch.",
-            ("thread_pool_name",),
+            ("thread_pool_name",), _MICROSECONDS,
         )  # fmt: skip
-        self.registry.register(self)  # type: ignore[arg-type]
-
-    def _histogram(
-        self, name: str, text: str, labels: tuple[str, ...], buckets: tuple[float, ...] = _BUCKETS
-    ) -> Any:
-        return Histogram(_PREFIX + name, text, labels, registry=self.registry, buckets=buckets)
+        self.registry.register(self)
 
     def count(self, model: str, status: str) -> None:
         """One request more. Called under the lock of the observer."""
         self._counts[model, status] = self._counts.get((model, status), 0) + 1
 
     def collect(self) -> Iterator[Metric]:
-        """What is not a histogram: prometheus_client calls this."""
+        """All there is: prometheus_client calls this."""
         # Not a Counter: that would give the sample a name other than TensorFlow Serving's.
         requests = Metric(_PREFIX + "request_count", "Requests by status.", "untyped")
         for (model, status), count in sorted(dict(self._counts).items()):
             labels = {"model_name": model, "status": status}
             requests.add_sample(_PREFIX + "request_count", labels, count)
         yield requests
+        for each in (self.request_latency, self.examples, self.batch_sizes, self.padding):
+            yield each.family()
+        yield self.queuing.family()
         yield from self.state()
 
     def text(self) -> bytes:

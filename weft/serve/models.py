@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core import errors
 from weft.runtime.debug import report
@@ -18,14 +18,13 @@ from weft.runtime.threads import Crew
 from weft.serve.config import ModelConfig
 from weft.serve.errors import exhausted, invalid, not_found, precondition
 from weft.serve.servable import Servable
-from weft.serve.versions import Actions, Found, State, Status, decide, examine, look
+from weft.serve.versions import Found, State, Status, decide, examine, look
 
 Load = Callable[[str, Found], Servable]
 _MOST_ENDED = 100  # versions of a model that are gone and still reported
 
 
-@dataclass(frozen=True)
-class Spec:
+class Spec(NamedTuple):
     """What a request says of the model it means."""
 
     name: str
@@ -325,6 +324,3 @@ def _status_of(error: Exception) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return errors.RESOURCE_EXHAUSTED, f"There is not enough memory: {error}"
     return errors.INTERNAL, f"{type(error).__name__}: {error}"
-
-
-__all__ = ["Actions", "Models", "Spec", "read_spec"]

@@ -13,6 +13,7 @@ from weft.serve.metrics import Metrics
 from weft.serve.request_log import RequestLog
 
 _KEPT = 4096  # requests, and batches, of each model for the page
+_POOL = ("batch_threads",)
 _UNKNOWN = "(unknown)"  # models that there are not: names that anyone may make up
 
 
@@ -38,30 +39,32 @@ class Observer:
         with self._lock:
             self.metrics.count(model, status)
             if model is not _UNKNOWN:
-                recent = self._recent.get(model)
-                if recent is None:
-                    recent = self._recent[model] = deque(maxlen=_KEPT)
-                recent.append((time.time(), seconds, code == 0))
-        if code == 0:
-            labels = model, seen.api, seen.entry
-            self.metrics.request_latency.labels(*labels).observe(seconds * 1e6)
-            if seen.rows:
-                self.metrics.examples.labels(model).observe(seen.rows)
-        if self.log.wants(self.sampling_of(model)):
+                self._remember(model, seen, seconds, code == 0)
+        if self.log.is_open and self.log.wants(self.sampling_of(model)):
             self.log.write(
                 model=seen.model, signature=seen.signature, api=seen.api, entry=seen.entry,
                 status=status, milliseconds=round(seconds * 1e3, 3), examples=seen.rows,
                 bytes=seen.size,
             )  # fmt: skip
 
+    def _remember(self, model: str, seen: Seen, seconds: float, is_good: bool) -> None:
+        recent = self._recent.get(model)
+        if recent is None:
+            recent = self._recent[model] = deque(maxlen=_KEPT)
+        recent.append((time.time(), seconds, is_good))
+        if is_good:
+            self.metrics.request_latency.observe((model, seen.api, seen.entry), seconds * 1e6)
+            if seen.rows:
+                self.metrics.examples.observe((model,), seen.rows)
+
     def batch(self, model: str, rows: int, padding: int, waited: list[float]) -> None:
         """A batch is about to run."""
-        self.metrics.batch_sizes.labels(model).observe(rows + padding)
-        self.metrics.padding.labels(model).observe(padding)
-        queuing = self.metrics.queuing.labels("batch_threads")
-        for seconds in waited:
-            queuing.observe(seconds * 1e6)
+        metrics = self.metrics
         with self._lock:
+            metrics.batch_sizes.observe((model,), rows + padding)
+            metrics.padding.observe((model,), padding)
+            for seconds in waited:
+                metrics.queuing.observe(_POOL, seconds * 1e6)
             kept = self._batches.setdefault(model, deque(maxlen=_KEPT))
             kept.append((time.time(), rows, rows + padding))
 

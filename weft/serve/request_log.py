@@ -23,6 +23,10 @@ class RequestLog:
             self._file, self._own = open(path, "a", encoding="utf-8"), True
         self._lock = threading.Lock()
 
+    @property
+    def is_open(self) -> bool:
+        return self._file is not None
+
     def wants(self, sampling: float | None = None) -> bool:
         """Whether this request is written, for a model with a part of its own or the server's."""
         if self._file is None:

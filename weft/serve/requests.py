@@ -268,6 +268,3 @@ def _one_spec(tasks: Sequence[Any]) -> Spec:
                 "All ModelSpecs in a MultiInferenceRequest must access the same model name."
             )
     return read_spec(tasks[0].model_spec)
-
-
-__all__ = ["Requests", "examples_of"]

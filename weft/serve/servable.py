@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,8 +74,11 @@ class Servable:
     ) -> list[np.ndarray]:
         """One step for one request: values of the fetched tensors, all by name."""
         call, kinds = self._callable((tuple(feeds), tuple(fetches)))
-        with _in_time(deadline):
+        if deadline is None:
             values = call(*feeds.values())
+        else:
+            with until(deadline):
+                values = call(*feeds.values())
         return [to_array(value, kind) for value, kind in zip(values, kinds, strict=True)]
 
     def _callable(self, key: tuple[tuple[str, ...], tuple[str, ...]]) -> Any:
@@ -105,15 +107,6 @@ class Servable:
                 f"Tensor {full}, specified in either feed_devices or fetch_devices was not found in"
                 " the Graph"
             ) from None
-
-
-@contextmanager
-def _in_time(deadline: float | None) -> Iterator[None]:
-    if deadline is None:
-        yield
-        return
-    with until(deadline):
-        yield
 
 
 def load(name: str, version: int, path: str, tags: Sequence[str]) -> Servable:

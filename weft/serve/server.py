@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from weft.cluster.guard.limits import message_limit
 from weft.cluster.guard.security import Credentials, Identity
@@ -57,6 +58,7 @@ class Options:
     calls: int = 1000
     rest_seconds: float = 30.0
     rest_threads: int = 0
+    grpc_threads: int = 0
     cors: bool = False
     as_content: bool = False
     request_log: str = ""
@@ -118,7 +120,7 @@ class ModelServer:
         requests = Requests(self.models, options.as_content, self._configure)
         self._grpc = front = GrpcFront(
             requests, self.observer, self._identity, lambda: self.is_ready,
-            options.message_limit, options.calls,
+            options.message_limit, options.calls, options.grpc_threads or self._threads(),
         )  # fmt: skip
         if options.grpc_port is not None:
             self.grpc_port = self._bound(front, f"{options.host}:{options.grpc_port}")
@@ -142,6 +144,12 @@ class ModelServer:
                 f"No gRPC server can listen at {address}: {problem or 'is it in use?'}"
             )
         return bound
+
+    def _threads(self) -> int:
+        """Threads of gRPC: few, as they take turns in Python, but each of a batch has one."""
+        few = max(16, 4 * (os.cpu_count() or 1))
+        batching = self.options.batching
+        return few if batching is None else max(few, min(512, 2 * batching.max_batch_size))
 
     def _open_http(self) -> None:
         options = self.options
@@ -231,7 +239,7 @@ class ModelServer:
                 except Exception as error:  # the next look may do better
                     report.log(f"weft serve: {type(error).__name__}: {error}")
 
-    def _gauges(self) -> Iterable[object]:
+    def _gauges(self) -> Iterable[Any]:
         states, queues = [], []
         for name in self.models.names:
             for version, servable in self.models.available(name).items():
@@ -257,12 +265,12 @@ class ModelServer:
             self._stopped.wait(seconds + 10.0)
             return
         self._stopping.set()
-        if self._watch is not None:
-            self._watch.join()
         if self._http is not None:
             self._http.stop(seconds)
         if self._grpc is not None:
             self._grpc.stop(seconds)
+        if self._watch is not None:
+            self._watch.join()
         self.models.close(seconds)
         self.observer.log.close()
         self._stopped.set()

@@ -142,10 +142,12 @@ def _add_operation(parser: Any) -> None:
         type=positive, default=30000, help="for an answer by REST (30000)",
     )  # fmt: skip
     group.add_argument("--rest_api_num_threads", type=count, default=0, help=argparse.SUPPRESS)
+    group.add_argument("--grpc_max_threads", type=count, default=0, help=argparse.SUPPRESS)
     group.add_argument("--rest_api_enable_cors_support", dest="cors", nargs="?", const=True,
                        type=_truth, default=False, help="answer pages of other sites")  # fmt: skip
     group.add_argument("--enable_serialization_as_tensor_content", dest="as_content", nargs="?",
                        const=True, type=_truth, default=False, help=argparse.SUPPRESS)  # fmt: skip
+    group.add_argument("--monitoring_config_file", help=argparse.SUPPRESS)
     group.add_argument("--request-log", metavar="FILE", default="",
                        help="a line of JSON for each request; - is the standard error")  # fmt: skip
     group.add_argument("--request-log-sample", metavar="PART", type=_part, default=1.0,
@@ -222,7 +224,9 @@ class _Orders:
 def options_of(arguments: Any) -> Any:
     """The options that the command line means. OpError or ValueError if it makes no sense."""
     from weft.cluster.guard.security import Identity
+    from weft.serve.config import read_metrics_path
     from weft.serve.server import Options
+    from weft.storage import file_io
 
     own = credentials.credentials_of(arguments)
     Identity(own).check_open_to(f"{arguments.host}:0", arguments.insecure)
@@ -237,10 +241,14 @@ def options_of(arguments: Any) -> Any:
         warms_up=arguments.enable_model_warmup,
         warm_up_runs=max(1, arguments.num_request_iterations_for_warmup), credentials=own,
         calls=arguments.max_calls, rest_seconds=arguments.rest_timeout / 1e3,
-        rest_threads=arguments.rest_api_num_threads, cors=arguments.cors,
+        rest_threads=arguments.rest_api_num_threads, grpc_threads=arguments.grpc_max_threads,
+        cors=arguments.cors,
         as_content=arguments.as_content, request_log=arguments.request_log,
         sampling=arguments.request_log_sample,
     )  # fmt: skip
+    if arguments.monitoring_config_file:
+        path = read_metrics_path(file_io.read_file_to_string(arguments.monitoring_config_file))
+        made = replace(made, metrics_path=path or made.metrics_path)
     if arguments.max_message is not None:
         made = replace(made, message_limit=arguments.max_message * _MEGABYTE)
     return made

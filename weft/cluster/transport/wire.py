@@ -7,6 +7,7 @@ all on its way in: it is a view into the bytes that arrived.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -29,7 +30,12 @@ _ALIGNMENT = 16
 # ---- fields -----------------------------------------------------------------------------------
 
 
+_SHORT = tuple(bytes([number]) for number in range(128))
+
+
 def varint(number: int) -> bytes:
+    if 0 <= number < 128:
+        return _SHORT[number]
     found = bytearray()
     while number > 0x7F:
         found.append(number & 0x7F | 0x80)
@@ -132,6 +138,7 @@ def tensor_chunks(value: Any) -> list[Chunk]:
     return chunks
 
 
+@functools.lru_cache(1024)
 def skeleton(kind: int, shape: tuple[int, ...]) -> bytes:
     """Type and shape of a TensorProto; the elements come after them."""
     dims = b"".join(_dim(extent) for extent in shape)
