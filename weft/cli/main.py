@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.cli import check, credentials, launch, saved_model, upgrade
+from weft.cli import check, completion, credentials, launch, saved_model, upgrade
 from weft.cli.numbers import count, positive
 from weft.cli.terminal import complain
 
@@ -38,6 +38,7 @@ examples:
                                         one task of a cluster
   weft launch --ps 2 --workers 4 train.py
                                         a whole cluster on this machine
+  weft completion bash                  a script that completes these in a shell
 """
 
 
@@ -86,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     saved_model.add_parser(commands)
     _add_server(commands)
     launch.add_parser(commands)
+    completion.add_parser(commands)
     return top
 
 
@@ -174,6 +176,9 @@ def _show(arguments: argparse.Namespace) -> int:
         from weft.cli import checkpoint
 
         return checkpoint.run(arguments)
+    if arguments.command == "completion":
+        sys.stdout.write(completion.script(arguments.shell, parser()))
+        return 0
     if arguments.command == "saved-model":
         return saved_model.run(arguments)
     if arguments.command == "devices":
