@@ -36,4 +36,4 @@ def types(session: nox.Session) -> None:
 def site(session: nox.Session) -> None:
     """The documentation as a site."""
     session.install("--editable", ".[docs]")
-    session.run("python", "docs/site/build.py", "build/site")
+    session.run("python", "docs/site/build.py")
