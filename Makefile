@@ -69,8 +69,15 @@ bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 stubs: $(STAMP)  ## rewrite the type stubs of the public modules
 	@$(BIN)/python packaging/stubs/generate.py
 
-docs: $(STAMP)  ## rewrite the generated pages in docs/
+DOCS_STAMP := $(VENV)/.weft-docs-installed
+$(DOCS_STAMP): $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(DOCS_STAMP)  ## rewrite the generated pages in docs/ and build the site into build/site
 	@$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/audit.py
+	@$(BIN)/python docs/site/build.py
 
 dist: $(STAMP)  ## build wheels into dist/: weft, and the one that takes TensorFlow's name
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . ./packaging/weft-tensorflow

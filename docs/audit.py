@@ -1,4 +1,4 @@
-"""Looks whether the docstrings of the most used symbols say what they must (`make docs-audit`).
+"""Looks whether the docstrings of the most used symbols say what they must (`make docs`).
 
 docs/most_used.txt lists the symbols, most used first. Of each: a sentence; every parameter under
 "Args:"; of a function, "Returns:" and "Raises:" unless there is nothing to say; and an example.

@@ -20,6 +20,11 @@ from weft.protos.docs import DOCS as MESSAGES
 
 ROOT = Path(__file__).parent.parent
 SHARES = 4
+# Functions that a module imports for itself, and a message of TensorBoard's.
+HELPERS = {
+    "tf.contrib.data.int64", "tf.contrib.tpu.check_positive_integer", "tf.profiler.OpLogProto",
+    "tf.contrib.tfprof.OpLogProto",
+}  # fmt: skip
 NUMBER = r"-?\d+\.\d*(?:e[-+]?\d+)?"
 
 
@@ -57,6 +62,18 @@ def test_the_audit_sees_what_is_lost(
     square.__doc__ = doc
     monkeypatch.setattr(tf.nn, "relu", square)
     assert list(audit.missing("tf.nn.relu")) == parts
+
+
+def test_every_public_symbol_has_a_sentence() -> None:
+    """More than two words, of its own: not those of a class that it derives from."""
+    reference = _load(ROOT / "docs" / "site" / "reference.py")
+    silent = {
+        f"{path}.{name}"
+        for path, module in reference.namespaces()
+        for name, value in reference._members(module)
+        if len(str(vars(value).get("__doc__", value.__doc__) or "").split("\n\n")[0].split()) < 3
+    }
+    assert silent <= HELPERS
 
 
 # ---- examples ------------------------------------------------------------------------------------

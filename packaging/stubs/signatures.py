@@ -25,7 +25,11 @@ class Stub:
         return "\n".join([*sorted(self._imports), *self._exports, *self._functions, ""])
 
     def export(self, name: str, home: str, original: str) -> None:
-        self._exports.append(f"from {home} import {original} as {name}")
+        """`from ... import a as b` exports nothing from a stub unless the names are the same."""
+        inside = name if name == original else f"_is_{name}"
+        self._exports.append(f"from {home} import {original} as {inside}")
+        if inside != name:
+            self._functions.append(f"{name} = {inside}")
 
     def define(self, name: str, function: Any) -> None:
         signature = inspect.signature(function)

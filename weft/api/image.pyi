@@ -46,7 +46,7 @@ from weft.ops.image.geometry import random_flip_left_right as random_flip_left_r
 from weft.ops.image.geometry import random_flip_up_down as random_flip_up_down
 from weft.ops.image.geometry import rot90 as rot90
 from weft.ops.image.geometry import transpose as transpose
-from weft.ops.image.geometry import transpose as transpose_image
+from weft.ops.image.geometry import transpose as _is_transpose_image
 from weft.ops.image.glimpse import extract_glimpse as extract_glimpse
 from weft.ops.image.suppression import non_max_suppression as non_max_suppression
 from weft.ops.image.suppression import non_max_suppression_overlaps as non_max_suppression_overlaps
@@ -61,14 +61,17 @@ from weft.ops.image.quality import ssim as ssim
 from weft.ops.image.quality import ssim_multiscale as ssim_multiscale
 from weft.ops.image.quality import total_variation as total_variation
 from weft.ops.image.resize import resize_area as resize_area
-from weft.ops.image.scaling import resize_images as resize
+from weft.ops.image.scaling import resize_images as _is_resize
 from weft.ops.image.scaling import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
 from weft.ops.image.scaling import resize_image_with_pad as resize_image_with_pad
 from weft.ops.image.scaling import resize_images as resize_images
-from weft.ops.image.scaling import resize_image_with_crop_or_pad as resize_with_crop_or_pad
+from weft.ops.image.scaling import resize_image_with_crop_or_pad as _is_resize_with_crop_or_pad
 from weft.ops.image.scaling import ResizeMethod as ResizeMethod
 from weft.ops.array.patches import extract_image_patches as extract_image_patches
 from weft.ops.random.random import random_crop as random_crop
+transpose_image = _is_transpose_image
 def resize_bicubic(images: _Any, size: _Any, align_corners: _builtins.bool = False, name: _builtins.str | None = None, half_pixel_centers: _builtins.bool = False) -> _Tensor: ...
 def resize_bilinear(images: _Any, size: _Any, align_corners: _builtins.bool = False, name: _builtins.str | None = None, half_pixel_centers: _builtins.bool = False) -> _Tensor: ...
 def resize_nearest_neighbor(images: _Any, size: _Any, align_corners: _builtins.bool = False, name: _builtins.str | None = None, half_pixel_centers: _builtins.bool = False) -> _Tensor: ...
+resize = _is_resize
+resize_with_crop_or_pad = _is_resize_with_crop_or_pad

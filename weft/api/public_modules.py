@@ -57,4 +57,5 @@ def _module_at(home: str) -> ModuleType | None:
 
 
 def install(places: dict[str, str]) -> None:
+    """Makes the public namespaces importable; `places` says where each is made."""
     sys.meta_path.insert(0, PublicModules(places))

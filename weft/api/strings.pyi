@@ -4,14 +4,17 @@ from weft.graph.tensor import Tensor as _Tensor
 import builtins as _builtins
 from weft.ops.strings.reduce import unsorted_segment_join as unsorted_segment_join
 from weft.ops.strings.unicode import unicode_transcode as unicode_transcode
-from weft.ops.strings.strings import string_format as format
-from weft.ops.strings.strings import string_lower as lower
-from weft.ops.strings.strings import string_upper as upper
-from weft.lib.ragged.strings import string_bytes_split as bytes_split
+from weft.ops.strings.strings import string_format as _is_format
+from weft.ops.strings.strings import string_lower as _is_lower
+from weft.ops.strings.strings import string_upper as _is_upper
+from weft.lib.ragged.strings import string_bytes_split as _is_bytes_split
 from weft.lib.ragged.strings import ngrams as ngrams
-from weft.lib.ragged.strings import strings_split as split
+from weft.lib.ragged.strings import strings_split as _is_split
 from weft.lib.ragged.strings import unicode_decode as unicode_decode
 from weft.lib.ragged.strings import unicode_encode as unicode_encode
+format = _is_format
+lower = _is_lower
+upper = _is_upper
 def as_string(input: _Any, precision: _builtins.int = -1, scientific: _builtins.bool = False, shortest: _builtins.bool = False, width: _builtins.int = -1, fill: _builtins.str = '', name: _builtins.str | None = None) -> _Tensor: ...
 def join(inputs: _Any, separator: _builtins.str = '', name: _builtins.str | None = None) -> _Tensor: ...
 def length(input: _Any, name: _builtins.str | None = None, unit: _builtins.str = 'BYTE') -> _Tensor: ...
@@ -25,6 +28,8 @@ def to_hash_bucket_fast(input: _Any, num_buckets: _builtins.int, name: _builtins
 def to_hash_bucket_strong(input: _Any, num_buckets: _builtins.int, key: _Any, name: _builtins.str | None = None) -> _Tensor: ...
 def to_number(string_tensor: _Any = None, out_type: _Any = ..., name: _builtins.str | None = None, input: _Any = None) -> _Tensor: ...
 def unicode_script(input: _Any, name: _builtins.str | None = None) -> _Tensor: ...
+bytes_split = _is_bytes_split
+split = _is_split
 def unicode_decode_with_offsets(input: _Any, input_encoding: _builtins.str, errors: _builtins.str = 'replace', replacement_char: _builtins.int = 65533, replace_control_characters: _builtins.bool = False, name: _builtins.str | None = None) -> _Any: ...
 def unicode_split(input: _Any, input_encoding: _builtins.str, errors: _builtins.str = 'replace', replacement_char: _builtins.int = 65533, name: _builtins.str | None = None) -> _Any: ...
 def unicode_split_with_offsets(input: _Any, input_encoding: _builtins.str, errors: _builtins.str = 'replace', replacement_char: _builtins.int = 65533, name: _builtins.str | None = None) -> _Any: ...

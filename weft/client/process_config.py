@@ -313,4 +313,5 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
 
 def tensor_float_32_execution_enabled() -> bool:
+    """Whether matrix products on GPUs may round their factors to 19 bits."""
     return flags.TENSOR_FLOAT_32.value

@@ -6,6 +6,7 @@ Imported for its effect by weft/__init__.py.
 from __future__ import annotations
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
+from tensorboard.compat.proto.cluster_pb2 import ClusterDef, JobDef
 from tensorboard.compat.proto.config_pb2 import (
     ConfigProto,
     GPUOptions,
@@ -14,12 +15,13 @@ from tensorboard.compat.proto.config_pb2 import (
     RunMetadata,
     RunOptions,
 )
-from tensorboard.compat.proto.event_pb2 import Event, LogMessage, SessionLog
+from tensorboard.compat.proto.event_pb2 import Event, LogMessage, SessionLog, TaggedRunMetadata
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.histogram_pb2 import HistogramProto
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, TensorInfo
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
-from tensorboard.compat.proto.summary_pb2 import Summary, SummaryMetadata
+from tensorboard.compat.proto.saver_pb2 import SaverDef
+from tensorboard.compat.proto.summary_pb2 import Summary, SummaryDescription, SummaryMetadata
 
 from weft.protos import example
 
@@ -122,6 +124,11 @@ Example:
     HistogramProto: "How many of the values of a tensor lie in each of many ranges.",
     Event: "One entry of an event file: a time, a step, and a summary, graph or message.",
     LogMessage: "A line of text in an event file.",
+    TaggedRunMetadata: "The statistics of a step in an event file, under a name.",
+    ClusterDef: "The jobs of a cluster: what `tf.train.ClusterSpec` writes.",
+    JobDef: "A job of a cluster: its name, and the addresses of its tasks by number.",
+    SaverDef: "The operations of a `tf.train.Saver` in its graph, and how it saves.",
+    SummaryDescription: "Which plugin of TensorBoard a summary is for.",
     SessionLog: "A note in an event file that a session started, stopped or saved.",
     MetaGraphDef: "A graph with its collections, its saver and signatures: a `.meta` file.",
     TensorInfo: "The name, type and shape of a tensor in a signature.",

@@ -62,3 +62,6 @@ _classes = messages(
 GraphNodeProto = _classes["GraphNodeProto"]
 MultiGraphNodeProto = _classes["MultiGraphNodeProto"]
 AdviceProto = _classes["AdviceProto"]
+GraphNodeProto.__doc__ = "A scope, operation or code line of a profile, with those below it."
+MultiGraphNodeProto.__doc__ = "Operations of one kind in a profile, with those below them."
+AdviceProto.__doc__ = "What the profiler's checks advise, by check."

@@ -20,3 +20,4 @@ _classes = messages(
     imports=[cluster_pb2.DESCRIPTOR, config_pb2.DESCRIPTOR],
 )
 ServerDef = _classes["ServerDef"]
+ServerDef.__doc__ = "A task of a cluster: where all tasks are, and which of them this one is."

@@ -1,7 +1,7 @@
 # Written by `make stubs` from weft/api/data/__init__.py and the functions that it exports.
 from typing import Any as _Any
 import builtins as _builtins
-from weft.lib.autograph import api as _autograph
+from weft.lib.autograph import api as _is__autograph
 from weft.lib.data.dataset import Dataset as Dataset
 from weft.lib.data.dataset_spec import DatasetSpec as DatasetSpec
 from weft.lib.data.iterator import Iterator as Iterator
@@ -15,3 +15,4 @@ from weft.lib.data.readers import FixedLengthRecordDataset as FixedLengthRecordD
 from weft.lib.data.readers import TextLineDataset as TextLineDataset
 from weft.lib.data.readers import TFRecordDataset as TFRecordDataset
 from weft.api.data import experimental as experimental
+_autograph = _is__autograph

@@ -5,4 +5,5 @@ from weft.lib.train.cluster.cluster_resolver import ClusterResolver as ClusterRe
 from weft.lib.train.cluster.cluster_resolver import SimpleClusterResolver as SimpleClusterResolver
 from weft.lib.train.cluster.cluster_resolver import TFConfigClusterResolver as TFConfigClusterResolver
 from weft.lib.train.cluster.cluster_resolver import TPUClusterResolver as TPUClusterResolver
-from weft.lib.train.cluster.cluster_resolver import UnionClusterResolver as UnionResolver
+from weft.lib.train.cluster.cluster_resolver import UnionClusterResolver as _is_UnionResolver
+UnionResolver = _is_UnionResolver

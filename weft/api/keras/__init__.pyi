@@ -2,7 +2,7 @@
 from typing import Any as _Any
 import builtins as _builtins
 from weft.lib.keras.engine.input_layer import Input as Input
-from weft.lib.keras.engine.network_saving import KERAS_VERSION as __version__
+from weft.lib.keras.engine.network_saving import KERAS_VERSION as _is___version__
 from weft.lib.keras.engine.sequential import Sequential as Sequential
 from weft.lib.keras.engine.training import Model as Model
 from weft.api.keras import activations as activations
@@ -24,3 +24,4 @@ from weft.api.keras import preprocessing as preprocessing
 from weft.api.keras import regularizers as regularizers
 from weft.api.keras import utils as utils
 from weft.api.keras import wrappers as wrappers
+__version__ = _is___version__

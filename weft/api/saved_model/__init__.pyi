@@ -1,7 +1,7 @@
 # Written by `make stubs` from weft/api/saved_model/__init__.py and the functions that it exports.
 from typing import Any as _Any
 import builtins as _builtins
-from weft.lib.saved_model.builder import SavedModelBuilder as Builder
+from weft.lib.saved_model.builder import SavedModelBuilder as _is_Builder
 from weft.lib.saved_model.constants import ASSETS_DIRECTORY as ASSETS_DIRECTORY
 from weft.lib.saved_model.constants import ASSETS_KEY as ASSETS_KEY
 from weft.lib.saved_model.constants import LEGACY_INIT_OP_KEY as LEGACY_INIT_OP_KEY
@@ -49,3 +49,4 @@ from weft.api.saved_model import signature_constants as signature_constants
 from weft.api.saved_model import signature_def_utils as signature_def_utils
 from weft.api.saved_model import tag_constants as tag_constants
 from weft.api.saved_model import utils as utils
+Builder = _is_Builder

@@ -61,14 +61,14 @@ Transformation = Callable[[Dataset], Dataset]
 
 
 def batch_and_drop_remainder(batch_size: Any) -> Transformation:
-    """`batch(batch_size, drop_remainder=True)`."""
+    """A transformation to batches; the last elements, if too few for one, are dropped."""
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
 def padded_batch_and_drop_remainder(
     batch_size: Any, padded_shapes: Any, padding_values: Any = None
 ) -> Transformation:
-    """`padded_batch(..., drop_remainder=True)`."""
+    """A transformation to padded batches that drops a last, smaller one."""
     return lambda dataset: dataset.padded_batch(
         batch_size, padded_shapes, padding_values, drop_remainder=True
     )
@@ -77,7 +77,7 @@ def padded_batch_and_drop_remainder(
 def sloppy_interleave(
     map_func: Callable[..., Any], cycle_length: Any, block_length: Any = 1
 ) -> Transformation:
-    """`parallel_interleave(..., sloppy=True)`."""
+    """`parallel_interleave` that takes elements as they come, in any order."""
     return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)
 
 

@@ -58,7 +58,7 @@ def _probability(given: Any, dtype: Any) -> Tensor:
 def deprecated_flipped_softmax_cross_entropy_with_logits(
     logits: Any, labels: Any, dim: int = -1, name: str | None = None
 ) -> Tensor:
-    """`tf.nn.softmax_cross_entropy_with_logits`."""
+    """`tf.nn.softmax_cross_entropy_with_logits` with logits before labels."""
     return cross_entropy.softmax_cross_entropy_with_logits(
         labels=labels, logits=logits, dim=dim, name=name
     )
@@ -67,7 +67,7 @@ def deprecated_flipped_softmax_cross_entropy_with_logits(
 def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
     logits: Any, labels: Any, name: str | None = None
 ) -> Tensor:
-    """`tf.nn.sparse_softmax_cross_entropy_with_logits`."""
+    """`tf.nn.sparse_softmax_cross_entropy_with_logits` with logits before labels."""
     return cross_entropy.sparse_softmax_cross_entropy_with_logits(
         labels=labels, logits=logits, name=name
     )
@@ -76,5 +76,5 @@ def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
 def deprecated_flipped_sigmoid_cross_entropy_with_logits(
     logits: Any, targets: Any, name: str | None = None
 ) -> Tensor:
-    """`tf.nn.sigmoid_cross_entropy_with_logits`."""
+    """`tf.nn.sigmoid_cross_entropy_with_logits` with logits before labels."""
     return cross_entropy.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)

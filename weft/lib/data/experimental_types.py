@@ -29,12 +29,12 @@ UNKNOWN_CARDINALITY = -2
 
 
 def TensorStructure(dtype: Any, shape: Any) -> TensorSpec:
-    """`tf.TensorSpec(shape, dtype)`."""
+    """The type and shape of a dense part of an element: a `tf.TensorSpec`."""
     return TensorSpec(shape, dtype)
 
 
 def SparseTensorStructure(dtype: Any, shape: Any) -> SparseTensorSpec:
-    """`tf.SparseTensorSpec(shape, dtype)`."""
+    """The type and shape of a sparse part of an element: a `tf.SparseTensorSpec`."""
     return SparseTensorSpec(shape, dtype)
 
 

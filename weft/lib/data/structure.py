@@ -219,10 +219,12 @@ def _tensor_specs(spec: Any) -> list[TensorSpec]:
 
 
 def flat_tensor_shapes(spec: Any) -> list[TensorShape]:
+    """The shapes of the tensors that an element of this structure consists of."""
     return [each.shape for each in flat_tensor_specs(spec)]
 
 
 def flat_tensor_types(spec: Any) -> list[Any]:
+    """The types of the tensors that an element of this structure consists of."""
     return [each.dtype for each in flat_tensor_specs(spec)]
 
 

@@ -34,10 +34,12 @@ def selu(x: Any) -> Tensor:
 
 
 def softplus(x: Any) -> Tensor:
+    """log(exp(x) + 1): a smooth form of `relu`."""
     return nn_impl.softplus(x)
 
 
 def softsign(x: Any) -> Tensor:
+    """x / (|x| + 1): a number between -1 and 1."""
     return nn_impl.softsign(x)
 
 
@@ -47,14 +49,17 @@ def relu(x: Any, alpha: Any = 0.0, max_value: Any = None, threshold: Any = 0) ->
 
 
 def tanh(x: Any) -> Tensor:
+    """The hyperbolic tangent of `x`: a number between -1 and 1."""
     return unary.tanh(x)
 
 
 def sigmoid(x: Any) -> Tensor:
+    """The logistic function 1 / (1 + exp(-x))."""
     return math.sigmoid(x)
 
 
 def exponential(x: Any) -> Tensor:
+    """e to the power of `x`."""
     return unary.exp(x)
 
 
@@ -64,7 +69,7 @@ def hard_sigmoid(x: Any) -> Tensor:
 
 
 def linear(x: Any) -> Any:
-    """The identity."""
+    """The input itself, unchanged."""
     return x
 
 
@@ -74,6 +79,7 @@ def serialize(activation: Any) -> Any:
 
 
 def deserialize(name: Any, custom_objects: Any = None) -> Any:
+    """The activation function of this name, of Keras or among `custom_objects`."""
     return deserialize_keras_object(name, globals(), custom_objects, "activation function")
 
 

@@ -119,6 +119,7 @@ def serialize(constraint: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The constraint that a configuration describes, of Keras or among `custom_objects`."""
     return deserialize_keras_object(config, globals(), custom_objects, "constraint")
 
 

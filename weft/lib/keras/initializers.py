@@ -77,6 +77,7 @@ def serialize(initializer: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The initializer that a configuration describes, of Keras or among `custom_objects`."""
     return deserialize_keras_object(config, globals(), custom_objects, "initializer")
 
 

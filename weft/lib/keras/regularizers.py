@@ -37,14 +37,17 @@ class L1L2(Regularizer):
 
 
 def l1(l: float = 0.01) -> L1L2:  # noqa: E741
+    """A penalty of `l` times the sum of magnitudes."""
     return L1L2(l1=l)
 
 
 def l2(l: float = 0.01) -> L1L2:  # noqa: E741
+    """A penalty of `l` times the sum of squares."""
     return L1L2(l2=l)
 
 
 def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
+    """A penalty of `l1` times the sum of magnitudes and `l2` times that of squares."""
     return L1L2(l1=l1, l2=l2)
 
 
@@ -58,6 +61,7 @@ def serialize(regularizer: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The regularizer that a configuration describes, of Keras or among `custom_objects`."""
     return deserialize_keras_object(config, globals(), custom_objects, "regularizer")
 
 

@@ -200,7 +200,7 @@ class _SoftAttention(BaseAttentionMechanism):
 
 
 class LuongAttention(_SoftAttention):
-    """Multiplicative attention."""
+    """Attention that scores by the product of query and memory."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class LuongAttention(_SoftAttention):
 
 
 class BahdanauAttention(_SoftAttention):
-    """Additive attention."""
+    """Attention that scores by a small network over the sum of query and memory."""
 
     @with_parameters_of(
         LuongAttention.__init__,

@@ -14,6 +14,9 @@ from weft.lib.rnn.decoder import Decoder
 from weft.lib.rnn.helper import Helper
 
 BasicDecoderOutput = namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))
+BasicDecoderOutput.__doc__ = (
+    "One step of a decoder: what the cell gave, and what was drawn from it."
+)
 
 
 def layered_output_size(cell: Any, output_layer: Layer | None) -> Any:

@@ -50,6 +50,7 @@ BeamSearchDecoderOutput = namedtuple(
 FinalBeamSearchDecoderOutput = namedtuple(
     "FinalBeamSearchDecoderOutput", ("predicted_ids", "beam_search_decoder_output")
 )
+FinalBeamSearchDecoderOutput.__doc__ = "The sentences a beam search found, and its last step."
 
 
 # ---- the decoder ------------------------------------------------------------------------------

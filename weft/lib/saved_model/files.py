@@ -49,7 +49,7 @@ def maybe_saved_model_directory(export_dir: Any) -> bool:
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """As `maybe_saved_model_directory`."""
+    """Whether there is a SavedModel in a folder."""
     return maybe_saved_model_directory(export_dir)
 
 

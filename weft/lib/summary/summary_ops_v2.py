@@ -74,10 +74,12 @@ def record_summaries_every_n_global_steps(
 
 
 def always_record_summaries() -> AbstractContextManager[None]:
+    """Summaries inside of `with` are written at every step."""
     return record_if(True)
 
 
 def never_record_summaries() -> AbstractContextManager[None]:
+    """Summaries inside of `with` are not written."""
     return record_if(False)
 
 

@@ -65,4 +65,5 @@ def is_built_with_rocm() -> bool:
 
 
 def is_built_with_gpu_support() -> bool:
+    """Whether XLA here drives GPUs of any maker."""
     return is_built_with_cuda() or is_built_with_rocm()

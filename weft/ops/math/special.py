@@ -267,8 +267,8 @@ def _(op: Any, grad: Any) -> Any:
 # ---- public functions -------------------------------------------------------------------------
 
 erf = public("erf", "Erf", "The error function.", sparse=True)
-erfc = public("erfc", "Erfc", "1 - erf(x)")
-lgamma = public("lgamma", "Lgamma", "log |gamma(x)|")
+erfc = public("erfc", "Erfc", "One minus the error function.")
+lgamma = public("lgamma", "Lgamma", "The logarithm of the magnitude of the gamma function.")
 digamma = public("digamma", "Digamma", "The derivative of lgamma.")
 polygamma = public("polygamma", "Polygamma", "Derivative number `a` of digamma.", "a, x")
 igamma = public("igamma", "Igamma", "The lower regularized incomplete gamma function.", "a, x")

@@ -306,7 +306,7 @@ def _(op: Any, grad: Any) -> Any:
 
 # ---- public functions -------------------------------------------------------------------------
 
-negative = public("negative", "Neg", "Minus `x`.", sparse=True)
+negative = public("negative", "Neg", "Minus `x`, element by element.", sparse=True)
 sign = public("sign", "Sign", "-1, 0 or 1; x / |x| for complex x.", sparse=True)
 exp = public("exp", "Exp", "e to the power of x.")
 expm1 = public("expm1", "Expm1", "exp(x) - 1, accurate near 0.")

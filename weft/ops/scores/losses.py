@@ -72,6 +72,7 @@ def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES
 
 
 def get_regularization_losses(scope: str | None = None) -> list[Tensor]:
+    """The penalties that regularizers added to the graph, those of a scope if one is given."""
     return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
 
 

@@ -308,18 +308,22 @@ class GlorotNormal(VarianceScaling):
 
 
 def lecun_normal(seed: int | None = None) -> VarianceScaling:
+    """Normal with a variance of 1 over the number of inputs."""
     return VarianceScaling(1.0, "fan_in", "truncated_normal", seed=seed)
 
 
 def lecun_uniform(seed: int | None = None) -> VarianceScaling:
+    """Uniform with a variance of 1 over the number of inputs."""
     return VarianceScaling(1.0, "fan_in", "uniform", seed=seed)
 
 
 def he_normal(seed: int | None = None) -> VarianceScaling:
+    """Normal with a variance of 2 over the number of inputs, for layers with `relu`."""
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed=seed)
 
 
 def he_uniform(seed: int | None = None) -> VarianceScaling:
+    """Uniform with a variance of 2 over the number of inputs, for layers with `relu`."""
     return VarianceScaling(2.0, "fan_in", "uniform", seed=seed)
 
 

@@ -59,6 +59,7 @@ def local_variables(scope: str | None = None) -> list[Any]:
 
 
 def model_variables(scope: str | None = None) -> list[Any]:
+    """The variables that make up the model, as layers of `tf.contrib` collect them."""
     return get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 

@@ -475,4 +475,5 @@ def disable_resource_variables() -> None:
 
 
 def resource_variables_enabled() -> bool:
+    """Whether new variables are resource variables unless they say otherwise."""
     return _use_resource_by_default

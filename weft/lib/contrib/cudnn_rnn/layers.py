@@ -233,7 +233,7 @@ class CudnnLSTM(_CudnnRNN):
 
 
 class CudnnGRU(_CudnnRNN):
-    """GRU layers."""
+    """Layers of gated recurrent units, one upon another, with one joined vector of weights."""
 
     _rnn_mode, _cell_name = "gru", "cudnn_compatible_gru_cell"
 

@@ -78,7 +78,7 @@ class _Deterministic(Distribution):
 
 
 class Deterministic(_Deterministic):
-    """A number."""
+    """A distribution that always gives the same number."""
 
     loc = Parameter("The number.")
 
@@ -97,7 +97,7 @@ class Deterministic(_Deterministic):
 
 
 class VectorDeterministic(_Deterministic):
-    """A vector."""
+    """A distribution that always gives the same vector."""
 
     loc = Parameter("The vector.", rank=1)
 

@@ -29,7 +29,7 @@ def set_execution_mode(mode: int | None) -> None:
 
 @contextlib.contextmanager
 def execution_mode(mode: int | None) -> Iterator[None]:
-    """See `set_execution_mode`."""
+    """Sets the execution mode inside of `with`; see `set_execution_mode`."""
     _check(mode)
     yield
 

@@ -26,6 +26,7 @@ def arg_scope_func_key(op: Any) -> str:
 
 
 def has_arg_scope(func: Any) -> bool:
+    """Whether `arg_scope` can set default arguments of a function."""
     return arg_scope_func_key(func) in _decorated
 
 

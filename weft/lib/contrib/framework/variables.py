@@ -123,6 +123,7 @@ def model_variable(**wanted: Any) -> Any:
 
 
 def add_model_variable(var: Any) -> None:
+    """Adds a variable to those of the model, if it is not among them."""
     if not any(var is known for known in get_collection(GraphKeys.MODEL_VARIABLES)):
         add_to_collection(GraphKeys.MODEL_VARIABLES, var)
 
@@ -164,18 +165,22 @@ def get_variables(
 
 
 def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """The variables of the model in a scope, those with a suffix if one is given."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
 def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """The local variables of a scope, those with a suffix if one is given."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
 def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """The variables of a scope that optimizers update, those with a suffix if one is given."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+    """The variables whose names end in `suffix`, in a scope if one is given."""
     return get_variables(scope=scope, suffix=suffix)
 
 
@@ -185,6 +190,7 @@ def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
 
 
 def get_unique_variable(var_op_name: str) -> Any:
+    """The only variable of this name; ValueError if there is none, or several."""
     candidates = get_variables(scope=var_op_name)
     if not candidates:
         raise ValueError(f"Couldn't find variable {var_op_name}")

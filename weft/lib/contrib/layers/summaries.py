@@ -38,6 +38,7 @@ def summarize_tensor(tensor: Any, tag: str | None = None) -> Tensor | None:
 
 
 def summarize_tensors(tensors: Any, summarizer: Callable[..., Any] = summarize_tensor) -> Any:
+    """Adds a summary of each tensor; `summarizer` makes one."""
     return [summarizer(tensor) for tensor in tensors]
 
 
@@ -60,4 +61,5 @@ summarize_biases = functools.partial(summarize_collection, GraphKeys.BIASES)
 def summarize_activations(
     name_filter: str | None = None, summarizer: Callable[..., Any] = summarize_activation
 ) -> Any:
+    """Adds summaries of all activations of the graph, by default two of each."""
     return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)

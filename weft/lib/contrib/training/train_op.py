@@ -53,6 +53,7 @@ def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: Any) -> Pairs:
 
 
 def clip_gradient_norms_fn(max_norm: Any) -> Callable[[Pairs], Pairs]:
+    """A function that clips the norm of each gradient, for `create_train_op`."""
     return lambda pairs: clip_gradient_norms(pairs, max_norm)
 
 

@@ -67,19 +67,27 @@ class _CannedHead(StandardHead):
 
 
 class CannedBinaryHead(_CannedHead, BinaryClassHead):
+    """The head for two classes of an Estimator that weft brings."""
+
     pass
 
 
 class CannedMultiClassHead(_CannedHead, MultiClassHead):
+    """The head for several classes, of which one holds, of an Estimator that weft brings."""
+
     def _check_length(self, vocabulary: Any, n_classes: int) -> None:
         """Any vocabulary will do: labels are checked when they come."""
 
 
 class CannedMultiLabelHead(_CannedHead, MultiLabelHead):
+    """The head for several classes, of which any may hold, of an Estimator that weft brings."""
+
     pass
 
 
 class CannedRegressionHead(_CannedHead, RegressionHead):
+    """The head for numbers of an Estimator that weft brings."""
+
     pass
 
 

@@ -35,6 +35,7 @@ def floatx() -> str:
 
 
 def set_floatx(value: str) -> None:
+    """Sets the floating-point type that layers have unless they say otherwise."""
     if value not in ("float16", "float32", "float64"):
         raise ValueError("Unknown floatx type: " + str(value))
     _settings["floatx"] = str(value)
@@ -46,6 +47,7 @@ def epsilon() -> float:
 
 
 def set_epsilon(value: float) -> None:
+    """Sets the small number that keeps Keras from dividing by zero."""
     _settings["epsilon"] = value
 
 
@@ -55,6 +57,7 @@ def image_data_format() -> str:
 
 
 def set_image_data_format(data_format: str) -> None:
+    """Sets where channels are unless a layer says: "channels_last" or "channels_first"."""
     if data_format not in ("channels_last", "channels_first"):
         raise ValueError("Unknown data_format: " + str(data_format))
     _settings["image_data_format"] = str(data_format)

@@ -87,6 +87,7 @@ def conv2d(
     data_format: str | None = None,
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
+    """A convolution over images."""
     return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 4)
 
 
@@ -98,6 +99,7 @@ def conv3d(
     data_format: str | None = None,
     dilation_rate: Any = (1, 1, 1),
 ) -> Tensor:
+    """A convolution over volumes."""
     return _convolution(x, kernel, strides, padding, data_format, dilation_rate, 5)
 
 
@@ -322,6 +324,7 @@ def local_conv(
 def local_conv1d(
     inputs: Any, kernel: Any, kernel_size: Any, strides: Any, data_format: str | None = None
 ) -> Tensor:
+    """A convolution over sequences in which every place has weights of its own."""
     return local_conv(inputs, kernel, kernel_size, strides, kernel.shape[:1], data_format)
 
 
@@ -333,6 +336,7 @@ def local_conv2d(
     output_shape: Any,
     data_format: str | None = None,
 ) -> Tensor:
+    """A convolution over images in which every place has weights of its own."""
     return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 

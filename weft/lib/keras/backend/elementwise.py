@@ -16,18 +16,22 @@ from weft.ops.math import clip as clipping
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest element along an axis, or of all."""
     return reduce.reduce_max(x, axis, keepdims)
 
 
 def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The smallest element along an axis, or of all."""
     return reduce.reduce_min(x, axis, keepdims)
 
 
 def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The sum along an axis, or of all."""
     return reduce.reduce_sum(x, axis, keepdims)
 
 
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The product along an axis, or of all."""
     return reduce.reduce_prod(x, axis, keepdims)
 
 
@@ -36,6 +40,7 @@ def _float_if_bool(x: Any) -> Any:
 
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The mean along an axis, or of all; of booleans, the fraction that holds."""
     return reduce.reduce_mean(_float_if_bool(x), axis, keepdims)
 
 
@@ -64,54 +69,67 @@ def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
 
 
 def argmax(x: Any, axis: int = -1) -> Tensor:
+    """The position of the largest element along an axis."""
     return arg_extremes.argmax(x, axis)
 
 
 def argmin(x: Any, axis: int = -1) -> Tensor:
+    """The position of the smallest element along an axis."""
     return arg_extremes.argmin(x, axis)
 
 
 def cumsum(x: Any, axis: int = 0) -> Tensor:
+    """The sum of all elements up to each along an axis."""
     return cumulative.cumsum(x, axis=axis)
 
 
 def cumprod(x: Any, axis: int = 0) -> Tensor:
+    """The product of all elements up to each along an axis."""
     return cumulative.cumprod(x, axis=axis)
 
 
 def square(x: Any) -> Tensor:
+    """Each element times itself."""
     return unary.square(x)
 
 
 def abs(x: Any) -> Tensor:
+    """The magnitude of each element."""
     return math.abs(x)
 
 
 def exp(x: Any) -> Tensor:
+    """e to the power of each element."""
     return unary.exp(x)
 
 
 def log(x: Any) -> Tensor:
+    """The natural logarithm of each element."""
     return unary.log(x)
 
 
 def round(x: Any) -> Tensor:
+    """The nearest integer, the even one of two."""
     return math.round(x)
 
 
 def sign(x: Any) -> Tensor:
+    """-1, 0 or 1 for each element."""
     return unary.sign(x)
 
 
 def pow(x: Any, a: Any) -> Tensor:
+    """Each element to the power of `a`."""
     return math.pow(x, a)
 
 
 def sin(x: Any) -> Tensor:
+    """The sine of each element."""
     return unary.sin(x)
 
 
 def cos(x: Any) -> Tensor:
+    """The cosine of each element."""
     return unary.cos(x)
 
 
@@ -140,6 +158,7 @@ def _of_two(name: str) -> Callable[[Any, Any], Tensor]:
         return operation(x, y)
 
     apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = (operation.__doc__ or "").partition("\n")[0]
     return apply
 
 

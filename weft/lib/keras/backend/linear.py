@@ -67,6 +67,7 @@ def _of_same_rank(x: Any, y: Any, axes: Any) -> Tensor:
 
 
 def transpose(x: Any) -> Tensor:
+    """A tensor with its dimensions in reverse order."""
     return array.transpose(x)
 
 

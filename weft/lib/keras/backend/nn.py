@@ -48,18 +48,22 @@ def elu(x: Any, alpha: float = 1.0) -> Tensor:
 
 
 def softmax(x: Any, axis: int = -1) -> Tensor:
+    """exp(x) divided by its sum along an axis."""
     return nn_impl.softmax(x, axis=axis)
 
 
 def softplus(x: Any) -> Tensor:
+    """log(exp(x) + 1): a smooth form of `relu`."""
     return nn_impl.softplus(x)
 
 
 def softsign(x: Any) -> Tensor:
+    """x / (|x| + 1): a number between -1 and 1."""
     return nn_impl.softsign(x)
 
 
 def sigmoid(x: Any) -> Tensor:
+    """The logistic function 1 / (1 + exp(-x))."""
     return math.sigmoid(x)
 
 
@@ -70,6 +74,7 @@ def hard_sigmoid(x: Any) -> Tensor:
 
 
 def tanh(x: Any) -> Tensor:
+    """The hyperbolic tangent of `x`: a number between -1 and 1."""
     return unary.tanh(x)
 
 
@@ -80,6 +85,7 @@ def dropout(x: Any, level: float, noise_shape: Any = None, seed: int | None = No
 
 
 def l2_normalize(x: Any, axis: Any = None) -> Tensor:
+    """A tensor divided by its Euclidean norm along an axis."""
     return nn_moments.l2_normalize(x, axis=axis)
 
 

@@ -20,6 +20,7 @@ def _seed(seed: int | None) -> int:
 def random_normal(
     shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Tensor:
+    """Numbers drawn from a normal distribution."""
     return random.random_normal(
         shape, mean=mean, stddev=stddev, dtype=dtype or floatx(), seed=_seed(seed)
     )
@@ -28,6 +29,7 @@ def random_normal(
 def random_uniform(
     shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Tensor:
+    """Numbers drawn from a uniform distribution."""
     return random.random_uniform(
         shape, minval=minval, maxval=maxval, dtype=dtype or floatx(), seed=_seed(seed)
     )
@@ -45,4 +47,5 @@ def random_binomial(
 def truncated_normal(
     shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Tensor:
+    """Numbers drawn from a normal distribution, within two standard deviations."""
     return random.truncated_normal(shape, mean, stddev, dtype=dtype or floatx(), seed=_seed(seed))

@@ -36,22 +36,27 @@ def concatenate(tensors: Any, axis: int = -1) -> Any:
 
 
 def reshape(x: Any, shape: Any) -> Tensor:
+    """A tensor with its elements, in order, in another shape."""
     return array.reshape(x, shape)
 
 
 def permute_dimensions(x: Any, pattern: Any) -> Tensor:
+    """A tensor with its dimensions in the order of `pattern`."""
     return array.transpose(x, perm=pattern)
 
 
 def expand_dims(x: Any, axis: int = -1) -> Tensor:
+    """A tensor with a dimension of size 1 put in at `axis`."""
     return array.expand_dims(x, axis)
 
 
 def squeeze(x: Any, axis: int) -> Tensor:
+    """A tensor without the dimension `axis`, whose size is 1."""
     return array.squeeze(x, [axis])
 
 
 def flatten(x: Any) -> Tensor:
+    """The elements of a tensor as a vector."""
     return array.reshape(x, [-1])
 
 
@@ -61,10 +66,12 @@ def batch_flatten(x: Any) -> Tensor:
 
 
 def stack(x: Any, axis: int = 0) -> Tensor:
+    """Tensors of one shape joined along a new dimension."""
     return array.stack(x, axis=axis)
 
 
 def one_hot(indices: Any, num_classes: int) -> Tensor:
+    """Integers as rows of 0 and one 1, of `num_classes` entries."""
     return select.one_hot(indices, depth=num_classes, axis=-1)
 
 
@@ -84,6 +91,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") ->
 
 
 def tile(x: Any, n: Any) -> Tensor:
+    """A tensor repeated `n` times along each dimension."""
     return array.tile(x, [n] if isinstance(n, int) else n)
 
 

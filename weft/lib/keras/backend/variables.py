@@ -24,6 +24,7 @@ from weft.ops.state.variables import Variable
 
 
 def is_sparse(tensor: Any) -> bool:
+    """Whether a tensor is a SparseTensor."""
     return isinstance(tensor, SparseTensor)
 
 
@@ -129,10 +130,12 @@ def eye(size: int, dtype: Any = None, name: str | None = None) -> Any:
 
 
 def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of zeros in the shape of `x`."""
     return array.zeros_like(x, dtype=dtype, name=name)
 
 
 def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A variable of ones in the shape of `x`."""
     return array.ones_like(x, dtype=dtype, name=name)
 
 
@@ -205,6 +208,7 @@ def count_params(x: Any) -> Any:
 
 
 def cast(x: Any, dtype: Any) -> Any:
+    """A tensor in another type."""
     return casts.cast(x, dtype)
 
 
@@ -217,10 +221,12 @@ def update(x: Any, new_x: Any) -> Any:
 
 
 def update_add(x: Any, increment: Any) -> Any:
+    """Adds `increment` to a variable, and gives the new value."""
     return state.assign_add(x, increment)
 
 
 def update_sub(x: Any, decrement: Any) -> Any:
+    """Subtracts `decrement` from a variable, and gives the new value."""
     return state.assign_sub(x, decrement)
 
 

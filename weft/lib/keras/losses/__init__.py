@@ -74,6 +74,7 @@ def serialize(loss: Any) -> Any:
 
 
 def deserialize(name: Any, custom_objects: Any = None) -> Any:
+    """The loss of this name, of Keras or among `custom_objects`."""
     return deserialize_keras_object(name, globals(), custom_objects, "loss function")
 
 

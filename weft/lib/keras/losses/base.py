@@ -76,16 +76,22 @@ class LossFunctionWrapper(Loss):
 
 
 class MeanSquaredError(LossFunctionWrapper):
+    """The mean of the squares of differences."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "mean_squared_error") -> None:
         super().__init__(functions.mean_squared_error, reduction, name)
 
 
 class MeanAbsoluteError(LossFunctionWrapper):
+    """The mean of the magnitudes of differences."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "mean_absolute_error") -> None:
         super().__init__(functions.mean_absolute_error, reduction, name)
 
 
 class MeanAbsolutePercentageError(LossFunctionWrapper):
+    """The mean of the magnitudes of differences, in percent of the labels."""
+
     def __init__(
         self, reduction: str = Reduction.AUTO, name: str = "mean_absolute_percentage_error"
     ) -> None:
@@ -93,6 +99,8 @@ class MeanAbsolutePercentageError(LossFunctionWrapper):
 
 
 class MeanSquaredLogarithmicError(LossFunctionWrapper):
+    """The mean of the squares of differences between logarithms."""
+
     def __init__(
         self, reduction: str = Reduction.AUTO, name: str = "mean_squared_logarithmic_error"
     ) -> None:
@@ -100,6 +108,8 @@ class MeanSquaredLogarithmicError(LossFunctionWrapper):
 
 
 class BinaryCrossentropy(LossFunctionWrapper):
+    """The cross entropy of probabilities and labels that are 0 or 1."""
+
     def __init__(
         self,
         from_logits: bool = False,
@@ -118,6 +128,8 @@ class BinaryCrossentropy(LossFunctionWrapper):
 
 
 class CategoricalCrossentropy(LossFunctionWrapper):
+    """The cross entropy of predictions and labels that are distributions over classes."""
+
     def __init__(
         self,
         from_logits: bool = False,
@@ -135,6 +147,8 @@ class CategoricalCrossentropy(LossFunctionWrapper):
 
 
 class SparseCategoricalCrossentropy(LossFunctionWrapper):
+    """The cross entropy of predictions and classes that labels give by number."""
+
     def __init__(
         self,
         from_logits: bool = False,
@@ -147,31 +161,43 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
 
 
 class Hinge(LossFunctionWrapper):
+    """How far predictions are from being beyond 1 on the side of their labels, -1 or 1."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "hinge") -> None:
         super().__init__(functions.hinge, reduction, name)
 
 
 class SquaredHinge(LossFunctionWrapper):
+    """The squares of `Hinge`."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "squared_hinge") -> None:
         super().__init__(functions.squared_hinge, reduction, name)
 
 
 class CategoricalHinge(LossFunctionWrapper):
+    """How far the true class is from being ahead of the others by 1."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "categorical_hinge") -> None:
         super().__init__(functions.categorical_hinge, reduction, name)
 
 
 class Poisson(LossFunctionWrapper):
+    """The loss of predicted rates when labels are counts."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "poisson") -> None:
         super().__init__(functions.poisson, reduction, name)
 
 
 class LogCosh(LossFunctionWrapper):
+    """The logarithm of the hyperbolic cosine of the difference."""
+
     def __init__(self, reduction: str = Reduction.AUTO, name: str = "logcosh") -> None:
         super().__init__(functions.logcosh, reduction, name)
 
 
 class KLDivergence(LossFunctionWrapper):
+    """How much a distribution, the label, differs from another, the prediction."""
+
     def __init__(
         self, reduction: str = Reduction.AUTO, name: str = "kullback_leibler_divergence"
     ) -> None:
@@ -179,6 +205,8 @@ class KLDivergence(LossFunctionWrapper):
 
 
 class Huber(LossFunctionWrapper):
+    """Half the square of small differences; large ones count linearly."""
+
     def __init__(
         self, delta: float = 1.0, reduction: str = Reduction.AUTO, name: str = "huber_loss"
     ) -> None:
@@ -186,6 +214,8 @@ class Huber(LossFunctionWrapper):
 
 
 class CosineSimilarity(LossFunctionWrapper):
+    """The cosine of the angle between predictions and labels."""
+
     def __init__(
         self, axis: int = -1, reduction: str = Reduction.AUTO, name: str = "cosine_similarity"
     ) -> None:

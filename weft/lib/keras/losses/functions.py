@@ -24,11 +24,13 @@ def _alike(y_true: Any, y_pred: Any) -> tuple[Tensor, Tensor]:
 
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of the squares of differences along the last axis."""
     y_true, y_pred = _alike(y_true, y_pred)
     return K.mean(math.squared_difference(y_pred, y_true), axis=-1)
 
 
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of the magnitudes of differences along the last axis."""
     y_true, y_pred = _alike(y_true, y_pred)
     return K.mean(math.abs(y_pred - y_true), axis=-1)
 
@@ -41,6 +43,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Tensor:
 
 
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Tensor:
+    """The mean of the squares of differences between logarithms along the last axis."""
     y_true, y_pred = _alike(y_true, y_pred)
     logs = [unary.log(K.clip(y, K.epsilon(), None) + 1.0) for y in (y_pred, y_true)]
     return K.mean(math.squared_difference(*logs), axis=-1)
@@ -72,11 +75,13 @@ def _signs(y_true: Tensor) -> Tensor:
 
 
 def hinge(y_true: Any, y_pred: Any) -> Tensor:
+    """How far predictions are from being beyond 1 on the side of their labels, -1 or 1."""
     y_true, y_pred = _alike(y_true, y_pred)
     return K.mean(math.maximum(1.0 - _signs(y_true) * y_pred, 0.0), axis=-1)
 
 
 def squared_hinge(y_true: Any, y_pred: Any) -> Tensor:
+    """The squares of `hinge`."""
     y_true, y_pred = _alike(y_true, y_pred)
     return K.mean(unary.square(math.maximum(1.0 - _signs(y_true) * y_pred, 0.0)), axis=-1)
 
@@ -103,6 +108,7 @@ def _smoothed(y_true: Tensor, smoothing: Any, even: Any) -> Tensor:
 def categorical_crossentropy(
     y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: Any = 0
 ) -> Tensor:
+    """The cross entropy of predictions and labels that are distributions over classes."""
     y_true, y_pred = _alike(y_true, y_pred)
     y_true = _smoothed(
         y_true, label_smoothing, lambda: 1.0 / casts.cast(array.shape(y_true)[1], y_pred.dtype)
@@ -121,17 +127,20 @@ def sparse_categorical_crossentropy(
 def binary_crossentropy(
     y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: Any = 0
 ) -> Tensor:
+    """The cross entropy of probabilities and labels that are 0 or 1."""
     y_true, y_pred = _alike(y_true, y_pred)
     y_true = _smoothed(y_true, label_smoothing, lambda: 0.5)
     return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=-1)
 
 
 def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Tensor:
+    """How much `y_true` differs from `y_pred`, both distributions."""
     y_true, y_pred = (K.clip(y, K.epsilon(), 1) for y in _alike(y_true, y_pred))
     return reduce.reduce_sum(y_true * unary.log(y_true / y_pred), axis=-1)
 
 
 def poisson(y_true: Any, y_pred: Any) -> Tensor:
+    """The loss of predicted rates when labels are counts."""
     y_true, y_pred = _alike(y_true, y_pred)
     return K.mean(y_pred - y_true * unary.log(y_pred + K.epsilon()), axis=-1)
 

@@ -95,6 +95,7 @@ def serialize(metric: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The metric that a configuration describes, of Keras or among `custom_objects`."""
     return deserialize_keras_object(config, globals(), custom_objects, "metric function")
 
 

@@ -109,4 +109,5 @@ def serialize(learning_rate_schedule: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The learning rate schedule that a configuration describes."""
     return deserialize_keras_object(config, globals(), custom_objects, "decay")

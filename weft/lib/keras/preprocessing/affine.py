@@ -97,6 +97,7 @@ def apply_channel_shift(x: Any, intensity: float, channel_axis: int = 0) -> np.n
 
 
 def random_channel_shift(x: Any, intensity_range: float, channel_axis: int = 0) -> np.ndarray:
+    """An image with a random number added to all of each channel."""
     intensity = np.random.uniform(-intensity_range, intensity_range)
     return apply_channel_shift(x, intensity, channel_axis)
 
@@ -108,6 +109,7 @@ def apply_brightness_shift(x: Any, brightness: float) -> np.ndarray:
 
 
 def random_brightness(x: Any, brightness_range: Any) -> np.ndarray:
+    """An image made brighter or darker by a random factor in a range."""
     if len(brightness_range) != 2:
         raise ValueError(
             f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}"

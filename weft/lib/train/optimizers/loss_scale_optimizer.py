@@ -23,6 +23,7 @@ def scaled_gradient(grad: Any, factor: Any) -> Any:
 
 
 def scaled_loss(loss: Any, scale: Any) -> Any:
+    """The loss times the current scale; a function stays one."""
     loss = loss() if callable(loss) else loss
     return loss * math.cast(scale, loss.dtype.base_dtype)
 

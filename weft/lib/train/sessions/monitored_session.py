@@ -36,7 +36,7 @@ USE_DEFAULT = object()
 
 
 class SessionCreator(abc.ABC):
-    """Makes sessions."""
+    """Makes the session of a `MonitoredSession`, again after each failure."""
 
     @abc.abstractmethod
     def create_session(self) -> Any:
