@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from weft.core import errors
 from weft.runtime.debug import report
-from weft.runtime.threads import Crew
+from weft.runtime.threads import ThreadPool
 from weft.serve.config import ModelConfig
 from weft.serve.errors import exhausted, invalid, not_found, precondition
 from weft.serve.servable import Servable
@@ -71,7 +71,11 @@ class Models:
     """All models. `load` reads a version and makes it ready; `memory` bounds them all, in bytes."""
 
     def __init__(
-        self, load: Load, memory: int = 0, labels_in_advance: bool = False, crew: Crew | None = None
+        self,
+        load: Load,
+        memory: int = 0,
+        labels_in_advance: bool = False,
+        pool: ThreadPool | None = None,
     ) -> None:
         self._load, self._memory = load, memory
         self._labels_in_advance = labels_in_advance
@@ -80,7 +84,7 @@ class Models:
         self._labels: dict[str, dict[str, int]] = {}
         self._changing = threading.RLock()
         self._statuses_lock = threading.Lock()
-        self._crew = crew or Crew("weft-serve")
+        self._pool = pool or ThreadPool("weft-serve")
         self._unloading: set[Servable] = set()
         self.on_loaded: Callable[[Servable], None] = lambda servable: None
 
@@ -275,7 +279,7 @@ class Models:
         self._set(model, version, Status(State.UNLOADING))
         self._publish(model.config.name, model)
         self._unloading.add(servable)
-        self._crew.start(lambda: self._free(model, servable))
+        self._pool.start(lambda: self._free(model, servable))
 
     def _free(self, model: _Model, servable: Servable) -> None:
         servable.drain()
@@ -315,7 +319,7 @@ class Models:
                 servable.drain(seconds)
                 servable.close()
             self._models.clear()
-        self._crew.close()
+        self._pool.close()
 
 
 def _status_of(error: Exception) -> tuple[int, str]:

@@ -14,7 +14,7 @@ from weft.core import errors
 from weft.core.dtypes import DType
 from weft.graph.graph import Graph
 from weft.lib.saved_model.loader import SavedModelLoader
-from weft.runtime.limits import until
+from weft.runtime.limits import deadline_scope
 from weft.serve.errors import invalid
 from weft.serve.signatures import Signature, read_signatures
 from weft.serve.tensors import to_array
@@ -77,7 +77,7 @@ class Servable:
         if deadline is None:
             values = call(*feeds.values())
         else:
-            with until(deadline):
+            with deadline_scope(deadline):
                 values = call(*feeds.values())
         return [to_array(value, kind) for value, kind in zip(values, kinds, strict=True)]
 
