@@ -166,7 +166,7 @@ def arithmetic(name: str, left: Any, right: Any) -> Any:
 def _typed(number: int, other: Any) -> Any:
     """An integer as NumPy 1 took it: of 64 bits beside a scalar, of what it needs beside an array.
 
-    Since NumPy 2.0 it has the type of what is beside it, and what does not fit is wrong, or an error.
+    Since NumPy 2.0 it has the type of what is beside it: what does not fit is wrong, or an error.
     """
     if not isinstance(other, np.integer | np.ndarray) or not -(2**63) <= number < 2**63:
         return number

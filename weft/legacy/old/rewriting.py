@@ -319,7 +319,7 @@ class Rewriter(ast.NodeTransformer):
 
 
 def _is_large(node: ast.expr) -> bool:
-    """Whether an expression is an integer in so many digits that not every type of NumPy's has it."""
+    """Whether an expression is an integer that not every type of NumPy's can hold."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     value = node.value if isinstance(node, ast.Constant) else None

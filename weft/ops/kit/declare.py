@@ -35,6 +35,7 @@ def unary(
     gradient: Gradient | None = None,
     out: str = "T",
     differentiable: bool | None = None,
+    runs_on: str = "any",
 ) -> OpDef:
     """Declares `y = kernel(xp, x)`.
 
@@ -50,6 +51,7 @@ def unary(
         attrs=attrs,
         shape=s.unchanged,
         differentiable=differentiable,
+        runs_on=runs_on,
     )
     definition = declare(kernel)
     if from_x is not None or from_y is not None:
