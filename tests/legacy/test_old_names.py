@@ -126,6 +126,7 @@ VALUES: list[tuple[str, Any]] = [
     ("np.asarray([[1], [1, 2]]).tolist()", [[1], [1, 2]]),
     ("np.array([1, 2], copy=False).tolist()", [1, 2]),
     ("np.array([1, 2], 'f', False).dtype.name", "float32"),
+    ("np.array([1, 200, -1], np.int8).tolist()", [1, -56, -1]),
     ("np.zeros(1, np.uint8).tostring()", b"\0"),
     ("np.matrix([[1]], np.uint8).tostring()", b"\1"),
     ("np.float32(0).tostring()", b"\0\0\0\0"),

@@ -218,6 +218,21 @@ def _(op: Operation, grad: Any) -> Any:
     return matrix_band_part_(grad, *op.inputs[1:]), None, None
 
 
+# ---- under the names of 2016 ------------------------------------------------------------------
+
+for _name, _inputs, _output, _kernel in (
+    ("Diag", "diagonal: T", "output: T", matrix_diag_.kernel),
+    ("DiagPart", "input: T", "diagonal: T", matrix_diag_part_.kernel),
+    ("SetDiag", "input: T, diagonal: T", "output: T", matrix_set_diag_.kernel),
+    ("BandPart", "input: T, num_lower: int64, num_upper: int64", "band: T",
+     matrix_band_part_.kernel),
+):  # fmt: skip
+    op(
+        f"BatchMatrix{_name}", inputs=_inputs, outputs=_output, attrs="T: type", shape=s.unknown,
+        deprecated=True,
+    )(_kernel)  # fmt: skip
+
+
 # ---- wrappers ---------------------------------------------------------------------------------
 
 

@@ -158,6 +158,26 @@ def adjust_contrast_v2_(xp: Any, images: Any, contrast_factor: Any) -> Any:
     return _contrasted(xp, images, contrast_factor).astype(images.dtype) if images.size else images
 
 
+def _image_and_factors(c: ShapeContext) -> Dims:
+    for i in (1, 2, 3):
+        s.with_rank(c.dims(i), 0)
+    return _image(c)
+
+
+@op(
+    "AdjustContrast",
+    inputs="images: T, contrast_factor: float, min_value: float, max_value: float",
+    outputs="output: float", attrs="T: {uint8, int8, int16, int32, int64, float, double}",
+    shape=_image_and_factors, deprecated=True,
+)  # fmt: skip
+def adjust_contrast_(
+    xp: Any, images: Any, contrast_factor: Any, min_value: Any, max_value: Any
+) -> Any:
+    factors = {"contrast_factor": contrast_factor, "min_value": min_value, "max_value": max_value}
+    _check_image(images, **factors)
+    return xp.clip(_contrasted(xp, images, contrast_factor), min_value, max_value).astype(F)
+
+
 @op(
     "AdjustHue", inputs="images: T, delta: float", outputs="output: T",
     attrs="T: {half, float} = float", shape=_image,

@@ -50,6 +50,10 @@ def _complex(name: str, rank: int, function: str) -> OpDef:
             return input
         return getattr(xp.fft, function)(input, axes=tuple(range(-rank, 0))).astype(input.dtype)
 
+    op(
+        f"Batch{name}", inputs="input: complex64", outputs="output: complex64",
+        shape=s.unknown, deprecated=True,
+    )(kernel.kernel)  # fmt: skip
     return kernel
 
 

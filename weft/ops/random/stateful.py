@@ -25,6 +25,19 @@ STATE_SIZE = 3
 _PER_NUMBER = 256
 
 
+class _AfterAlgorithm:
+    """A state whose first element names the algorithm, as generators had it at first."""
+
+    def __init__(self, xp: Any, cell: Any) -> None:
+        self._xp, self._cell = xp, cell
+
+    def read(self) -> Array:
+        return self._cell.read()[1:]
+
+    def write(self, state: Array) -> None:
+        self._cell.write(self._xp.concatenate([self._cell.read()[:1], state]))
+
+
 def checked_state(xp: Any, cell: Any, algorithm: Any) -> Array:
     """The state, if it is one of the algorithm."""
     if int(algorithm) != PHILOX:
@@ -98,6 +111,21 @@ stateful_uniform_ = _declare("StatefulUniform", philox.uniform, "float")
 stateful_standard_normal_v2_ = _declare("StatefulStandardNormalV2", philox.normal, "float")
 stateful_truncated_normal_ = _declare("StatefulTruncatedNormal", philox.truncated_normal, "float")
 stateful_uniform_full_int_ = _declare("StatefulUniformFullInt", _full_int, "uint64")
+
+
+def _shape_of_old(c: s.ShapeContext) -> s.Dims:
+    s.with_rank(c.dims(1), 1)
+    return c.partial(1)
+
+
+@op(
+    "StatefulStandardNormal", inputs="resource: resource, shape: shape_dtype",
+    outputs="output: dtype", attrs="dtype: type = float, shape_dtype: type = int64",
+    shape=_shape_of_old, runs_on="host", stateful=True, deprecated=True,
+)  # fmt: skip
+def stateful_standard_normal_(xp: Any, resource: Any, shape: np.ndarray, *, dtype: DType) -> Array:
+    state = _AfterAlgorithm(xp, resource)
+    return _draw(xp, state, resource.read()[0], shape, philox.normal, dtype)
 
 
 @op(
