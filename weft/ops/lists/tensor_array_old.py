@@ -20,8 +20,7 @@ _HANDLES = {"": "ref(string)", "V2": "string"}
 _UNKNOWN = "shape = unknown"
 _ELEMENT = f"dtype: type, element_shape: {_UNKNOWN}"
 _OPTIONS = (
-    "dynamic_size: bool = false, clear_after_read: bool = true,"
-    ' tensor_array_name: string = ""'
+    'dynamic_size: bool = false, clear_after_read: bool = true, tensor_array_name: string = ""'
 )
 
 
