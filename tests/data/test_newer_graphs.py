@@ -78,6 +78,21 @@ def test_parallel_interleave_and_options() -> None:
         node.input.insert(len(node.input) - 1, node.input[-1])
         node.input.insert(len(node.input) - 1, node.input[-1])
 
+    def legacy(function: Any, node: Any) -> None:
+        node.op = "LegacyParallelInterleaveDatasetV2"
+        del node.attr["sloppy"]
+        node.attr["deterministic"].s = b"true"
+        node.input.append(node.input[-1])
+
+    def rewrite(function: Any, node: Any) -> None:
+        node.op = "RewriteDataset"
+        name = function.node_def.add(name="rewrite_name", op="Const")
+        name.attr["dtype"].type = tf.string.as_datatype_enum
+        name.attr["value"].tensor.CopyFrom(tf.make_tensor_proto("replicate_on_split"))
+        node.input.append("rewrite_name:output:0")
+        for attr in ("algorithm", "cpu_budget"):
+            node.attr.pop(attr, None)
+
     def options(function: Any, node: Any) -> None:
         node.op = "OptionsDataset"
         node.attr["serialized_options"].s = b""
@@ -87,6 +102,8 @@ def test_parallel_interleave_and_options() -> None:
     for old, change in (
         ("ParallelInterleaveDatasetV2", third),
         ("ParallelInterleaveDatasetV2", fourth),
+        ("ParallelInterleaveDatasetV2", legacy),
+        ("ModelDataset", rewrite),
         ("ModelDataset", options),
     ):
         assert sorted(rewritten(make, old, change)) == [0, 1, 2]

@@ -158,6 +158,17 @@ def rng_skip_(xp: Any, resource: Any, algorithm: Any, delta: Array) -> None:
 
 
 @op(
+    "RngReadAndSkip", inputs="resource: resource, alg: int32, delta: uint64",
+    outputs="value: int64", attrs="", shape=lambda c: (STATE_SIZE,), static="alg", stateful=True,
+)  # fmt: skip
+def rng_read_and_skip_(xp: Any, resource: Any, alg: Any, delta: Array) -> Array:
+    """The state as it was before its counter is moved on."""
+    state = checked_state(xp, resource, alg)
+    resource.write(moved_on(xp, state, delta * np.uint64(_PER_NUMBER)))
+    return state[:STATE_SIZE]
+
+
+@op(
     "NonDeterministicInts", inputs="shape: shape_dtype", outputs="output: dtype",
     attrs="dtype: type = int64, shape_dtype: type = int64", shape=s.from_value(0), stateful=True,
     runs_on="host",
