@@ -251,6 +251,8 @@ def _stacked(c: ShapeContext) -> Dims:
 )
 def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     values = [as_array(v) for v in values]
+    if hasattr(values[0], "pushed"):
+        return _objects(values)
     if xp is np and axis == 0 and len(values) == 1:
         return values[0][np.newaxis]
     first = np.shape(values[0])
@@ -269,6 +271,13 @@ def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
             out[i, ...] = value  # a string, not the array that holds it
         return out
     return xp.stack(values, axis=axis)
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    """A vector of lists of tensors, which are no arrays themselves."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
 
 
 @pack_.gradient
