@@ -181,5 +181,5 @@ def test_rows_at_the_ends_of_lists() -> None:
         for _ in range(2):
             found = session.run(parts, {rows: [[1, 2], [3, 4]]})
             np.testing.assert_array_equal(found, [[[1, 2]], [[3, 4]]])
-        with pytest.raises(errors.InvalidArgumentError, match="Expected tensor.shape"):
+        with pytest.raises(errors.InvalidArgumentError, match=r"Expected tensor\.shape"):
             session.run(parts, {rows: [[1, 2]]})
