@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import weft as tf
 
@@ -107,3 +108,42 @@ def test_parallel_interleave_and_options() -> None:
         ("ModelDataset", options),
     ):
         assert sorted(rewritten(make, old, change)) == [0, 1, 2]
+
+
+def numbers(dataset: Any) -> list[list[int]]:
+    """All elements of a dataset of vectors, given as a tensor."""
+    structure = {"output_types": [tf.int64], "output_shapes": [[None]]}
+    iterator = tf.raw_ops.IteratorV2(shared_name="", container="", **structure)
+    started = tf.raw_ops.MakeIterator(dataset=dataset, iterator=iterator)
+    (element,) = tf.raw_ops.IteratorGetNext(iterator=iterator, **structure)
+    found = []
+    with tf.Session() as session:
+        session.run(started)
+        while True:
+            try:
+                found.append(session.run(element).tolist())
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+def test_a_dataset_as_a_graph_and_back() -> None:
+    two = tf.constant(2, tf.int64)
+    dataset = tf.data.Dataset.range(5).map(lambda x: x * two).batch(2)
+    text = tf.raw_ops.DatasetToGraph(input_dataset=dataset._variant_tensor)
+    with tf.Session() as session:
+        graph = tf.GraphDef.FromString(session.run(text))
+    assert [node.op for node in graph.node][-2:] == ["BatchDatasetV2", "_Retval"]
+    assert graph.node[-1].name == "dataset" and graph.node[0].name == "Const/_0"
+    assert numbers(tf.raw_ops.DatasetFromGraph(graph_def=text)) == [[0, 2], [4, 6], [8]]
+
+
+def test_graphs_that_are_no_datasets() -> None:
+    fed = tf.placeholder(tf.int64, [])
+    dataset = tf.data.Dataset.range(fed)._variant_tensor
+    text = tf.raw_ops.DatasetToGraph(input_dataset=dataset)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.UnimplementedError, match="Placeholder"):
+            session.run(text, {fed: 3})
+    for content, message in ((b"", "returns one value, not 0"), (b"\xff", "Unable to parse")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            numbers(tf.raw_ops.DatasetFromGraph(graph_def=content))

@@ -114,7 +114,10 @@ SAMPLES = [
     *COUNTS, *POINTS, *IMAGES, *BITS, *DRAWS, *CROSSES,
     *(
         skip(name, "makes a dataset: tests/data/test_newer_graphs.py")
-        for name in ("RewriteDataset", "LegacyParallelInterleaveDatasetV2")
+        for name in (
+            "DatasetFromGraph", "DatasetToGraph", "LegacyParallelInterleaveDatasetV2",
+            "RewriteDataset",
+        )
     ),
     skip("CTCLossV2", "only cuDNN has it: tests/train/test_last_names.py"),
 ]  # fmt: skip
