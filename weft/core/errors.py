@@ -319,7 +319,6 @@ class raise_exception_on_not_ok_status:
         self.status = Status()
         return self.status
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if self.status.code:
             raise make_error(None, None, self.status.message, self.status.code)
-        return False

@@ -83,5 +83,5 @@ def dataset_from_graph_(xp: Any, ctx: Any, graph_def: Any) -> Dataset:
     graph = Graph()
     with graph.as_default():
         name = wanted if ":" in wanted else f"{wanted}:0"
-        (tensor,) = import_graph_def(message, return_elements=[name], name="")
-    return ctx.evaluate(Body(graph, [], [tensor]))[0]
+        made: Any = import_graph_def(message, return_elements=[name], name="")
+    return ctx.evaluate(Body(graph, [], made))[0]

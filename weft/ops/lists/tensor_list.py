@@ -421,9 +421,10 @@ def tensor_list_push_back_batch(
             f" tensor.shape = {s.show(np.shape(tensor))} and input_handles.shape ="
             f" {s.show(input_handles.shape)}"
         )
-    found = np.empty(len(input_handles), object)
+    found, push = np.empty(len(input_handles), object), tensor_list_push_back.kernel
+    assert push is not None
     for i, each in enumerate(input_handles):
-        found[i] = tensor_list_push_back.kernel(xp, each, tensor[i], element_dtype=element_dtype)
+        found[i] = push(xp, each, tensor[i], element_dtype=element_dtype)
     return found
 
 
