@@ -158,6 +158,7 @@ from weft.lib.linalg.dispatch import (
     matrix_solve as matrix_solve,
     trace as trace,
 )
+from weft.ops.nn.ctc import ctc_loss_v2 as ctc_loss_v2
 from weft.ops.queues.accumulators import (
     ConditionalAccumulator as ConditionalAccumulator,
     ConditionalAccumulatorBase as ConditionalAccumulatorBase,

@@ -19,6 +19,12 @@ MORE = {
 }  # fmt: skip
 # Operations of later versions, for graphs that these make.
 NEWER = {
+    "BesselI0", "BesselI1", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1",
+    "BesselK1e", "BesselY0", "BesselY1", "Dawsn", "Erfinv", "Expint", "FresnelCos", "FresnelSin",
+    "DecodeImage", "DenseBincount", "Ndtri", "QuantizeAndDequantizeV4",
+    "RaggedBincount", "RaggedCross", "SobolSample", "SparseBincount", "Spence",
+    "StatelessRandomBinomial", "StatelessRandomGammaV2", "StatelessRandomGammaV3",
+    "StatelessRandomPoisson", "StatelessRandomUniformFullInt",
     "BatchMatMulV3", "MatrixDiagPartV3", "MatrixDiagV3", "MatrixSetDiagV3",
     "StatelessRandomGetAlg", "StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg",
     "StatelessRandomNormalV2", "StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2",

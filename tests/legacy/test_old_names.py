@@ -110,6 +110,10 @@ def function(a, b=1, *c, **d): "text"
 class Case(unittest.TestCase):
     def method(self): pass
 case = Case("method")
+def executed(text):
+    space = {}
+    exec(text, space)
+    return space["x"]
 def walked():
     seen = []
     os.path.walk(FOLDER, lambda a, folder, names: a.append(len(names)), seen)
@@ -128,6 +132,7 @@ VALUES: list[tuple[str, Any]] = [
     ("np.asarray([[1], [1, 2]]).tolist()", [[1], [1, 2]]),
     ("np.array([1, 2], copy=False).tolist()", [1, 2]),
     ("np.array([1, 2], 'f', False).dtype.name", "float32"),
+    ("np.array([1, 200, -1], np.int8).tolist()", [1, -56, -1]),
     ("np.zeros(1, np.uint8).tostring()", b"\0"),
     ("np.matrix([[1]], np.uint8).tostring()", b"\1"),
     ("np.float32(0).tostring()", b"\0\0\0\0"),
@@ -137,6 +142,16 @@ VALUES: list[tuple[str, Any]] = [
     ("np.fromstring(b'\\x01\\x02', np.uint8).tolist()", [1, 2]),
     ("np.fromstring('1 2', sep=' ').tolist()", [1.0, 2.0]),
     ("float(np.array([1.5])), int(np.array([[2]]))", (1.5, 2)),
+    ("np.uint32(7) * 0x991a7cdb & 0xffffffff", 7 * 0x991A7CDB % 2**32),
+    ("(np.uint32(7) * 0x991a7cdb).dtype.name", "int64"),
+    ("(1000 + np.int8(-1), np.uint8(1) - 256)", (999, -255)),
+    ("(np.zeros(1, np.uint8) + 256).dtype.name", "uint16"),
+    ("(np.ones(1, np.int16) * 30000).dtype.name", "int16"),
+    ("(np.ones(1, np.int32) & 0xffffffff).dtype.name", "int64"),
+    ("(np.ones(1, np.float32) * 256).dtype.name", "float32"),
+    ("executed('import numpy; x = numpy.float(2)')", 2.0),
+    ("eval(compile('1 + 2', '<text>', 'eval'))", 3),
+    ("executed(compile('import numpy; x = numpy.float(2)', 'part.py', 'exec'))", 2.0),
     ("math.sqrt(np.array([4.0]))", 2.0),
     ("'%.1f %d' % (np.array([1.5]), 3)", "1.5 3"),
     ("'%s' % np.array([1.5])", "[1.5]"),

@@ -12,6 +12,8 @@ from weft.graph.op_def import REGISTRY
 # What TensorFlow 1.15 registers takes more types than its table, which was not brought up to date.
 # What later versions added with a default, so that their graphs can be read.
 AHEAD_OF_THE_TABLE = {"Abs", "TensorListSetItem"}
+# Said to be stateful, and takes a reference, from which the same follows.
+SAID_TWICE = {"NegTrain"}
 
 
 def test_signatures_are_golden() -> None:
@@ -27,7 +29,7 @@ def test_signatures_are_tensorflows() -> None:
         pytest.skip("TensorFlow's op table is not beside the checkout; the golden file stands in")
     wrong = []
     for name, ours in signatures.registered().items():
-        if name in table and ours != table[name] and name not in AHEAD_OF_THE_TABLE:
+        if name in table and ours != table[name] and name not in AHEAD_OF_THE_TABLE | SAID_TWICE:
             wrong += [name, *signatures.difference(ours, table[name])]
     assert not wrong, "\n".join(wrong)
 

@@ -346,3 +346,22 @@ def make_error(node_def: Any, op: Any, message: str, error_code: int) -> OpError
     if cls is None:
         return UnknownError(node_def, op, message, error_code)
     return cls(node_def, op, message)  # type: ignore[no-any-return]
+
+
+class Status:
+    """A code and a message: what a call of TensorFlow's C library leaves behind."""
+
+    def __init__(self) -> None:
+        self.code, self.message = 0, ""
+
+
+class raise_exception_on_not_ok_status:
+    """Gives a status to be filled in, and raises the error that it tells of."""
+
+    def __enter__(self) -> Status:
+        self.status = Status()
+        return self.status
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if self.status.code:
+            raise make_error(None, None, self.status.message, self.status.code)

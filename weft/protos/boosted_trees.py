@@ -78,5 +78,6 @@ _classes = messages(
     },
     enums={"DefaultDirection": ("DEFAULT_LEFT", "DEFAULT_RIGHT")},
 )
+Tree = _classes["Tree"]
 TreeEnsemble = _classes["TreeEnsemble"]
 DebugOutput = _classes["DebugOutput"]

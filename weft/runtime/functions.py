@@ -39,6 +39,16 @@ def library_of(graph: Any) -> dict[str, Any]:
     return found
 
 
+def client_graph(body: Body, library: dict[str, Any], name: str) -> ClientGraph:
+    """A body as the graph of a step of its own."""
+    graph = prune(body.inputs, body.outputs, body.effects)
+    inline(graph, library, (name,))
+    for node in graph.nodes:
+        node.device = ""
+    finish(graph, ALL)
+    return graph
+
+
 class Function:
     """A function of `library`, to be called with what `store` holds."""
 
@@ -69,13 +79,7 @@ class Function:
 
     def graph(self) -> ClientGraph:
         """The body of the function as the graph of a step of its own."""
-        body = self.body()
-        graph = prune(body.inputs, body.outputs, body.effects)
-        inline(graph, self.library, (self.name,))
-        for node in graph.nodes:
-            node.device = ""
-        finish(graph, ALL)
-        return graph
+        return client_graph(self.body(), self.library, self.name)
 
     def take(self) -> Instance:
         """An unused instance, with new random generators."""

@@ -52,3 +52,20 @@ def test_corner_cases() -> None:
         with pytest.raises(errors.InvalidArgumentError, match=r"length 1 or shape\[0\]"):
             session.run(wrong)
     assert made.binomial([0], [], []).shape.as_list() == [0]
+
+
+def test_draws_of_a_seed() -> None:
+    counts, probs = np.array([5.0, 1000.0]), np.array([[0.25], [0.5]])
+    drawn = tf.raw_ops.StatelessRandomBinomial(
+        shape=[400, 2, 2], seed=[3, 4], counts=counts, probs=probs, dtype=tf.float32
+    )
+    other = tf.raw_ops.StatelessRandomBinomial(
+        shape=[3], seed=[3, 4], counts=counts, probs=probs[0], dtype=tf.int64
+    )
+    with tf.Session() as session:
+        first = session.run(drawn)
+        assert first.shape == (400, 2, 2) and first.dtype == np.float32
+        assert session.run(drawn).tolist() == first.tolist()
+        with pytest.raises(errors.InvalidArgumentError, match="must end with broadcasted shape"):
+            session.run(other)
+    np.testing.assert_allclose(first.mean(axis=0), counts * probs, rtol=0.1)

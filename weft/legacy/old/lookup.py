@@ -9,6 +9,8 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import operator
+import os
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,6 +19,13 @@ import numpy as np
 
 from weft.core import flags
 from weft.legacy.old import notices, table
+
+_OPERATORS = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "MatMult": operator.matmul,
+    "Div": operator.truediv, "FloorDiv": operator.floordiv, "Mod": operator.mod,
+    "Pow": operator.pow, "LShift": operator.lshift, "RShift": operator.rshift,
+    "BitOr": operator.or_, "BitXor": operator.xor, "BitAnd": operator.and_,
+}  # fmt: skip
 
 
 class StandIn(ModuleType):
@@ -174,6 +183,49 @@ def format_values(form: str, values: Any) -> Any:
     return values
 
 
+def arithmetic(name: str, left: Any, right: Any) -> Any:
+    """`left + right` and the like, of which one is an integer that the program's text has."""
+    operate = _OPERATORS[name]
+    if type(right) is int:
+        return operate(left, _typed(right, left))
+    return operate(_typed(left, right), right)
+
+
+def _typed(number: int, other: Any) -> Any:
+    """An integer as NumPy 1 took it: of 64 bits beside a scalar, of what it needs beside an array.
+
+    Since NumPy 2.0 it has the type of what is beside it: what does not fit is wrong, or an error.
+    """
+    if not isinstance(other, np.integer | np.ndarray) or not -(2**63) <= number < 2**63:
+        return number
+    dtype = other.dtype
+    if dtype.kind not in "iu" or dtype.itemsize == 8:
+        return number
+    if isinstance(other, np.integer):
+        kind: Any = np.int64
+    elif np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
+        return number
+    else:
+        kind = np.min_scalar_type(number).type
+    notices.tell(_INTEGERS)
+    return kind(number)
+
+
+def text(source: Any) -> Any:
+    """What `exec` is given: the code of a program's text."""
+    return compiled(source, "<string>", "exec") if isinstance(source, str | bytes) else source
+
+
+def compiled(source: Any, filename: Any, mode: str, *args: Any, **options: Any) -> Any:
+    """`compile`, of the user's code."""
+    if mode != "exec" or args or options or not isinstance(source, str | bytes):
+        return compile(source, filename, mode, *args, **options)
+    from weft.legacy.old import loading
+
+    data = source.encode() if isinstance(source, str) else source
+    return loading.compile_users(data, os.fsdecode(filename))
+
+
 def end_generator() -> None:
     """A generator ends because something in it raised StopIteration."""
     notices.tell(_STOPPED)
@@ -189,6 +241,12 @@ _COUNTS = table.Row(
     "an array of one element as a number of things",
     "gone since NumPy 1.12",
     "x.item()",
+    "name",
+)
+_INTEGERS = table.Row(
+    "a larger integer with a narrow NumPy type",
+    "not widened since NumPy 2.0",
+    "a wider type",
     "name",
 )
 _SCALARS = table.Row(

@@ -152,13 +152,18 @@ def random_integers(low: int, high: int | None = None, size: Any = None) -> Any:
     return np.random.randint(low, high + 1, size)
 
 
-def _without_ragged(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """`function`, giving an array of objects for rows of unequal length."""
+def _lenient(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """`function`, giving an array of objects for rows of unequal length; integers may overflow."""
 
     @functools.wraps(function)
     def call(object: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
         try:
             return function(object, dtype, *args, **options)
+        except OverflowError as error:
+            if "out of bounds" not in str(error):
+                raise
+            notices.tell_of(name, "of integers that do not fit", "what is left of their bits")
+            return function(object).astype(dtype)
         except ValueError as error:
             if dtype is not None or "inhomogeneous" not in str(error):
                 raise
@@ -177,9 +182,9 @@ def _of_objects(function: Callable[..., Any], rows: Any, args: Any, options: Any
         return found
 
 
-_array = _without_ragged(np.array, "numpy.array")
-asarray = _without_ragged(np.asarray, "numpy.asarray")
-asanyarray = _without_ragged(np.asanyarray, "numpy.asanyarray")
+_array = _lenient(np.array, "numpy.array")
+asarray = _lenient(np.asarray, "numpy.asarray")
+asanyarray = _lenient(np.asanyarray, "numpy.asanyarray")
 
 
 def array(object: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:

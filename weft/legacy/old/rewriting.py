@@ -22,6 +22,10 @@ _EVERYWHERE = frozenset({*sys.stdlib_module_names, "numpy"})
 _SCALAR_FUNCTIONS = frozenset({"float", "int", "complex"})
 _COUNTERS = frozenset({"read", "reshape"})
 _OPENERS = frozenset({"open", "io.open", "codecs.open"})
+# Functions that take a program's text, and what takes their place.
+_COMPILERS = {"exec": "text", "compile": "compiled"}
+# The integers that fit into every signed type of NumPy's.
+_BYTE = range(-128, 128)
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -39,6 +43,14 @@ class Imported(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         (self.used if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.bound.add(node.name)
+        self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self.bound.add(node.arg)
+        self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -175,6 +187,8 @@ class Rewriter(ast.NodeTransformer):
             holder, name = node.args
             new = call("having", holder, getattr(name, "value", ""))
             node.args[0] = self._replaced(new, holder)
+        elif written in _COMPILERS and node.args and not self._is_own(written):
+            self._compile_old(node, _COMPILERS[written])
         elif written in _OPENERS:
             node.args[1:2] = [self._mode(each) for each in node.args[1:2]]
         elif self._wants_scalar(written) and len(node.args) == 1:
@@ -192,6 +206,17 @@ class Rewriter(ast.NodeTransformer):
         """Whether a call takes numbers for which arrays of one element were taken, too."""
         name = function.attr if isinstance(function, ast.Attribute) else dotted(function)
         return self._mentions_numpy and name in _COUNTERS
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name of Python's may mean something else in this file."""
+        return self.imported.has_star or name in self.imported.bound or name in self.imported.paths
+
+    def _compile_old(self, node: ast.Call, function: str) -> None:
+        """A text that is run is the user's code, too."""
+        if function == "text":
+            node.args[0] = self._replaced(call(function, node.args[0]), node.args[0])
+        else:
+            node.func = self._replaced(call(function).func, node.func)
 
     def _gets_old(self, holder: ast.expr, name: ast.expr) -> bool:
         return isinstance(name, ast.Constant) and self._may_be_old(holder, str(name.value))
@@ -212,6 +237,9 @@ class Rewriter(ast.NodeTransformer):
         form = node.left.value if isinstance(node.left, ast.Constant) else None
         if self._mentions_numpy and isinstance(node.op, ast.Mod) and isinstance(form, str):
             node.right = self._replaced(call("format_values", form, node.right), node.right)
+        elif self._mentions_numpy and _is_large(node.left) != _is_large(node.right):
+            name = type(node.op).__name__
+            return self._replaced(call("arithmetic", name, node.left, node.right), node)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
@@ -310,6 +338,14 @@ class Rewriter(ast.NodeTransformer):
 
     def _bind(self, name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
         return self._replaced(ast.Assign([ast.Name(name, ast.Store())], value), place)
+
+
+def _is_large(node: ast.expr) -> bool:
+    """Whether an expression is an integer that not every type of NumPy's can hold."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    value = node.value if isinstance(node, ast.Constant) else None
+    return type(value) is int and value not in _BYTE
 
 
 def _may_end_by_error(function: ast.FunctionDef) -> bool:

@@ -272,10 +272,10 @@ def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
     autograph: bool = True,
-    experimental_implements: str | None = None,
     experimental_autograph_options: Any = None,
     experimental_relax_shapes: bool = False,
     experimental_compile: bool | None = None,
+    experimental_implements: str | None = None,
 ) -> Any:
     """A decorator: calls of the function become calls of graph functions.
 

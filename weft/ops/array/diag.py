@@ -14,6 +14,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
+from weft.graph.traits import DEPRECATED
 from weft.ops.array import array
 from weft.ops.array.array import blank, invalid
 from weft.ops.array.diag_bands import (
@@ -209,6 +210,21 @@ def matrix_band_part_(xp: Any, input: Any, num_lower: Any, num_upper: Any) -> An
 @matrix_band_part_.gradient
 def _(op: Operation, grad: Any) -> Any:
     return matrix_band_part_(grad, *op.inputs[1:]), None, None
+
+
+# ---- under the names of 2016 ------------------------------------------------------------------
+
+for _name, _inputs, _output, _kernel in (
+    ("Diag", "diagonal: T", "output: T", matrix_diag_.kernel),
+    ("DiagPart", "input: T", "diagonal: T", matrix_diag_part_.kernel),
+    ("SetDiag", "input: T, diagonal: T", "output: T", matrix_set_diag_.kernel),
+    ("BandPart", "input: T, num_lower: int64, num_upper: int64", "band: T",
+     matrix_band_part_.kernel),
+):  # fmt: skip
+    op(
+        f"BatchMatrix{_name}", inputs=_inputs, outputs=_output, attrs="T: type", shape=s.unknown,
+        traits=DEPRECATED,
+    )(_kernel)  # fmt: skip
 
 
 # ---- wrappers ---------------------------------------------------------------------------------

@@ -256,6 +256,8 @@ def _stacked(c: ShapeContext) -> Dims:
 )
 def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
     values = [as_array(v) for v in values]
+    if hasattr(values[0], "pushed"):
+        return _objects(values)
     _check_alike(values, axis)
     return xp.stack(values, axis=axis)
 
@@ -263,6 +265,8 @@ def pack_(xp: Any, values: list[Any], *, axis: int) -> Any:
 @pack_.numpy
 def _(xp: Any, values: list[Any], *, axis: int) -> Any:
     values = [as_array(v) for v in values]
+    if hasattr(values[0], "pushed"):
+        return _objects(values)
     if axis == 0 and len(values) == 1:
         return values[0][np.newaxis]
     _check_alike(values, axis)
@@ -285,6 +289,13 @@ def _check_alike(values: list[Any], axis: int) -> None:
     count = len(first) + 1
     if not -count <= axis < count:
         raise invalid(f"axis = {axis} not in [{-count}, {count})")
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    """A vector of lists of tensors, which are no arrays themselves."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
 
 
 @pack_.gradient

@@ -41,6 +41,8 @@ def unpack_(xp: Any, value: Any, *, num: int, axis: int) -> list[Any]:
     if value.shape[axis] != num:
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {s.show(value.shape)}")
     dims = value.shape[:axis] + value.shape[axis + 1 :]
+    if value.dtype == object and value.ndim == 1 and num and hasattr(value[0], "pushed"):
+        return list(value)  # lists of tensors
     return [xp.reshape(piece(value, axis, i, i + 1), dims) for i in range(num)]
 
 

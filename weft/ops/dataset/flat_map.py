@@ -307,3 +307,21 @@ def parallel_interleave_dataset(
     function = captured(ctx, f, other_arguments)
     ahead = int(buffer_output_elements) if cycle > 1 else 0
     return Interleave(input_dataset, function, cycle, block, ahead)
+
+
+@dataset_op(
+    "LegacyParallelInterleaveDatasetV2",
+    f"{INPUT}, {CAPTURED}, cycle_length: int64, block_length: int64,"
+    " buffer_output_elements: int64, prefetch_input_elements: int64",
+    f"{_CALLS}, {DETERMINISTIC}",
+)
+def legacy_parallel_interleave_dataset_v2(
+    xp: Any, ctx: Any, input_dataset: Dataset, other_arguments: list[Any], cycle_length: Any,
+    block_length: Any, buffer_output_elements: Any, prefetch_input_elements: Any, *, f: Any,
+) -> Dataset:  # fmt: skip
+    """As `ParallelInterleaveDataset`, for graphs of newer clients."""
+    assert parallel_interleave_dataset.kernel is not None
+    return parallel_interleave_dataset.kernel(
+        xp, ctx, input_dataset, other_arguments, cycle_length, block_length, False,
+        buffer_output_elements, prefetch_input_elements, f=f,
+    )  # fmt: skip

@@ -50,6 +50,12 @@ def optimize_dataset(xp: Any, input_dataset: Dataset, optimizations: Any) -> Dat
     return AnyOrder(input_dataset) if b"make_sloppy" in asked else Same(input_dataset)
 
 
+@dataset_op("RewriteDataset", f"{INPUT}, rewrite_name: string")
+def rewrite_dataset(xp: Any, input_dataset: Dataset, rewrite_name: Any) -> Dataset:
+    """A rewrite of newer versions: of what is done, not of what comes out."""
+    return Same(input_dataset)
+
+
 @dataset_op("OptionsDataset", INPUT, f"serialized_options: string, {STRUCTURE}")
 def options_dataset(xp: Any, input_dataset: Dataset) -> Dataset:
     """Options of newer clients, which tune what is done and change no result."""

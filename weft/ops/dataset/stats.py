@@ -44,6 +44,31 @@ class Aggregator:
         return content
 
 
+class WritingAggregator(Aggregator):
+    """Writes what it is told as events, once it has a writer; a summary of it is empty."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writer: Any = None
+
+    def add(self, tag: str, value: float) -> None:
+        super().add(tag, value)
+        if self.writer is not None:
+            self._write(tag)
+
+    def _write(self, tag: str) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event
+
+        with self.lock:
+            values = np.asarray(self.values[tag])
+        event = Event(step=len(values), wall_time=time.time())
+        _fill(event.summary.value.add(tag=tag).histo, values)
+        self.writer.opened().add_event(event)
+
+    def summary(self) -> bytes:
+        return b""
+
+
 def _fill(message: Any, values: np.ndarray) -> None:
     message.min, message.max = float(values.min()), float(values.max())
     message.num, message.sum = float(len(values)), float(values.sum())
@@ -53,15 +78,13 @@ def _fill(message: Any, values: np.ndarray) -> None:
     message.bucket.extend(counts.astype(float).tolist())
 
 
-def _handle_op(name: str) -> None:
+def _handle_op(name: str, kind: type[Aggregator] = Aggregator) -> None:
     @op(
         name, outputs="handle: resource", shape=s.scalar,
         attrs='container: string = "", shared_name: string = ""', traits=HOST_STATE,
     )  # fmt: skip
     def handle(xp: Any, ctx: Any, *, container: str, shared_name: str) -> Aggregator:
-        found, _ = find_or_make(
-            ctx, "stats_aggregator", container, shared_name, lambda _: Aggregator()
-        )
+        found, _ = find_or_make(ctx, "stats_aggregator", container, shared_name, lambda _: kind())
         return found
 
 
@@ -80,6 +103,16 @@ def _summary_op(name: str) -> None:
 for prefix in ("", "Experimental"):
     _handle_op(f"{prefix}StatsAggregatorHandle")
     _summary_op(f"{prefix}StatsAggregatorSummary")
+_handle_op("StatsAggregatorHandleV2", WritingAggregator)
+
+
+@op(
+    "StatsAggregatorSetSummaryWriter", inputs="stats_aggregator: resource, summary: resource",
+    shape=s.none, traits=HOST_STATE,
+)  # fmt: skip
+def set_summary_writer(xp: Any, stats_aggregator: Aggregator, summary: Any) -> None:
+    if isinstance(stats_aggregator, WritingAggregator):
+        stats_aggregator.writer = summary
 
 
 # ---- datasets ------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
-from weft.graph.traits import NO_GRADIENT
+from weft.graph.traits import DEPRECATED, NO_GRADIENT
 from weft.ops.array import array
 from weft.ops.array.gather import gather
 from weft.ops.array.one_hot_search import one_hot
@@ -167,6 +167,26 @@ def _(xp: Any, images: Any) -> Any:
 def adjust_contrast_v2_(xp: Any, images: Any, contrast_factor: Any) -> Any:
     _check_image(images, contrast_factor=contrast_factor)
     return _contrasted(xp, images, contrast_factor).astype(images.dtype) if images.size else images
+
+
+def _image_and_factors(c: ShapeContext) -> Dims:
+    for i in (1, 2, 3):
+        s.with_rank(c.dims(i), 0)
+    return _image(c)
+
+
+@op(
+    "AdjustContrast",
+    inputs="images: T, contrast_factor: float, min_value: float, max_value: float",
+    outputs="output: float", attrs="T: {uint8, int8, int16, int32, int64, float, double}",
+    shape=_image_and_factors, traits=DEPRECATED,
+)  # fmt: skip
+def adjust_contrast_(
+    xp: Any, images: Any, contrast_factor: Any, min_value: Any, max_value: Any
+) -> Any:
+    factors = {"contrast_factor": contrast_factor, "min_value": min_value, "max_value": max_value}
+    _check_image(images, **factors)
+    return xp.clip(_contrasted(xp, images, contrast_factor), min_value, max_value).astype(F)
 
 
 @op(

@@ -14,7 +14,7 @@ from weft.graph.graph import control_dependencies, name_scope
 from weft.graph.op_def import op, raw
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
-from weft.graph.traits import HOST
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.array.gather import gather
 from weft.ops.control import control
 from weft.ops.control.cond import cond
@@ -199,6 +199,50 @@ def decode_bmp_(xp: Any, contents: Any, *, channels: int) -> Any:
         return image_files.bmp_pixels(_contents(contents), channels)
     except BadFile as error:
         raise invalid(str(error)) from None
+
+
+def _image_shape(c: ShapeContext) -> Dims:
+    """Of one image; a file of several makes another rank of it, which only its kind tells."""
+    dims = _decoded_shape(c)
+    return None if c.attr("expand_animations") else dims
+
+
+@op(
+    "DecodeImage", inputs="contents: string", outputs="image: dtype",
+    attrs="channels: int = 0, dtype: {uint8, uint16, float} = uint8,"
+    " expand_animations: bool = true",
+    shape=_image_shape, traits=HOST | NO_GRADIENT,
+)  # fmt: skip
+def decode_image_(
+    xp: Any, contents: Any, *, channels: int, dtype: DType, expand_animations: bool
+) -> Any:
+    if channels not in (0, 1, 3, 4):
+        raise invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    data, wide = _contents(contents), dtype != dtypes.uint8
+    if data[:2] == b"BM":
+        assert decode_bmp_.kernel is not None
+        return _as_type(decode_bmp_.kernel(np, contents, channels=channels), dtype)
+    kind = image_files.format_of(data)
+    if kind is None:
+        raise invalid(
+            "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required."
+        )
+    if kind == "PNG":
+        return _as_type(_decoded_png(data, channels, wide), dtype)
+    if kind == "JPEG":
+        return _as_type(_decoded_jpeg(data, channels), dtype)
+    frames = _decoded_gif(data, channels)
+    return _as_type(frames if expand_animations else frames[0], dtype)
+
+
+def _as_type(pixels: np.ndarray, dtype: DType) -> np.ndarray:
+    """Pixels with the bits of another type; of floats, from 0 to 1."""
+    most = np.iinfo(pixels.dtype).max
+    if dtype == dtypes.float32:
+        return pixels.astype(np.float32) * np.float32(1 / most)
+    if pixels.dtype == np.uint8 and dtype == dtypes.uint16:
+        return pixels.astype(np.uint16) << 8
+    return pixels
 
 
 def _three(c: ShapeContext) -> Dims:

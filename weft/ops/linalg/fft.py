@@ -15,6 +15,7 @@ from weft.core import dtypes
 from weft.graph import shape_fn as s
 from weft.graph.graph import Operation, Tensor
 from weft.graph.op_def import OpDef, op, raw
+from weft.graph.traits import DEPRECATED
 from weft.ops.array import array
 from weft.ops.kit.shared import invalid
 from weft.ops.math import math
@@ -50,6 +51,10 @@ def _complex(name: str, rank: int, function: str) -> OpDef:
             return input
         return getattr(xp.fft, function)(input, axes=tuple(range(-rank, 0))).astype(input.dtype)
 
+    op(
+        f"Batch{name}", inputs="input: complex64", outputs="output: complex64",
+        shape=s.unknown, traits=DEPRECATED,
+    )(kernel.kernel)  # fmt: skip
     return kernel
 
 

@@ -383,4 +383,5 @@ for _name, _function in (
     ("Read", _read_grad), ("Write", _write_grad), ("Gather", _gather_grad),
     ("Scatter", _scatter_grad), ("Concat", _concat_grad), ("Split", _split_grad),
 ):  # fmt: skip
-    register_gradient(f"TensorArray{_name}V3", _function)
+    for _version in ("", "V2", "V3"):
+        register_gradient(f"TensorArray{_name}{_version}", _function)

@@ -400,6 +400,35 @@ def tensor_list_push_back(xp: Any, input_handle: Any, tensor: Any, *, element_dt
     return input_handle.pushed(tensor)
 
 
+def _batch_shape(c: ShapeContext) -> Dims:
+    handles, tensor = c.dims(0), c.dims(1)
+    if handles is None or tensor is None:
+        return handles
+    return s.merge(handles, tensor[: len(handles)])
+
+
+@op(
+    "TensorListPushBackBatch", inputs="input_handles: variant, tensor: element_dtype",
+    outputs="output_handles: variant", attrs="element_dtype: type", shape=_batch_shape,
+    traits=HOST | NO_GRADIENT,
+)  # fmt: skip
+def tensor_list_push_back_batch(
+    xp: Any, input_handles: Any, tensor: Any, *, element_dtype: DType
+) -> Any:
+    """A row of `tensor` at the end of each list."""
+    if len(tensor) != len(input_handles):
+        raise _invalid(
+            "Expected tensor.shape[:input_handles.dims()] == input_handles.shape, but"
+            f" tensor.shape = {s.show(np.shape(tensor))} and input_handles.shape ="
+            f" {s.show(input_handles.shape)}"
+        )
+    found, push = np.empty(len(input_handles), object), tensor_list_push_back.kernel
+    assert push is not None
+    for i, each in enumerate(input_handles):
+        found[i] = push(xp, each, tensor[i], element_dtype=element_dtype)
+    return found
+
+
 @op(
     "TensorListPopBack", inputs="input_handle: variant, element_shape: int32",
     outputs="output_handle: variant, tensor: element_dtype", attrs="element_dtype: type",

@@ -86,6 +86,15 @@ def mutable_dense_hash_table_v2(xp: Any, ctx: Any, empty_key: Any, deleted_key: 
     return _dense(ctx, empty_key, deleted_key)
 
 
+@op(
+    "MutableDenseHashTable", inputs="empty_key: key_dtype", outputs="table_handle: ref(string)",
+    attrs=_DENSE, shape=_pair, traits=HOST_STATE | NO_GRADIENT,
+)  # fmt: skip
+def mutable_dense_hash_table(xp: Any, ctx: Any, empty_key: Any) -> Table:
+    """Was declared, in all versions, without an input that such a table needs."""
+    raise invalid("Unknown input name: deleted_key")
+
+
 # ---- what is done with tables --------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.slices import SparseTensor
 from weft.graph.tensor import Tensor
 from weft.graph.traits import HOST
+from weft.ops.kit.declare import public
 from weft.ops.kit.shared import invalid
 
 Array = np.ndarray
@@ -57,6 +58,32 @@ def ctc_loss_(
     return loss.astype(inputs.dtype), gradient.astype(inputs.dtype)
 
 
+@op(
+    "CTCLossV2",
+    inputs="inputs: float, labels_indices: int64, labels_values: int32, sequence_length: int32",
+    outputs="loss: float, gradient: float",
+    attrs="preprocess_collapse_repeated: bool = false, ctc_merge_repeated: bool = true,"
+    " ignore_longer_outputs_than_inputs: bool = false",
+    shape=_loss_dims,
+    traits=HOST,
+)
+def ctc_loss_v2_(
+    xp: Any, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array, *,
+    preprocess_collapse_repeated: bool, ctc_merge_repeated: bool,
+    ignore_longer_outputs_than_inputs: bool,
+) -> Any:  # fmt: skip
+    """As `CTCLoss`, with the first class for the blank one instead of the last."""
+    assert ctc_loss_.kernel is not None
+    loss, gradient = ctc_loss_.kernel(
+        xp, np.roll(inputs, -1, axis=2), labels_indices, labels_values - 1, sequence_length,
+        preprocess_collapse_repeated=preprocess_collapse_repeated,
+        ctc_merge_repeated=ctc_merge_repeated,
+        ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs,
+    )  # fmt: skip
+    return loss, np.roll(gradient, 1, axis=2)
+
+
+@ctc_loss_v2_.gradient
 @ctc_loss_.gradient
 def _(op: Any, grad_loss: Any, _: Any) -> Any:
     fixed = raw.PreventGradient(
@@ -223,6 +250,15 @@ def _backward(scores: Array, sizes: Array, lengths: Array, stay: Array, skip: Ar
         left = np.logaddexp(left, _shifted(after + skip, -2, -np.inf))
         found[t] = np.where(np.equal(lengths - 1, t)[:, None], end, left)
     return found
+
+
+ctc_loss_v2 = public(
+    "ctc_loss_v2",
+    "CTCLossV2",
+    "(loss, gradient) where the first class is the blank one.",
+    "inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated,"
+    " ctc_merge_repeated, ignore_longer_outputs_than_inputs",
+)
 
 
 def ctc_loss(

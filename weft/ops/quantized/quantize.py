@@ -9,7 +9,7 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op
+from weft.graph.op_def import op, raw
 from weft.graph.operation import Operation
 from weft.graph.shape_fn import Dims, ShapeContext
 from weft.graph.tensor import Tensor
@@ -118,6 +118,75 @@ quantize_and_dequantize_v3_ = op(
     shape=scalar_range,
     static="num_bits",
 )(taking_attrs(_through_bits, ("signed_input", "range_given", "narrow_range")))
+
+
+# ---- the same with a range for each slice, and a gradient for its ends -------------------------
+
+
+def _sliced(
+    xp: Any, x: Any, input_min: Any, input_max: Any, *, axis: int, range_given: bool, **attrs: Any
+) -> Any:
+    """`_through_bits` of all of x, or of each of its slices along an axis."""
+    if range_given and np.ndim(input_min):
+        raise invalid("input_min must be a scalar.")  # TensorFlow's kernel takes no others
+    if axis == -1 or range_given:
+        return _through_bits(xp, x, input_min, input_max, range_given=range_given, **attrs)
+    slices = [
+        _through_bits(xp, part, input_min, input_max, range_given=False, **attrs)
+        for part in xp.moveaxis(x, axis, 0)
+    ]
+    return xp.moveaxis(xp.stack(slices), 0, axis) if slices else x
+
+
+def _range_rank(c: ShapeContext, i: int) -> Dims:
+    return s.with_rank(c.dims(i), 0 if c.attr("axis") == -1 else 1)
+
+
+def _range_shapes(c: ShapeContext) -> Dims:
+    for i in (1, 2):
+        _range_rank(c, i)
+    return c.dims(0)
+
+
+quantize_and_dequantize_v4_ = op(
+    "QuantizeAndDequantizeV4",
+    inputs="input: T, input_min: T, input_max: T",
+    outputs="output: T",
+    attrs="signed_input: bool = true, num_bits: int = 8, range_given: bool = false, T: floattype,"
+    ' round_mode: {"HALF_TO_EVEN", "HALF_UP"} = "HALF_TO_EVEN", narrow_range: bool = false,'
+    " axis: int = -1",
+    shape=_range_shapes,
+)(
+    taking_attrs(
+        _sliced,
+        ("signed_input", "num_bits", "range_given", "round_mode", "narrow_range", "axis"),
+    )
+)
+
+
+@op(
+    "QuantizeAndDequantizeV4Grad",
+    inputs="gradients: T, input: T, input_min: T, input_max: T",
+    outputs="input_backprop: T, input_min_backprop: T, input_max_backprop: T",
+    attrs="T: floattype, axis: int = -1",
+    shape=lambda c: [s.merge(c.dims(0), c.dims(1)), _range_rank(c, 2), _range_rank(c, 3)],
+)
+def quantize_and_dequantize_v4_grad_(
+    xp: Any, gradients: Any, input: Any, input_min: Any, input_max: Any, *, axis: int
+) -> list[Any]:
+    """What lies inside of the range passes; its ends are taken for fixed."""
+    along = [1] * input.ndim
+    if axis != -1:
+        along[axis] = input.shape[axis]
+    low, high = (xp.reshape(end, along) for end in (input_min, input_max))
+    inside = (input >= low) & (input <= high)
+    passed = xp.where(inside, gradients, xp.zeros_like(gradients))
+    return [passed, xp.zeros_like(input_min), xp.zeros_like(input_max)]
+
+
+@quantize_and_dequantize_v4_.gradient
+def _(op: Operation, grad: Any) -> Any:
+    return raw.QuantizeAndDequantizeV4Grad(grad, *op.inputs, axis=op.get_attr("axis"))
 
 
 def _straight_through(op: Operation, grad: Any) -> Any:

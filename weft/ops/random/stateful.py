@@ -15,7 +15,7 @@ import numpy as np
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import OpDef, op
-from weft.graph.traits import HOST_STATE, STATEFUL
+from weft.graph.traits import DEPRECATED, HOST_STATE, STATEFUL
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
@@ -24,6 +24,19 @@ from weft.ops.random.random_nodes import check_bounds, dims_of
 PHILOX = 1  # the algorithm
 STATE_SIZE = 3
 _PER_NUMBER = 256
+
+
+class _AfterAlgorithm:
+    """A state whose first element names the algorithm, as generators had it at first."""
+
+    def __init__(self, xp: Any, cell: Any) -> None:
+        self._xp, self._cell = xp, cell
+
+    def read(self) -> Array:
+        return self._cell.read()[1:]
+
+    def write(self, state: Array) -> None:
+        self._cell.write(self._xp.concatenate([self._cell.read()[:1], state]))
 
 
 def checked_state(xp: Any, cell: Any, algorithm: Any) -> Array:
@@ -101,6 +114,21 @@ stateful_truncated_normal_ = _declare("StatefulTruncatedNormal", philox.truncate
 stateful_uniform_full_int_ = _declare("StatefulUniformFullInt", _full_int, "uint64")
 
 
+def _shape_of_old(c: s.ShapeContext) -> s.Dims:
+    s.with_rank(c.dims(1), 1)
+    return c.partial(1)
+
+
+@op(
+    "StatefulStandardNormal", inputs="resource: resource, shape: shape_dtype",
+    outputs="output: dtype", attrs="dtype: type = float, shape_dtype: type = int64",
+    shape=_shape_of_old, traits=HOST_STATE | DEPRECATED,
+)  # fmt: skip
+def stateful_standard_normal_(xp: Any, resource: Any, shape: np.ndarray, *, dtype: DType) -> Array:
+    state = _AfterAlgorithm(xp, resource)
+    return _draw(xp, state, resource.read()[0], shape, philox.normal, dtype)
+
+
 @op(
     "StatefulUniformInt",
     inputs="resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype",
@@ -128,6 +156,17 @@ def stateful_uniform_int_(
 def rng_skip_(xp: Any, resource: Any, algorithm: Any, delta: Array) -> None:
     state = checked_state(xp, resource, algorithm)
     resource.write(moved_on(xp, state, delta * _PER_NUMBER))
+
+
+@op(
+    "RngReadAndSkip", inputs="resource: resource, alg: int32, delta: uint64",
+    outputs="value: int64", attrs="", shape=lambda c: (STATE_SIZE,), static="alg", traits=STATEFUL,
+)  # fmt: skip
+def rng_read_and_skip_(xp: Any, resource: Any, alg: Any, delta: Array) -> Array:
+    """The state as it was before its counter is moved on."""
+    state = checked_state(xp, resource, alg)
+    resource.write(moved_on(xp, state, delta * np.uint64(_PER_NUMBER)))
+    return state[:STATE_SIZE]
 
 
 @op(

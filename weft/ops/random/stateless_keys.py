@@ -13,13 +13,15 @@ import numpy as np
 
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
-from weft.graph.op_def import op
-from weft.graph.traits import NO_GRADIENT
+from weft.graph.graph import control_dependencies
+from weft.graph.op_def import op, raw
+from weft.graph.traits import HOST, NO_GRADIENT
 from weft.ops.kit import philox
 from weft.ops.kit.philox import Array
 from weft.ops.kit.shared import invalid
+from weft.ops.random import binomial, rejection
 from weft.ops.random.random_nodes import check_bounds, dims_of, given_shape
-from weft.ops.random.stateless import _check_seed_dims, _stateless_rng
+from weft.ops.random.stateless import _check_seed_dims, _stateless_rng, _stateless_shape
 
 _PHILOX, _CHOSEN_BY_DEVICE = 1, 3
 _GENERATOR = "shape: Tshape, key: uint64, counter: uint64, alg: int32"
@@ -132,3 +134,114 @@ def stateless_random_uniform_int_v2_(
     rng, dims = _generator(xp, key, counter, alg), dims_of(shape)
     check_bounds(xp, minval, maxval, dims)
     return philox.uniform_int(xp, rng, dims, minval, maxval, dtype.as_numpy_dtype)
+
+
+# ---- of one rate or shape each -------------------------------------------------------------------
+
+
+@op(
+    "StatelessRandomUniformFullInt",
+    inputs="shape: T, seed: Tseed",
+    attrs="dtype: {int32, int64, uint32, uint64} = uint64, T: indextype = int32,"
+    " Tseed: {int32, int64, uint32, uint64} = int64",
+    shape=_stateless_shape,
+    static="shape",
+    **_SETTINGS,
+)
+def stateless_random_uniform_full_int_(
+    xp: Any, shape: np.ndarray, seed: Array, *, dtype: DType
+) -> Array:
+    return _bits(xp, _stateless_rng(xp, seed), dims_of(shape), dtype.as_numpy_dtype)
+
+
+def _per_parameter(
+    shape: np.ndarray, parameter: Array, draw: Callable[[Array, int], Array]
+) -> Array:
+    """Draws for each number of `parameter`, whose shape ends the shape of the result."""
+    dims, inner = dims_of(shape), np.shape(parameter)
+    if dims[len(dims) - len(inner) :] != inner:
+        raise invalid("Shape passed in must end with broadcasted shape.")
+    samples = math.prod(dims[: len(dims) - len(inner)])
+    return draw(np.reshape(parameter, -1), samples).reshape(dims)
+
+
+@op(
+    "StatelessRandomGammaV2",
+    inputs="shape: T, seed: Tseed, alpha: dtype",
+    attrs="dtype: {half, float, double}, T: indextype, Tseed: indextype = int64",
+    outputs="output: dtype",
+    shape=_stateless_shape,
+    traits=HOST,
+)
+def stateless_random_gamma_v2_(xp: Any, shape: np.ndarray, seed: Array, alpha: Array) -> Array:
+    rng = np.asarray(_stateless_rng(np, seed))
+    return _per_parameter(shape, alpha, lambda a, n: rejection.gamma(rng, a, n)).astype(alpha.dtype)
+
+
+@op(
+    "StatelessRandomGammaV3",
+    inputs=f"{_GENERATOR.replace('Tshape', 'shape_dtype')}, alpha: dtype",
+    attrs="dtype: {half, float, double}, shape_dtype: indextype = int32",
+    outputs="output: dtype",
+    shape=_drawn_shape,
+    traits=HOST,
+)
+def stateless_random_gamma_v3_(
+    xp: Any, shape: np.ndarray, key: Array, counter: Array, alg: Any, alpha: Array
+) -> Array:
+    rng = np.asarray(_generator(np, key, counter, alg))
+    return _per_parameter(shape, alpha, lambda a, n: rejection.gamma(rng, a, n)).astype(alpha.dtype)
+
+
+def _gamma_gradient(op: Any, grad: Any) -> list[Any]:
+    """By the last input, over whose copies along the leading axes the gradient is summed."""
+    *others, alpha = op.inputs
+    with control_dependencies([grad]):
+        partial = raw.RandomGammaGrad(alpha, op.outputs[0])
+        leading = raw.Sub(raw.Rank(grad), raw.Rank(alpha))
+        summed = raw.Sum(grad * partial, raw.Range(0, leading, 1))
+        return [*[None] * len(others), summed]
+
+
+stateless_random_gamma_v2_.gradient(_gamma_gradient)
+stateless_random_gamma_v3_.gradient(_gamma_gradient)
+
+
+@op(
+    "StatelessRandomPoisson",
+    inputs="shape: T, seed: Tseed, lam: Rtype",
+    attrs="Rtype: {half, float, double, int32, int64}, dtype: {half, float, double, int32, int64},"
+    " T: indextype, Tseed: indextype = int64",
+    shape=_stateless_shape,
+    outputs="output: dtype",
+    traits=HOST | NO_GRADIENT,
+)
+def stateless_random_poisson_(
+    xp: Any, shape: np.ndarray, seed: Array, lam: Array, *, dtype: DType
+) -> Array:
+    rng, kind = np.asarray(_stateless_rng(np, seed)), np.dtype(dtype.as_numpy_dtype)
+    most = float((np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)).max)
+    drawn = _per_parameter(shape, lam, lambda rate, n: rejection.poisson(rng, rate, n, most))
+    return drawn.astype(kind)
+
+
+@op(
+    "StatelessRandomBinomial",
+    inputs="shape: S, seed: Tseed, counts: T, probs: T",
+    attrs="S: indextype, Tseed: indextype = int64, T: {half, float, double, int32, int64} = double,"
+    " dtype: {half, float, double, int32, int64} = int64",
+    shape=_stateless_shape,
+    outputs="output: dtype",
+    traits=HOST | NO_GRADIENT,
+)
+def stateless_random_binomial_(
+    xp: Any, shape: np.ndarray, seed: Array, counts: Array, probs: Array, *, dtype: DType
+) -> Array:
+    rng, dims = np.asarray(_stateless_rng(np, seed)), dims_of(shape)
+    try:
+        count, prob = (np.broadcast_to(v, dims).astype(np.float64) for v in (counts, probs))
+    except ValueError:
+        raise invalid("Shape passed in must end with broadcasted shape.") from None
+    with np.errstate(invalid="ignore"):
+        drawn = binomial.binomial(rng, count.reshape(-1), prob.reshape(-1))
+        return drawn.astype(dtype.as_numpy_dtype).reshape(dims)

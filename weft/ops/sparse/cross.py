@@ -70,14 +70,21 @@ def crossed_rows(
     columns = [_sparse_column(at, known(v), batch) for at, v in pairs]
     columns += [_dense_column(known(x), *x.shape) for x in dense_inputs]
     found, longest, picked = _combinations(columns, batch)
-    if hashed_output:
-        crossed = np.full(len(found), seed % 2**64, np.uint64)
-        for each in picked:
-            crossed = combine(crossed, each)
-        crossed = (crossed % np.uint64(num_buckets or 2**63 - 1)).astype(np.int64)
-    else:
-        crossed = strings([b"_X_".join(each) for each in zip(*picked, strict=True)])
+    crossed = joined(picked, len(found), hashed_output, num_buckets, combine, seed)
     return [found, crossed, np.array([batch, longest], np.int64)]
+
+
+def joined(
+    picked: list[Array], count: int, hashed_output: bool, num_buckets: int, combine: Combine,
+    seed: int,
+) -> Array:  # fmt: skip
+    """What stands for each combination of values, which are given by column."""
+    if not hashed_output:
+        return strings([b"_X_".join(each) for each in zip(*picked, strict=True)])
+    crossed = np.full(count, seed % 2**64, np.uint64)
+    for each in picked:
+        crossed = combine(crossed, each)
+    return (crossed % np.uint64(num_buckets or 2**63 - 1)).astype(np.int64)
 
 
 def _batch_size(

@@ -37,6 +37,13 @@ class Context:
         assert self.node.op is not None
         return Function(reference, library_of(self.node.op.graph), self.resources)
 
+    def evaluate(self, body: Any) -> list[Any]:
+        """What a graph of its own gives, for the kernel of a node that holds one."""
+        from weft.runtime.functions import Instance, client_graph, library_of
+
+        graph = client_graph(body, library_of(body.graph), self.node.name)
+        return Instance(graph, self.resources)([])
+
 
 class HostNode:
     """A node with everything that does not change between steps worked out."""

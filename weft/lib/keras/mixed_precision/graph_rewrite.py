@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+from weft.graph.graph import get_default_graph
 from weft.lib.platform import tf_logging
 from weft.lib.train.optimizers.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
 from weft.lib.train.optimizers.optimizer import Optimizer
@@ -56,3 +61,11 @@ def disable_mixed_precision_graph_rewrite() -> None:
             "disabled."
         )
     _state["enabled"] = False
+
+
+@contextmanager
+def auto_mixed_precision_scope(select: bool = True) -> Iterator[None]:
+    """Marks the nodes made inside: whether a rewrite may have them compute in half precision."""
+    mark = AttrValue(b=select)
+    with get_default_graph()._attr_scope({"_AutoMixedPrecisionScopeInclude": mark}):
+        yield

@@ -22,6 +22,7 @@ from weft.lib.train.checkpoint.objects import (
     own_values,
     saveables_of,
 )
+from weft.lib.train.checkpoint.python_state import restore_python_states
 from weft.lib.train.checkpoint.reader import NewCheckpointReader
 from weft.lib.train.checkpoint.saver import Saver
 from weft.lib.train.checkpoint.saver_builder import BulkSaverBuilder
@@ -188,6 +189,7 @@ class ObjectSaver:
             return NameBasedSaverStatus(self.root, save_path)
         message = TrackableObjectGraph()
         message.ParseFromString(content)
+        restore_python_states(match(self.root, message), message, reader)
         if executing_eagerly():
             self._restores = {}
         return CheckpointLoadStatus(self, save_path, message)

@@ -183,6 +183,10 @@ class LooperThread(threading.Thread):
         self._call_args, self._call_kwargs = args or (), kwargs or {}
         coord.register_thread(self)
 
+    def isAlive(self) -> bool:
+        """Whether the thread runs."""
+        return self.is_alive()
+
     @staticmethod
     def loop(
         coord: Coordinator,
