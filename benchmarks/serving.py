@@ -7,6 +7,8 @@ All in one run: `weft serve` without and with batching, a bare grpcio (or uvicor
 the payload back (the limit), and TensorFlow's `session.run` on the same SavedModel behind a bare
 grpcio server. Servers are processes of their own; the clients are tasks of one process, each of
 which asks again as soon as it has its answer. Times depend on the machine; the ratios hold.
+Where the machine has other work, the processor's time for a request says more than the clock does:
+it is measured too, where there is a /proc.
 """
 
 from __future__ import annotations
@@ -27,17 +29,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 from common import HERE, load
 from serving_servers import FOUND_AT
 
 INPUTS = {"tiny": (1,), "mlp": (784,), "cnn": (28, 28, 1)}
-MLP = (784, 2048, 2048, 10)
+MLP = (784, 4096, 4096, 10)
+# Half as many as there are clients: while one batch runs, the next one fills up.
 BATCHING = """
-max_batch_size { value: 64 } batch_timeout_micros { value: 0 } max_enqueued_batches { value: 100 }
-num_batch_threads { value: 2 }
+max_batch_size { value: 32 } batch_timeout_micros { value: 0 } max_enqueued_batches { value: 100 }
+num_batch_threads { value: 1 }
 """
 PREDICT = "/tensorflow.serving.PredictionService/Predict"
 
@@ -76,12 +79,28 @@ def _cnn(tf: Any, x: Any) -> Any:
     return tf.layers.dense(tf.layers.flatten(x), 10)
 
 
+class Server(NamedTuple):
+    """A process, and the ports of gRPC and HTTP."""
+
+    pid: int
+    grpc: int
+    http: int
+
+    def cpu_seconds(self) -> float:
+        """What it has had of processors so far; 0 where that cannot be seen."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 # ---- servers ------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def running(command: list[str], environment: dict[str, str] | None = None) -> Iterator[list[int]]:
-    """A server; the ports that it says it listens at."""
+def running(command: list[str], environment: dict[str, str] | None = None) -> Iterator[Server]:
+    """A server, when it has said where it listens."""
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=os.environ | (environment or {}),
@@ -95,7 +114,7 @@ def running(command: list[str], environment: dict[str, str] | None = None) -> It
                 raise RuntimeError(f"{command} ended: {process.wait()}")
             if line.strip():
                 ports.append(int(line.rsplit(":", 1)[1]))
-        yield ports
+        yield Server(process.pid, *ports)
     finally:
         process.terminate()
         process.wait(60)
@@ -163,8 +182,6 @@ def by_grpc(port: int, name: str, clients: int, seconds: float) -> list[float]:
         options = [("grpc.use_local_subchannel_pool", 1)]
         async with grpc.aio.insecure_channel(f"localhost:{port}", options=options) as channel:
             call, data = channel.unary_unary(PREDICT), request(name)
-            for _ in range(20):
-                await call(data)
             found: list[float] = []
             until = time.perf_counter() + seconds
             await asyncio.gather(*(ask(call, until, found, data) for _ in range(clients)))
@@ -195,45 +212,54 @@ def by_http(port: int, name: str, clients: int, seconds: float) -> list[float]:
     return found
 
 
-def summary(times: list[float], seconds: float) -> dict[str, float]:
-    ordered = sorted(times)
+Ask = Callable[[int, str, int, float], list[float]]
+
+
+def figures(server: Server, ask: Ask, name: str, clients: int, seconds: float) -> dict[str, float]:
+    """What a server does with so many clients."""
+    port = server.http if ask is by_http else server.grpc
+    ask(port, name, clients, seconds / 4)
+    before, began = server.cpu_seconds(), time.perf_counter()
+    times = sorted(ask(port, name, clients, seconds))
+    elapsed = time.perf_counter() - began  # the last answers come after the time is over
     return {
-        "per_second": len(times) / seconds,
-        "p50_ms": 1e3 * statistics.median(ordered),
-        "p99_ms": 1e3 * ordered[int(0.99 * (len(ordered) - 1))],
+        "per_second": len(times) / elapsed,
+        "p50_ms": 1e3 * statistics.median(times),
+        "p99_ms": 1e3 * times[int(0.99 * (len(times) - 1))],
+        "cpu_ms": 1e3 * (server.cpu_seconds() - before) / len(times),
     }
 
 
 # ---- all of it ----------------------------------------------------------------------------------
 
-Ask = Callable[[int, str, int, float], list[float]]
 
-
-def measure(servers: dict[str, tuple[int, Ask]], arguments: Any) -> list[dict[str, Any]]:
+def measure(servers: dict[str, tuple[Server, Ask]], arguments: Any) -> list[dict[str, Any]]:
     """Every server with every model and number of clients, one after the other."""
     rows = []
     for name, clients in itertools.product(arguments.models, arguments.clients):
-        for server, (port, ask) in servers.items():
+        for title, (server, ask) in servers.items():
             if ask is by_http and name != "tiny":
                 continue
-            ask(port, name, clients, arguments.seconds / 4)
-            found = summary(ask(port, name, clients, arguments.seconds), arguments.seconds)
-            rows.append({"server": server, "model": name, "clients": clients, **found})
+            found = figures(server, ask, name, clients, arguments.seconds)
+            rows.append({"server": title, "model": name, "clients": clients, **found})
             print(
-                f"{name:5} {clients:3} clients  {server:28} {found['per_second']:9.0f}/s"
-                f"  p50 {found['p50_ms']:8.2f} ms  p99 {found['p99_ms']:8.2f} ms", flush=True,
+                f"{name:5} {clients:3} clients  {title:15} {found['per_second']:7.0f}/s"
+                f"  p50 {found['p50_ms']:8.2f} ms  p99 {found['p99_ms']:8.2f} ms"
+                f"  cpu {found['cpu_ms']:6.2f} ms", flush=True,
             )  # fmt: skip
     return rows
 
 
 def ratios(rows: list[dict[str, Any]], clients: list[int]) -> dict[str, float]:
     """The figures that are promised."""
-    known = {(r["server"], r["model"], r["clients"]): r["per_second"] for r in rows}
+    known = {(row["server"], row["model"], row["clients"]): row for row in rows}
     made: dict[str, float] = {}
 
     def add(title: str, one: tuple[Any, ...], other: tuple[Any, ...]) -> None:
         if one in known and other in known:
-            made[title] = known[one] / known[other]
+            made[title] = known[one]["per_second"] / known[other]["per_second"]
+            if known[one]["cpu_ms"]:
+                made[f"{title}, by processor"] = known[other]["cpu_ms"] / known[one]["cpu_ms"]
 
     for count in clients:
         for model in INPUTS:
@@ -267,12 +293,12 @@ def main() -> None:
         alone = stack.enter_context(running(serve_command(folder, "", free_ports(2))))
         batched = stack.enter_context(running(serve_command(folder, BATCHING, free_ports(2))))
         echo = stack.enter_context(running([sys.executable, str(FOUND_AT), "echo"]))
-        servers: dict[str, tuple[int, Ask]] = {
-            "grpcio echo": (echo[0], by_grpc),
-            "weft": (alone[0], by_grpc),
-            "weft, batching": (batched[0], by_grpc),
-            "uvicorn echo": (echo[1], by_http),
-            "weft REST": (alone[1], by_http),
+        servers: dict[str, tuple[Server, Ask]] = {
+            "grpcio echo": (echo, by_grpc),
+            "weft": (alone, by_grpc),
+            "weft, batching": (batched, by_grpc),
+            "uvicorn echo": (echo, by_http),
+            "weft REST": (alone, by_http),
         }
         if not arguments.no_tensorflow:
             import tensorflow_env
@@ -282,11 +308,11 @@ def main() -> None:
             found = stack.enter_context(
                 running(command, {"PYTHONPATH": "", "TF_CPP_MIN_LOG_LEVEL": "3"})
             )
-            servers["TensorFlow"] = (found[0], by_grpc)
+            servers["TensorFlow"] = (found, by_grpc)
         rows = measure(servers, arguments)
     made = ratios(rows, arguments.clients)
     for title, ratio in made.items():
-        print(f"{title:55} {ratio:6.2f}")
+        print(f"{title:65} {ratio:6.2f}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps({"rows": rows, "ratios": made}, indent=1))
 

@@ -93,9 +93,8 @@ def _start_server(folder: Path, work: Path) -> tuple[Any, int, int]:
         "max_batch_size { value: 64 } allowed_batch_sizes: 8 allowed_batch_sizes: 64"
         " max_enqueued_batches { value: 1000 }"
     )
-    server = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=(work / "server.log").open("w"), text=True
-    )
+    with (work / "server.log").open("w") as log:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     assert server.stdout is not None
     server.stdout.readline()
     return server, port, rest
@@ -167,6 +166,7 @@ def run(minutes: float, clients: int, seed: int = 1, pause: float = 0.0) -> dict
     finally:
         server.terminate()
         code = server.wait(60)
+        server.stdout.close()
     third = memory[len(memory) // 3 :]
     part = max(1, len(third) // 4)
     found = {
