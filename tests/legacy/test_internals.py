@@ -302,6 +302,13 @@ def test_tests_that_need_what_is_not_there_are_skipped() -> None:
     assert len(outcome.skipped) == 1 and outcome.testsRun == 2 and outcome.wasSuccessful()
 
 
+def test_control_flow_is_switched_for_one_test() -> None:
+    switched = test_util.enable_control_flow_v2(lambda: seen.append(tf.control_flow_v2_enabled()))
+    seen: list[bool] = []
+    switched()
+    assert seen == [True] and not tf.control_flow_v2_enabled()
+
+
 def test_operations_of_a_graph_by_name_and_type() -> None:
     node = tf.constant(1, name="a")
     found = test_util.assert_ops_in_graph({"a": "Const"}, node.graph)

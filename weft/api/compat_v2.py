@@ -255,7 +255,7 @@ class _VariableType(type):
     """`isinstance(x, tf.compat.v2.Variable)` is true of every variable."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return variables.Variable(*args, use_resource=True, **kwargs)
+        return variables.Variable(*args, **kwargs | {"use_resource": True})
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, variables.Variable)

@@ -41,6 +41,10 @@ class _CategoricalColumn(_FeatureColumn):
     """The older base class of columns that give sparse tensors of ids."""
 
 
-_FeatureColumn.register(FeatureColumn)
-_DenseColumn.register(DenseColumn)
-_CategoricalColumn.register(CategoricalColumn)
+_NEWER: list[tuple[abc.ABCMeta, type]] = [
+    (_FeatureColumn, FeatureColumn),
+    (_DenseColumn, DenseColumn),
+    (_CategoricalColumn, CategoricalColumn),
+]
+for _older, _newer in _NEWER:
+    _older.register(_newer)

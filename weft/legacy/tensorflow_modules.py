@@ -83,7 +83,7 @@ python.eager
     weft.legacy.internals.monitoring: monitoring
 python.feature_column
     tf.feature_column weft.legacy.internal_columns: feature_column feature_column_v2
-        feature_column_lib sequence_feature_column dense_features
+        feature_column_lib sequence_feature_column dense_features dense_features_v2
     weft.lib.feature_column.serialization: serialization
 python.framework
     tf weft.graph.graph weft.graph.convert weft.graph.op_def weft.legacy.internals.ops

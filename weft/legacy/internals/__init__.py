@@ -319,7 +319,7 @@ class function_utils:
         """The code of a function or of an object's call; None if Python has none of it."""
         if not callable(func):
             raise ValueError("Argument must be callable")
-        held = func if inspect.isroutine(func) else func.__call__
+        held: Any = func if inspect.isroutine(func) else type(func).__call__
         return getattr(held, "__code__", None)
 
 

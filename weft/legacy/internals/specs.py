@@ -39,11 +39,11 @@ class BoundedTensorSpec(tf.TensorSpec):
             each.setflags(write=False)
 
     @classmethod
-    def from_spec(cls, spec: Any) -> Any:
+    def from_spec(cls, spec: Any, name: str | None = None) -> Any:
         """The same type; of a dtype's whole range if it had no limits."""
         lowest = getattr(spec, "minimum", spec.dtype.min)
         highest = getattr(spec, "maximum", spec.dtype.max)
-        return cls(spec.shape, spec.dtype, lowest, highest, spec.name)
+        return cls(spec.shape, spec.dtype, lowest, highest, name or spec.name)
 
     @property
     def minimum(self) -> Any:

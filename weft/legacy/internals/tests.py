@@ -48,6 +48,22 @@ def _only_if(possible: Callable[[], bool], reason: str) -> Callable[..., Any]:
     return decorator
 
 
+def enable_control_flow_v2(fn: Test) -> Test:
+    """A test whose conditions and loops are functions."""
+
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> None:
+        before = tf.control_flow_v2_enabled()
+        tf.enable_control_flow_v2()
+        try:
+            fn(*args, **kwargs)
+        finally:
+            if not before:
+                tf.disable_control_flow_v2()
+
+    return run
+
+
 # weft is TensorFlow 1: its graphs are what these ask for.
 run_deprecated_v1 = deprecated_graph_mode_only = _as_it_is
 enable_c_shapes = with_c_shapes = use_deterministic_cudnn = disable_cudnn_autotune = _as_it_is
