@@ -167,13 +167,14 @@ def embedding_attention_seq2seq(
         sizes = num_decoder_symbols, embedding_size, num_heads
         output_size = num_decoder_symbols if projects else None
 
-        def decode(*feeding: bool) -> tuple[list[Any], Any]:
+        def decode(fed: bool, update: bool) -> tuple[list[Any], Any]:
             return embedding_attention_decoder(
                 *parts,
                 *sizes,
                 output_size,
                 output_projection,
-                *feeding,
+                fed,
+                update,
                 initial_state_attention=initial_state_attention,
             )
 

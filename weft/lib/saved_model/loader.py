@@ -122,8 +122,8 @@ class SavedModelLoader:
         wanted = list(tags)
         found = self.get_meta_graph_def_from_tags(wanted)
         saver, _ = self.load_graph(sess.graph, wanted, import_scope, **saver_kwargs)
-        for fill, source in ((self.restore_variables, saver), (self.run_init_ops, wanted)):
-            fill(sess, source, import_scope)
+        self.restore_variables(sess, saver, import_scope)
+        self.run_init_ops(sess, wanted, import_scope)
         return found
 
 

@@ -87,11 +87,10 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
     """The cepstral coefficients of logarithms of mel spectrograms: a scaled cosine transform."""
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectra = convert_to_tensor(log_mel_spectrograms, dtypes.float32)
-        match spectra.dims:
-            case (*_, int(bins)):
-                if bins == 0:
-                    raise ValueError(f"num_mel_bins must be positive. Got: {spectra}")
-            case _:
-                bins = array.shape(spectra)[-1]
+        bins: Any = spectra.dims[-1] if spectra.dims else None
+        if bins == 0:
+            raise ValueError(f"num_mel_bins must be positive. Got: {spectra}")
+        if bins is None:
+            bins = array.shape(spectra)[-1]
         waves = dct(spectra, type=2)
         return waves * math.rsqrt(math.cast(bins, dtypes.float32) * 2.0)

@@ -242,7 +242,7 @@ _YUV_TO_RGB = [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0
 
 
 def _recolored(images: Any, matrix: list[list[float]]) -> Tensor:
-    pixels = convert_to_tensor(images, name="images")
+    pixels: Any = convert_to_tensor(images, name="images")
     kernel = convert_to_tensor(np.array(matrix), pixels.dtype, "kernel")
     channels = pixels.shape.ndims - 1
     return math.tensordot(pixels, kernel, [[channels], [0]])

@@ -145,8 +145,8 @@ def _num_present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Te
     with name_scope(None, "num_present", (losses, weights)) as scope:
         floats = math_ops.cast(weights, dtypes.float32)
         is_zero = math_ops.equal(floats, 0.0)
-        counted = where(is_zero, *(fill(floats) for fill in (array.zeros_like, array.ones_like)))
-        present = broadcast_weights(counted, losses)
+        nothing, one = (fill(floats) for fill in (array.zeros_like, array.ones_like))
+        present = broadcast_weights(where(is_zero, nothing, one), losses)
         axes = math_ops.range(1, array.rank(present)) if per_batch else None
         return math_ops.reduce_sum(present, axes, per_batch, scope)
 

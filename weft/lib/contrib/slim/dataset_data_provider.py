@@ -24,10 +24,10 @@ class DatasetDataProvider(DataProvider):
         seed: int | None = None,
         scope: str | None = None,
     ) -> None:
-        queue = {"capacity": common_queue_capacity, "min_after_dequeue": common_queue_min}
         reading = num_epochs, num_readers, reader_kwargs, shuffle
+        queue = None, common_queue_capacity, common_queue_min
         key, data = parallel_read(
-            dataset.data_sources, dataset.reader, *reading, **queue, seed=seed, scope=scope
+            dataset.data_sources, dataset.reader, *reading, *queue, seed=seed, scope=scope
         )
         decoder = dataset.decoder
         items = decoder.list_items()
