@@ -9,6 +9,7 @@ from weft.cluster.definitions import make_server_def, task_addresses, task_name
 from weft.cluster.guard import security
 from weft.cluster.guard.limits import Limits, Meters
 from weft.cluster.guard.security import Credentials
+from weft.cluster.guard.unfinished import Unfinished
 from weft.cluster.steps.master import LocalMaster
 from weft.cluster.steps.master_methods import MasterMethods
 from weft.cluster.steps.worker import LocalWorker
@@ -140,9 +141,11 @@ class Server:
                 self.worker.delete_worker_session,
             ),
         }
-        self._service = Service(methods, self._presences, self._identity)
+        unfinished = Unfinished(self._meters.arriving)
+        self._service = Service(methods, self._presences, self._identity, unfinished)
         self._server.add_generic_rpc_handlers((self._service,))
         host, port = self._listen(addresses[self.task])
+        unfinished.port = port
         if flags.FRAMES and not self._identity.uses_tls:  # frames are not encrypted
             self._frames = FrameServer(
                 host, methods, self._identity, self._meters, owners[0].prompt()

@@ -31,7 +31,7 @@ def address_of(peer: str) -> Address | None:
             return socket.inet_pton(socket.AF_INET, host), int(port)
         if family == "ipv6":
             whole = socket.inet_pton(socket.AF_INET6, host.strip("[]").partition("%")[0])
-            return _short(whole), int(port)
+            return short(whole), int(port)
     except (OSError, ValueError):
         pass
     return None
@@ -59,10 +59,10 @@ def _from_table(text: str) -> Address:
     digits, _, port = text.partition(":")
     words = [int(digits[i : i + 8], 16) for i in range(0, len(digits), 8)]
     order = "<" if sys.byteorder == "little" else ">"
-    return _short(struct.pack(f"{order}{len(words)}I", *words)), int(port, 16)
+    return short(struct.pack(f"{order}{len(words)}I", *words)), int(port, 16)
 
 
-def _short(address: bytes) -> bytes:
+def short(address: bytes) -> bytes:
     """An IPv4 address that is dressed up as one of IPv6, bare."""
     dressed = len(address) == 16 and address[:12] == bytes(10) + b"\xff\xff"
     return address[12:] if dressed else address

@@ -15,7 +15,8 @@ from typing import Any
 import grpc
 
 from weft.cluster.guard.limits import COMPLAINTS
-from weft.cluster.guard.security import NOBODY, Identity
+from weft.cluster.guard.security import Identity
+from weft.cluster.guard.unfinished import Unfinished
 from weft.cluster.transport import wire
 from weft.cluster.transport.methods import Handler, status_of
 from weft.core import errors, flags
@@ -54,7 +55,8 @@ class Arrivals:
     gRPC does not tell how far a message has come, so it may take much longer than a pause.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, unfinished: Unfinished) -> None:
+        self.unfinished = unfinished
         self._waiting: dict[Any, float] = {}
         self._closed = threading.Event()
         self._watch: threading.Thread | None = None
@@ -67,10 +69,13 @@ class Arrivals:
         self._waiting[context] = time.monotonic()
         try:
             found = next(requests, None)
+        except grpc.RpcError:
+            raise errors.CancelledError(None, None, "A request that did not come") from None
         finally:
             self._waiting.pop(context, None)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "A call without a request")
+        self.unfinished.finish(context.peer(), len(found))
         return found
 
     def _begin(self) -> None:
@@ -89,6 +94,7 @@ class Arrivals:
 
     def close(self) -> None:
         self._closed.set()
+        self.unfinished.close()
 
 
 class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -101,9 +107,10 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
         self,
         methods: dict[str, Handler],
         presences: dict[str, Presence],
-        identity: Identity = NOBODY,
+        identity: Identity,
+        unfinished: Unfinished,
     ) -> None:
-        self._identity, self._arrivals = identity, Arrivals()
+        self._identity, self._arrivals = identity, Arrivals(unfinished)
         self._handlers = {
             path: grpc.stream_unary_rpc_method_handler(_guarded(path, method, self._arrivals))
             for path, method in methods.items()
@@ -112,6 +119,7 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
             self._handlers[path] = grpc.unary_stream_rpc_method_handler(presence)
 
     def service(self, details: Any) -> Any:
+        self._arrivals.unfinished.begin()
         refusal = self._identity.refusal(details.invocation_metadata)
         if refusal:
             COMPLAINTS.say(refusal, f"{details.method}: {refusal}")
@@ -187,10 +195,9 @@ def _guarded(
     """`method`, whose errors become the status of the call."""
 
     def call(requests: Iterator[bytes], context: Any) -> bytes:
-        request = arrivals.request(requests, context)
         caller = GrpcCaller(context)
         try:
-            return wire.joined(method(request, caller))
+            return wire.joined(method(arrivals.request(requests, context), caller))
         except Exception as error:
             status = status_of(path, error)
         finally:

@@ -1,0 +1,164 @@
+"""Messages that have come in part, over gRPC: how many bytes of them a server holds.
+
+gRPC keeps them and does not tell. But the kernel knows how much each connection has received, and
+the service how much of that was in whole requests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weft.cluster.guard.clients import Address, address_of, short
+from weft.cluster.guard.limits import COMPLAINTS, Budget
+
+_FOLDER = "/proc/self/fd"
+_SECONDS = 0.1  # between two looks
+_IDLE_LOOKS = 300  # after so many without a byte, little that is left over is forgiven
+_LITTLE = 1 << 16
+_INFO_SIZE, _RECEIVED_AT = 192, 128  # of the kernel's `tcp_info`, and its `tcpi_bytes_received`
+# What comes with a request: headers, and those of HTTP/2's frames. Rather too much.
+_PER_REQUEST, _PER_BYTES = 512, 1024
+
+
+@dataclass
+class _Connection:
+    received: int = 0
+    base: int = 0  # of what was received, so much is known not to be held
+    progress: int = 0  # since the look before
+    idle: int = 0  # looks without progress
+    held: int = 0
+
+    def note(self, received: int) -> None:
+        self.progress, self.received = received - self.received, received
+        self.idle = 0 if self.progress else self.idle + 1
+
+
+class Unfinished:
+    """Counts what the connections to `port` hold among what is `arriving` at the server.
+
+    Where that is too much, connections are closed: those first that have not gone on.
+    """
+
+    def __init__(self, arriving: Budget) -> None:
+        self.port = 0
+        self._arriving, self._counted = arriving, 0
+        self._connections: dict[Address, _Connection] = {}
+        self._finished: dict[str, int] = {}
+        self._closed = threading.Event()
+        self._watch: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Looks from now on; there is a call."""
+        with self._lock:
+            if self._watch is None and os.path.isdir(_FOLDER) and hasattr(socket, "TCP_INFO"):
+                self._watch = threading.Thread(target=self._run, name="weft-arrivals", daemon=True)
+                self._watch.start()
+
+    def finish(self, peer: str, size: int) -> None:
+        """A request of so many bytes has come as a whole."""
+        with self._lock:
+            size += _PER_REQUEST + size // _PER_BYTES
+            self._finished[peer] = self._finished.get(peer, 0) + size
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._watch is not None:
+            self._watch.join(10 * _SECONDS)
+
+    def _run(self) -> None:
+        while not self._closed.wait(_SECONDS):
+            with contextlib.suppress(OSError):
+                self.look()
+
+    def look(self) -> None:
+        """Counts once, and closes what is too much."""
+        with contextlib.ExitStack() as stack:
+            there = {}
+            for each in _sockets():
+                stack.enter_context(each)
+                address = _other_end(each, self.port)
+                if address is not None:
+                    there[address] = each
+                    self._connections.setdefault(address, _Connection()).note(_received(each))
+            for gone in self._connections.keys() - there.keys():
+                del self._connections[gone]
+            self._subtract_finished()
+            self._count()
+            self._close_some(there)
+
+    def _subtract_finished(self) -> None:
+        with self._lock:
+            finished, self._finished = self._finished, {}
+        for peer, size in finished.items():
+            connection = self._connections.get(address_of(peer) or (b"", 0))
+            if connection is not None:
+                connection.base += size
+        for connection in self._connections.values():
+            left = connection.received - connection.base
+            if left < 0 or (left < _LITTLE and connection.idle > _IDLE_LOOKS):
+                connection.base, left = connection.received, 0
+            connection.held = left
+
+    def _count(self) -> None:
+        held = sum(connection.held for connection in self._connections.values())
+        self._arriving.give_back(self._counted - held)
+        self._counted = held
+
+    def _close_some(self, there: dict[Address, socket.socket]) -> None:
+        order = sorted(self._connections.items(), key=lambda pair: _blame(pair[1]))
+        for address, connection in order:
+            if self._arriving.used <= self._arriving.most or connection.held <= _LITTLE:
+                break
+            COMPLAINTS.say(
+                "unfinished", f"a connection that holds {connection.held} bytes of messages that"
+                f" have not come to their end: {self._arriving.refusal(0).message}",
+            )  # fmt: skip
+            with contextlib.suppress(OSError):
+                there[address].shutdown(socket.SHUT_RDWR)
+            del self._connections[address]
+            self._count()
+
+
+def _blame(connection: _Connection) -> tuple[bool, bool, int]:
+    """The less, the sooner it is closed: what stands still, and holds most."""
+    return connection.held <= _LITTLE, connection.progress > 0, -connection.held
+
+
+def _sockets() -> Iterator[socket.socket]:
+    """The sockets of this process, once more: to be closed."""
+    for name in os.listdir(_FOLDER):
+        try:
+            if os.readlink(f"{_FOLDER}/{name}").startswith("socket:"):
+                yield socket.socket(fileno=os.dup(int(name)))
+        except OSError:  # closed meanwhile
+            continue
+
+
+def _other_end(connection: socket.socket, port: int) -> Address | None:
+    """From where a connection to `port` comes; None if it is none."""
+    try:
+        if connection.family not in (socket.AF_INET, socket.AF_INET6):
+            return None
+        if connection.getsockname()[1] != port:
+            return None
+        host, other = connection.getpeername()[:2]
+    except OSError:  # one that listens, or has ended
+        return None
+    return short(socket.inet_pton(connection.family, host.partition("%")[0])), other
+
+
+def _received(connection: socket.socket) -> int:
+    """The bytes that a connection has ever received; 0 if the kernel does not tell."""
+    try:
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
+        count: int = struct.unpack_from("=Q", info, _RECEIVED_AT)[0]
+    except (OSError, struct.error):
+        return 0
+    return count
