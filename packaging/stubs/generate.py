@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent.parent
 HEADER = "# Written by `make stubs` from {source} and the functions that it exports.\n"
 CONTRIB = "weft/lib/contrib"
 # Modules with code of their own, which type checkers read as it is.
-OWN_CODE = ("api/public_modules", "api/compat")
+OWN_CODE = ("api/compat_v2", "api/public_modules", "api/compat")
 CONTRIB_PACKAGES = ("framework", "layers", "learn", "opt", "slim", "training")
 
 

@@ -2,6 +2,8 @@
 from typing import Any as _Any
 import builtins as _builtins
 from weft.lib.contrib import autograph as autograph
+from weft.lib.contrib import batching as batching
+from weft.lib.contrib import bayesflow as bayesflow
 from weft.lib.contrib import checkpoint as checkpoint
 from weft.lib.contrib import cluster_resolver as cluster_resolver
 from weft.lib.contrib import compiler as compiler
@@ -9,6 +11,7 @@ from weft.lib.contrib import copy_graph as copy_graph
 from weft.lib.contrib import crf as crf
 from weft.lib.contrib import cudnn_rnn as cudnn_rnn
 from weft.lib.contrib import data as data
+from weft.lib.contrib import deprecated as deprecated
 from weft.lib.contrib import distribute as distribute
 from weft.lib.contrib import distributions as distributions
 from weft.lib.contrib import eager as eager
@@ -19,6 +22,7 @@ from weft.lib.contrib import framework as framework
 from weft.lib.contrib import graph_editor as graph_editor
 from weft.lib.contrib import hooks as hooks
 from weft.lib.contrib import image as image
+from weft.lib.contrib import integrate as integrate
 from weft.lib.contrib import keras as keras
 from weft.lib.contrib import layers as layers
 from weft.lib.contrib import learn as learn
@@ -31,17 +35,23 @@ from weft.lib.contrib import nccl as nccl
 from weft.lib.contrib import nn as nn
 from weft.lib.contrib import opt as opt
 from weft.lib.contrib import predictor as predictor
+from weft.lib.contrib import proto as proto
+from weft.lib.contrib import quantization as quantization
 from weft.lib.contrib import resampler as resampler
 from weft.lib.contrib import rnn as rnn
+from weft.lib.contrib import saved_model as saved_model
 from weft.lib.contrib import seq2seq as seq2seq
 from weft.lib.contrib import signal as signal
 from weft.lib.contrib import slim as slim
+from weft.lib.contrib import solvers as solvers
 from weft.lib.contrib import sparsemax as sparsemax
 from weft.lib.contrib import staging as staging
 from weft.lib.contrib import stateless as stateless
 from weft.lib.contrib import summary as summary
 from weft.lib.contrib import tensor_forest as tensor_forest
 from weft.lib.contrib import tensorboard as tensorboard
+from weft.lib.contrib import tensorrt as tensorrt
+from weft.lib.contrib import testing as testing
 from weft.lib.contrib import tfprof as tfprof
 from weft.lib.contrib import tpu as tpu
 from weft.lib.contrib import training as training
