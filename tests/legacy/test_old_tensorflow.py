@@ -116,6 +116,16 @@ def test_summaries(tmp_path: Path) -> None:
     assert [value.tag for value in summary.value] == ["a loss", "b"]
 
 
+def test_linear(tmp_path: Path) -> None:
+    """Under the names that its variables had in checkpoints."""
+    source = "from tensorflow.python.ops.rnn_cell import _linear\n"
+    source += "x = tf.nn.rnn_cell.linear([tf.ones([2, 3]), tf.ones([2, 1])], 5, True, 1.0)\n"
+    source += "y = _linear(x, 4, False, scope='s')\n"
+    assert run(tmp_path, source)["y"].shape == [2, 4]
+    names = [variable.name for variable in weft.trainable_variables()]
+    assert names == ["Linear/Matrix:0", "Linear/Bias:0", "s/Matrix:0"]
+
+
 def test_a_flag_that_is_set_is_defined(monkeypatch: pytest.MonkeyPatch) -> None:
     from absl import flags as absl_flags
 

@@ -66,6 +66,11 @@ def is_before_1_0(path: str) -> bool:
     return tensorflow_rows.has_module(path) and module(path) is None
 
 
+def written_before_1_0(path: str) -> str | None:
+    """The function of weft's that stands in for one that only the releases before 1.0 had."""
+    return tensorflow_rows.WRITTEN.get(path.removeprefix(f"{ROOT}."))
+
+
 def is_called_as_before_1_0(path: str, after: str) -> bool:
     """Whether the arguments of a call, as it is written, are those of the releases before 1.0."""
     name = path.removeprefix(f"{ROOT}.")

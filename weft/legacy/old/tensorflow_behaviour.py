@@ -65,6 +65,21 @@ def batch_matmul(
     return weft.matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y, name=name)
 
 
+def linear(
+    args: Any, output_size: int, bias: bool, bias_start: float = 0.0, scope: Any = None
+) -> Any:
+    """The sum of the products of several matrices with weights of the scope, and a bias."""
+    values = list(args) if isinstance(args, list | tuple) else [args]
+    with weft.variable_scope(scope or "Linear"):
+        joined = values[0] if len(values) == 1 else weft.concat(values, 1)
+        matrix = weft.get_variable("Matrix", [joined.shape[1], output_size], dtype=joined.dtype)
+        product = weft.matmul(joined, matrix)
+        if not bias:
+            return product
+        start = weft.constant_initializer(bias_start, dtype=joined.dtype)
+        return product + weft.get_variable("Bias", [output_size], joined.dtype, start)
+
+
 def _cross_entropy(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A loss that was called with `logits, labels`, and takes names only today."""
     if "targets" in kwargs:

@@ -54,6 +54,13 @@ _SUMMARIES = (
     " scalar_summary".split()
 )
 RENAMED |= {name: f"contrib.deprecated.{name}" for name in _SUMMARIES}
+# Names whose functions 1.15 does not have.
+WRITTEN = {
+    "batch_matmul": "batch_matmul",
+    "nn.rnn_cell.linear": "linear",
+    "python.ops.rnn_cell._linear": "linear",
+    "python.ops.rnn_cell.linear": "linear",
+}
 # Names that 1.15 has, too, but that took their arguments otherwise.
 REARRANGED = (
     "concat",
@@ -93,7 +100,7 @@ def _of_holders(
 
 ROWS: list[tuple[str, str, str, dict[str, str]]] = [
     *_of_holders("name", _GONE, {old: f"weft.{new}" for old, new in RENAMED.items()}),
-    *_of_holders("name", _GONE, {"batch_matmul": f"{_OWN}.batch_matmul"}),
+    *_of_holders("name", _GONE, {old: f"{_OWN}.{new}" for old, new in WRITTEN.items()}),
     *_of_holders(
         "changed", _CHANGED, {old: f"{_OWN}.{old.rpartition('.')[2]}" for old in REARRANGED}
     ),

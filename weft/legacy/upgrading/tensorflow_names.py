@@ -103,8 +103,8 @@ def _edits_of_chain(chain: Chain, path: str, text: str) -> Iterator[Edit]:
         last = lacking.count(".") - before
         if new is not None and before == 0 and last > 0:
             yield Edit(chain.parts[1].start, chain.parts[last].end, new)
-        elif before == 0 and lacking == f"{known.ROOT}.batch_matmul":
-            yield Edit(chain.parts[0].start, chain.parts[last].end, f"{OLD}.batch_matmul")
+        elif before == 0 and last > 0 and (written := known.written_before_1_0(lacking)):
+            yield Edit(chain.parts[0].start, chain.parts[last].end, f"{OLD}.{written}")
     elif before == 0 and known.is_called_as_before_1_0(path, text[chain.parts[-1].end :]):
         yield Edit(chain.parts[0].start, chain.parts[-1].end, f"{OLD}.{chain.parts[-1].text}")
     elif before == 0 and not _is_in_weft(path):

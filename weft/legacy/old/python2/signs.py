@@ -99,11 +99,11 @@ class _Finder(ast.NodeVisitor):
     def visit_Try(self, node: ast.Try) -> None:
         tried = expects_name_error(node)
         self._tried += tried
-        for each in node.body:
-            self.visit(each)
+        for statement in node.body:
+            self.visit(statement)
         self._tried -= tried
-        for each in (*node.handlers, *node.orelse, *node.finalbody):
-            self.visit(each)
+        for part in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(part)
 
     def generic_visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
