@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz bench stubs docs dist clean
+.PHONY: help install demo test check lint types format tiny test-slow test-gpu golden record fuzz soak bench stubs docs dist clean
 
 help:  ## what there is
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -62,6 +62,10 @@ record: $(STAMP)  ## ask TensorFlow 2.21 for what tests/parity has not recorded 
 SECONDS ?= 60
 fuzz: $(STAMP)  ## hostile operations, graphs and files for SECONDS (60), from SEED (a new one), in JOBS (cores)
 	@$(BIN)/python -m tests.fuzz.run --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS))
+
+MINUTES ?= 60
+soak: $(STAMP)  ## one server under hostile and honest clients at once, for MINUTES (60)
+	@$(BIN)/python -m tests.fuzz.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## weft beside TensorFlow 2.21 (made in .venv-tf on demand)
 	@$(BIN)/python benchmarks/run.py $(BENCH)

@@ -25,11 +25,17 @@ with tf.Graph().as_default() as graph, tf.Session(config=config) as session:
 """
 
 
-def program(rng: random.Random) -> str:
-    graph_def = type(_bases()[0])()
-    graph_def.CopyFrom(rng.choice(_bases()))
+def changed(rng: random.Random) -> Any:
+    """A GraphDef that is not quite right."""
+    graph_def = type(bases()[0])()
+    graph_def.CopyFrom(rng.choice(bases()))
     for _ in range(rng.choice((1, 1, 2, 3))):
         _change(rng, graph_def)
+    return graph_def
+
+
+def program(rng: random.Random) -> str:
+    graph_def = changed(rng)
     data = graph_def.SerializeToString(deterministic=True)
     if rng.random() < 0.2:
         data = _parsed(rng, graph_def, data)
@@ -125,7 +131,8 @@ def _lists() -> None:
 
 
 @lru_cache(maxsize=1)
-def _bases() -> list[Any]:
+def bases() -> list[Any]:
+    """Graphs that are right."""
     makers: tuple[Callable[[], None], ...] = (
         _loop, _branch, _training, _pictures, _texts, _queue, _function, _lists,
     )  # fmt: skip

@@ -205,6 +205,15 @@ def test_an_error_names_the_node_and_its_line() -> None:
             assert found.value.op is large.graph.get_operation_by_name("large")
 
 
+def test_more_elements_than_there_are_numbers() -> None:
+    n = tf.placeholder(tf.int64, [2])
+    made = tf.reduce_max(tf.tile(tf.ones([2, 2]), n))
+    with tf.Session() as session:
+        for _ in range(3):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="overflow"):
+                session.run(made, {n: [1 << 32, 1 << 32]})
+
+
 def test_shapes_that_are_known_beforehand() -> None:
     large = tf.fill(tf.constant([2**31, 2**31], tf.int64), 1.0)
     with tf.Session() as session, pytest.raises(tf.errors.ResourceExhaustedError) as found:

@@ -229,7 +229,10 @@ class CollectionReader:
             ) from error
         if is_variable and not self.knows_trainable:
             proto.trainable = key == GraphKeys.TRAINABLE_VARIABLES
-        item = functions.from_proto(proto, import_scope=self.scope)
+        try:
+            item = functions.from_proto(proto, import_scope=self.scope)
+        except KeyError as error:
+            raise ValueError(f"The collection {key!r} does not fit the graph: {error}") from error
         if is_variable:
             self.variables[value] = item
         return item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.shape_fn import Dims
 from weft.ops.kit.row_updates import put_row, take_row
+from weft.ops.kit.shared import is_concrete
+from weft.ops.kit.value_checks import are_within, must_hold
 from weft.ops.lists import tensor_array_nodes as ops
 from weft.ops.lists.tensor_array_nodes import TensorArrayValue
 
@@ -31,7 +33,9 @@ def _(
     clear_after_read: bool, identical_element_shapes: bool, tensor_array_name: str,
 ) -> Any:  # fmt: skip
     if not dynamic_size:
-        return ctx.add(TracedTensorArray(xp, int(size), dtype, element_shape, False)), _FLOW
+        made = TracedTensorArray(xp, int(size), dtype, element_shape, False)
+        made.loops = len(ctx.bounds)
+        return ctx.add(made), _FLOW
 
     def on_host() -> TensorArrayValue:
         name = tensor_array_name or "TensorArray"
@@ -49,6 +53,9 @@ class TracedTensorArray:
         self.xp, self.length, self.dtype, self.accumulates = xp, size, dtype, accumulates
         self.gradients: dict[str, TracedTensorArray] = {}
         self.registry: Any = None
+        self.loops = 0  # around where it was made
+        # By identity, a state and what was written until then: numbers, or identities of indices.
+        self._written: dict[int, tuple[Any, frozenset[Any], Any]] = {}
         self.state: Any = None
         if s.known(dims):
             self.state = self._blank(dims)  # type: ignore[arg-type]
@@ -71,15 +78,42 @@ class TracedTensorArray:
         self._check_shape(value.shape)
         if not self.length:
             return  # a loop over nothing is traced all the same
-        buffer = self.xp.asarray(self.state)
+        buffer, before = self.xp.asarray(self.state), self.state
+        self._check_range(index)
         if self.accumulates:
             value = take_row(buffer, index) + value
         self.state = put_row(buffer, index, value)
+        if not self.accumulates:
+            self._note_written(before, [index])
+
+    def _check_range(self, index: Any) -> None:
+        """A counter whose end is known to be within is not looked at."""
+        most = None if is_concrete(index) else self.registry.most(index)
+        if is_concrete(index) and not 0 <= int(index) < self.length:
+            raise NotImplementedError("an index is out of range")
+        if not is_concrete(index) and (most is None or most >= self.length):
+            must_hold(are_within(index, self.length))
+
+    def _note_written(self, before: Any, indices: Sequence[Any]) -> None:
+        """Leaves to the interpreter what may write an element for the second time.
+
+        What is written at a number in a loop is, and what is written twice at one and the same
+        index. That indices of different names are different is taken for granted.
+        """
+        written = set(self._written.get(id(before), (None, frozenset(), None))[1])
+        for index in indices:
+            key = ("number", int(index)) if is_concrete(index) else ("value", id(index))
+            is_repeated = is_concrete(index) and len(self.registry.bounds) > self.loops
+            if key in written or is_repeated:
+                raise NotImplementedError("an element may be written twice")
+            written.add(key)
+        self._written[id(self.state)] = self.state, frozenset(written), indices
 
     def read(self, index: Any) -> Any:
         buffer = self._buffer()
         if not self.length:
             return self.xp.zeros(buffer.shape[1:], buffer.dtype)
+        self._check_range(index)
         return take_row(buffer, index)
 
     def _buffer(self) -> Any:
@@ -96,8 +130,11 @@ class TracedTensorArray:
     def scatter(self, indices: Any, value: Any) -> None:
         value = self.xp.asarray(value)
         self._check_shape(value.shape[1:])
-        rows = self.xp.asarray(self.state).at[self.xp.asarray(indices)]
+        before = self.state
+        rows = self.xp.asarray(before).at[self.xp.asarray(indices)]
         self.state = rows.add(value) if self.accumulates else rows.set(value)
+        if not self.accumulates and isinstance(indices, np.ndarray):
+            self._note_written(before, list(indices))
 
     def size(self) -> Any:
         return np.array(self.length, np.int32)

@@ -53,8 +53,10 @@ def _replace(xp: Any, where: Array, by: float, value: Array) -> Array:
 
 
 def _expint(xp: Any, x: Array) -> Array:
-    value = _replace(xp, (x < 0) | (x == np.inf), np.nan, call(xp, "expi", x))
-    return _replace(xp, x == 0, -np.inf, value)
+    # For what is not finite, or negative, JAX's series does not come to an end.
+    is_usual = (x > 0) & (x < np.inf)
+    value = call(xp, "expi", _replace(xp, ~is_usual, 1.0, x))
+    return _replace(xp, x == 0, -np.inf, _replace(xp, ~is_usual, np.nan, value))
 
 
 def _from_both(slope: Any) -> Gradient:

@@ -70,12 +70,20 @@ def gamma(rng: ndarray, alpha: ndarray, samples: int) -> ndarray:
 # ---- Poisson -------------------------------------------------------------------------------------
 
 
+_FAR = 40  # standard deviations
+
+
 def poisson(rng: ndarray, rate: ndarray, samples: int, highest: float) -> ndarray:
-    """float64 [samples, n] for `rate` of shape [n]; values over `highest` are drawn again."""
+    """float64 [samples, n] for `rate` of shape [n]; values over `highest` are drawn again.
+
+    Where all would be over it, and TensorFlow draws for ever, they are `highest`.
+    """
     rate = np.repeat(rate.astype(np.float64), samples)
     first = np.arange(rate.size, dtype=np.uint64) * np.uint64(RESERVED)
     result = rate.copy()  # what remains where the rate is infinite or not a number
-    small, large = rate < 10, (rate >= 10) & (rate < np.inf)
+    hopeless = (rate < np.inf) & (rate - _FAR * np.sqrt(np.abs(rate)) > highest)
+    result[hopeless] = highest
+    small, large = rate < 10, (rate >= 10) & (rate < np.inf) & ~hopeless
     result[small] = _knuth(rng, first[small], rate[small])
     result[large] = _hormann(rng, first[large], rate[large], highest)
     return result.reshape(-1, samples).T

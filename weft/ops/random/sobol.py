@@ -39,7 +39,12 @@ def sobol_sample_(xp: Any, dim: Any, num_results: Any, skip: Any, *, dtype: DTyp
         raise invalid("skip must be non-negative")
     if int(dim) > _MOST_DIMENSIONS:
         raise invalid(f"dim must not exceed {_MOST_DIMENSIONS}")
-    sequence = qmc.Sobol(int(dim), scramble=False, bits=_BITS)
-    # The origin, which SciPy's sequence begins with, is no point of TensorFlow's.
-    sequence.fast_forward(first + 1)
-    return sequence.random(count).astype(dtype.as_numpy_dtype)
+    directions = qmc.Sobol(int(dim), scramble=False, bits=_BITS)._sv.astype(np.uint64)
+    # The origin, with which the sequence begins, is no point of TensorFlow's.
+    index = np.arange(first + 1, first + 1 + count, dtype=np.uint64)
+    points = np.zeros((count, int(dim)), np.uint64)
+    gray = index ^ (index >> np.uint64(1))
+    for bit in range(_BITS):
+        chosen = (gray >> np.uint64(bit) & np.uint64(1)).astype(bool)
+        points[chosen] ^= directions[:, bit]
+    return (points / 2.0**_BITS).astype(dtype.as_numpy_dtype)

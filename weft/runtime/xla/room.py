@@ -55,6 +55,11 @@ class Largest:
         if count > self.bytes:
             self.bytes, self.node, self.dims, self.dtype = count, node, dims, dtype
 
+    @property
+    def has_too_many_elements(self) -> bool:
+        """Whether integers do not number them: that is a mistake of the user's, not of sizes."""
+        return math.prod(self.dims) >= 1 << 63
+
     def error(self) -> Exception:
         found = out_of_memory(self.dims, self.dtype)
         return found if self.node is None else with_node(found, self.node)

@@ -144,7 +144,8 @@ class Tracer:
         too_large = too_large or self.largest.note(node, outputs)
         if too_large is not None:
             # A loop or a branch may never come there.
-            raise NotCompilable(node, str(too_large)) if self._depth else too_large
+            is_in_doubt = self._depth or self.largest.has_too_many_elements
+            raise NotCompilable(node, str(too_large)) if is_in_doubt else too_large
         if any(is_hollow(value) for value in (*inputs, *outputs)):
             raise NotCompilable(node, "nothing in very many rows")
         for i, value in enumerate(outputs):
