@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.core.dtypes import DType
 from weft.graph import shape_fn as s
 from weft.graph.op_def import op
