@@ -10,7 +10,7 @@ from weft.graph.graph import get_collection, name_scope
 from weft.graph.keys import GraphKeys
 from weft.graph.op_def import raw
 from weft.graph.tensor import Tensor
-from weft.lib.summary.summary import collect
+from weft.lib.summary import summary as _summaries
 
 
 def _summary(
@@ -23,7 +23,7 @@ def _summary(
                 inputs["sample_rate"], dtype=dtypes.float32, name="sample_rate"
             )
         found: Tensor = getattr(raw, op)(**inputs, **attrs, name=scope)
-    collect(found, collections, [GraphKeys.SUMMARIES])
+    _summaries.collect(found, collections, [GraphKeys.SUMMARIES])
     return found
 
 
@@ -62,7 +62,7 @@ def merge_summary(inputs: Any, collections: Any = None, name: Any = None) -> Ten
     """Several summaries as one."""
     with name_scope(name, "MergeSummary", inputs):
         found: Tensor = raw.MergeSummary(inputs=inputs, name=name)
-    collect(found, collections, [])
+    _summaries.collect(found, collections, [])
     return found
 
 
