@@ -273,6 +273,20 @@ def test_a_graph_stays_a_graph_when_the_stack_is_reset_in_it() -> None:
         stacks.graphs.items = waiting
 
 
+def test_a_reset_forgets_collections() -> None:
+    waiting, stacks.graphs.items = stacks.graphs.items, []
+    try:
+        tf.enable_eager_execution()
+        tf.train.create_global_step()
+        with pytest.raises(ValueError, match='"global_step" already exists'):
+            tf.train.create_global_step()
+        tf.reset_default_graph()
+        assert tf.train.get_global_step() is None and tf.executing_eagerly()
+    finally:
+        tf.disable_eager_execution()
+        stacks.graphs.items = waiting
+
+
 def test_enabling() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="at program startup"):
         tf.enable_eager_execution()
