@@ -121,6 +121,12 @@ def walked():
 """
 VALUES: list[tuple[str, Any]] = [
     ("np.arange(4).reshape(np.array([2]), 2).shape", (2, 2)),
+    ("(lambda f: (np.save(f, [[1], [1, 2]]), f.tell() > 0)[1])(io.BytesIO())", True),
+    (
+        "np.arange(2) != [], np.arange(2) == [1, 2, 3], [] == [], 1 == []",
+        (True, False, True, False),
+    ),
+    ("(np.arange(2) == [0, 3]).tolist()", [True, False]),
     ("io.BytesIO(b'abc').read(np.array([2]))", b"ab"),
     ("re.split(r'(\\W+)?', 'Mary went.')", ["Mary", " ", "went", ".", ""]),
     ("re.split('x*', 'axbxc', 1), re.split('x', 'axb')", (["a", "bxc"], ["a", "b"])),

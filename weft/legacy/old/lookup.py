@@ -164,6 +164,26 @@ def count(value: Any) -> Any:
     return value
 
 
+def equal(one: Any, other: list[Any]) -> Any:
+    """`one == other`; an array and a list that cannot be compared by elements are not equal."""
+    return _compared(operator.eq, one, other, False)
+
+
+def unequal(one: Any, other: list[Any]) -> Any:
+    """`one != other`, likewise."""
+    return _compared(operator.ne, one, other, True)
+
+
+def _compared(compare: Any, one: Any, other: list[Any], otherwise: bool) -> Any:
+    try:
+        return compare(one, other)
+    except ValueError:
+        if flags.STRICT or not isinstance(one, np.ndarray):
+            raise
+    notices.tell(_COMPARED)
+    return otherwise
+
+
 def element(value: Any, holder: Any) -> Any:
     """What is assigned to `holder[i]`: an array of one element stands for its element."""
     if type(value) is np.ndarray and isinstance(holder, np.ndarray) and holder.dtype != object:
@@ -235,6 +255,12 @@ _STOPPED = table.Row(
     "StopIteration to end a generator",
     "gone since Python 3.7",
     "return",
+    "name",
+)
+_COMPARED = table.Row(
+    "an array compared with a list of another length",
+    "gone since NumPy 1.25",
+    "their being unequal",
     "name",
 )
 _COUNTS = table.Row(

@@ -197,6 +197,11 @@ def array(object: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
     return _array(object, dtype, **options)
 
 
+def save(file: Any, arr: Any, *args: Any, **options: Any) -> None:
+    """`np.save`, also of rows of unequal length."""
+    np.save(file, asanyarray(arr), *args, **options)
+
+
 def fromstring(
     string: Any, dtype: Any = float, count: int = -1, sep: str = "", **options: Any
 ) -> np.ndarray:

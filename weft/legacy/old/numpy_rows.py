@@ -154,7 +154,7 @@ ROWS: list[tuple[str, str, str, dict[str, str]]] = [
         "changed",
         "stricter since NumPy 1.24",
         "numpy",
-        {name: f"{_OWN}.{name}" for name in ("asarray", "asanyarray")},
+        {name: f"{_OWN}.{name}" for name in ("asarray", "asanyarray", "save")},
     ),
     ("changed", "stricter since NumPy 2.0", "numpy", {"array": f"{_OWN}.array"}),
     ("changed", "stricter since NumPy 2.3", "numpy", {"fromstring": f"{_OWN}.fromstring"}),

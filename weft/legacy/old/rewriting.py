@@ -242,6 +242,16 @@ class Rewriter(ast.NodeTransformer):
             return self._replaced(call("arithmetic", name, node.left, node.right), node)
         return node
 
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """`rows != []`, of an array, was a question about all of it."""
+        self.generic_visit(node)
+        other = node.comparators[0]
+        is_asked = len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq)
+        if not (self._mentions_numpy and is_asked and isinstance(other, ast.List)):
+            return node
+        function = "equal" if isinstance(node.ops[0], ast.Eq) else "unequal"
+        return self._replaced(call(function, node.left, other), node)
+
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)
         target = node.targets[0]

@@ -24,7 +24,7 @@ class FakeSummaryWriter:
         """Has every writer made from now on be one of these."""
         if cls._replaced is not None:
             raise ValueError("FakeSummaryWriter already installed.")
-        cls._replaced, writer.FileWriter = writer.FileWriter, cls  # type: ignore[misc]
+        cls._replaced, writer.FileWriter = writer.FileWriter, cls  # type: ignore[misc, assignment]
 
     @classmethod
     def uninstall(cls) -> None:

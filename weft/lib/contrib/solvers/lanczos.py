@@ -42,7 +42,7 @@ def lanczos_bidiag(
         if starting_vector is None:
             starting_vector = random_uniform([rows], -1, 1, dtype=operator.dtype)
         first, _ = l2normalize(array.expand_dims(starting_vector, -1))
-        u, v, alpha, beta = [first], [], [], []
+        u, v, alpha, beta = list[Tensor]([first]), list[Tensor](), list[Tensor](), list[Tensor]()
         for i in range(k):
             right = operator.apply_adjoint(u[i])
             if i:
