@@ -20,6 +20,7 @@ from weft.cluster.steps.worker_steps import WorkerSteps
 from weft.cluster.transport import inprocess
 from weft.cluster.transport.frames import GREETING
 from weft.core import flags, machine
+from weft.protos.cluster import message
 
 pytestmark = pytest.mark.timeout(60)
 Serve = Callable[..., Server]
@@ -280,6 +281,21 @@ def test_a_request_over_grpc_that_never_comes(
             assert isinstance(answer.exception(8), grpc.RpcError)
             assert answer.code() is grpc.StatusCode.CANCELLED
             never.set()
+
+
+def test_sessions_that_were_abandoned_lock_nobody_out(serve: Serve) -> None:
+    import grpc
+
+    server = serve(sessions=20)
+    graph_def = tf.Graph().as_graph_def().SerializeToString()
+    request = message("CreateSessionRequest")(graph_def=graph_def)
+    for _ in range(3):  # as TensorFlow's clients, which say nothing when they go
+        with grpc.insecure_channel(server.target.removeprefix("grpc://")) as channel:
+            create = channel.unary_unary("/tensorflow.MasterService/CreateSession")
+            for _ in range(30):
+                create(request.SerializeToString(), timeout=20)
+    with tf.Session(server.target) as sess:
+        assert sess.run(tf.constant(3)) == 3
 
 
 def test_complaints_do_not_fill_the_log(capfd: pytest.CaptureFixture[str]) -> None:

@@ -222,7 +222,7 @@ MAX_PLAN = _int(
 MAX_ARRIVING = _int(
     "WEFT_MAX_ARRIVING",
     0,
-    "How many MB of messages a server receives at once, on all connections of weft's together; 0: "
+    "How many MB of messages a server receives at once, on all connections together; 0: "
     "half of the memory.",
 )
 STALL = _int(
