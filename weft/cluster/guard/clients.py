@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _ESTABLISHED = "01"
-# gRPC lets go of a connection that nobody has used for half an hour: that says nothing.
+# gRPC closes a connection that was idle for half an hour: that does not mean a client is gone.
 _UNUSED_SECONDS = 25 * 60.0
 Address = tuple[bytes, int]
 
@@ -119,7 +119,7 @@ class Clients:
     def gone(self, now: float, abandoned: float, idle: float) -> list[str]:
         """The sessions whose clients have had no connection for `abandoned` seconds.
 
-        And those that nobody has used for `idle` seconds, unless that is 0.
+        Also the sessions that have not been used for `idle` seconds, unless `idle` is 0.
         """
         with self._lock:
             if not self._clients:

@@ -162,7 +162,7 @@ class MasterSession:
     def partitions(
         self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]
     ) -> list[WorkerGraph]:
-        """What each worker is to do in a step."""
+        """The graphs of the workers for a step."""
         fed = [self._tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
         fetched = [self._tensor(name, "FetchOutputs node") for name in fetches]
         run = [self._operation(name) for name in targets]
@@ -216,7 +216,7 @@ class MasterSession:
                 step.check(limit)
 
     def close(self, error: errors.OpError | None = None) -> None:
-        """Ends the steps under way; workers forget the session. Nobody is waited for."""
+        """Ends the steps under way; workers forget the session. Does not wait for them."""
         self.running.close(
             error
             or errors.CancelledError(

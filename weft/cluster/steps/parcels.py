@@ -27,7 +27,7 @@ _MOST_LABELS, _LONGEST_KEPT = 2048, 1 << 16
 
 
 class Parcel(NamedTuple):
-    """What came. `route` is as it was sent, as strings and lists of them."""
+    """Tensors that arrived together. `route` is as it was sent, as strings and lists of them."""
 
     number: int
     route: Any

@@ -29,7 +29,7 @@ _MOST_PUSHED = 1 << 20
 
 @dataclass
 class WorkerGraph:
-    """What one task is given to run. `feeds` and `fetches` are (position in the step, key)."""
+    """The graph that one task is to run. `feeds` and `fetches` are (position in the step, key)."""
 
     task: str
     graph_def: Any
@@ -72,7 +72,7 @@ def _is_pushed(recv: Node, pushing: Collection[str]) -> bool:
         return False
     size, dtype = s.size(recv.dims[0]), recv.dtypes[0]
     if size is None or dtype in (dtypes.string, dtypes.variant):
-        return False  # who knows how much that is
+        return False  # of unknown size
     return size * dtype.size <= _MOST_PUSHED
 
 

@@ -22,7 +22,7 @@ _LOOKS = 4  # how often we look after others in the time that they have to give 
 
 
 class WorkerStep:
-    """What the calls about one step share: where its tensors meet, and how to end it."""
+    """The state shared by calls about one step: its rendezvous, and how to end it."""
 
     def __init__(self, rendezvous: RemoteRendezvous) -> None:
         self.rendezvous, self.running = rendezvous, RunningSteps()
@@ -50,7 +50,7 @@ class WorkerStep:
 
 
 class WorkerSteps:
-    """Step id -> step. A step that is over stays over: who asks late gets an error, not a wait."""
+    """Step id -> step. A step that is over stays over: a late request fails and does not wait."""
 
     def __init__(self, peers: Peers, meters: Meters | None = None) -> None:
         self._peers, self._meters = peers, meters or Meters()
@@ -142,7 +142,7 @@ class WorkerSteps:
             step.abort(error or self._end_of(step_id))
 
     def _end_of(self, step_id: int) -> errors.OpError:
-        """The error for whoever comes too late."""
+        """The error of a request that comes after the end of the step."""
         how = self._over.get(step_id)
         if how is not None:
             return wire.from_status(*how)

@@ -1,4 +1,4 @@
-"""What both ends of a call share: names of methods, and messages in and out of bytes."""
+"""Names of methods, and messages in and out of bytes, for both ends of a call."""
 
 from __future__ import annotations
 
