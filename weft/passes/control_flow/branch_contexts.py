@@ -16,7 +16,7 @@ Context = frozenset[tuple[Edge, int]]
 
 
 def predicate_of(switch: Node) -> Edge:
-    """What a switch decides by: Identity nodes on the way make no difference."""
+    """The predicate of a switch: Identity nodes on the way make no difference."""
     edge = switch.inputs[1]
     while edge[0].definition.is_identity and not edge[0].controls:
         edge = edge[0].inputs[0]

@@ -138,7 +138,7 @@ def _ends_too_late(graph: ClientGraph, inside: set[Node]) -> bool:
 
 
 def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
-    """What another device may have decided against, and whatever needs it."""
+    """Nodes in branches that another device may not have taken, and all nodes that need them."""
     found: set[Node] = set()
     for node in graph.nodes:
         merges = node.definition.control_flow == "merge"

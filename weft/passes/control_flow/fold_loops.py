@@ -229,7 +229,7 @@ def _depends(order: list[Node], on: set[Node], inside: set[Node]) -> set[Node]:
 
 
 def _inside_branches(graph: ClientGraph) -> list[Node]:
-    """What is in conditionals that are not made to wait."""
+    """Nodes inside conditionals that do not wait."""
     found: list[Node] = []
     for node in graph.nodes:
         for inner in node.branches.graphs if node.branches and not waits(node) else ():

@@ -76,7 +76,7 @@ class _Conditional:
         )
 
     def _captured(self) -> list[Edge]:
-        """What the branches need from outside: through switches, or directly."""
+        """The edges that branches need from outside: through switches, or directly."""
         found: dict[Edge, None] = {}
         for node in [n for n in self.order if n in self.inner] + self.joined:
             for edge in node.inputs:
@@ -90,7 +90,7 @@ class _Conditional:
         return list(found)
 
     def _switched(self, edge: Edge) -> Edge:
-        """What goes into the switches that `edge` comes out of."""
+        """The edge that goes into the switches that `edge` comes out of."""
         while edge[0] in self.taken:
             edge = edge[0].inputs[0]
         return edge
