@@ -1,4 +1,4 @@
-"""Until when a step may run, for whoever loops in one: the thread of a step knows."""
+"""The deadline of the step that a thread runs, for loops inside it to check."""
 
 from __future__ import annotations
 
