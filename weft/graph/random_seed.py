@@ -18,7 +18,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         seeds = DEFAULT_GRAPH_SEED, op_seed % _MAX_INT32
     else:
         return None, None
-    # A kernel takes two zeros to mean "seed yourself", which nobody asked for here.
+    # A kernel takes two zeros to mean "seed yourself", which is not meant here.
     return seeds if seeds != (0, 0) else (0, _MAX_INT32)
 
 
