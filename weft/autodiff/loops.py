@@ -144,7 +144,7 @@ class LoopGradient:
         return pushed
 
     def load(self, stack: Tensor, value: Tensor, dead_branch: bool = False) -> Tensor:
-        """What `save(value)` pushed in the iteration whose gradient is being computed."""
+        """The value that `save(value)` pushed in the iteration whose gradient is being computed."""
         guard = _guarding_cond(value.op, stack.op._get_control_flow_context())
         with control_dependencies(None), self.context:
             if guard is not None:
