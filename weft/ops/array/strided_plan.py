@@ -1,4 +1,4 @@
-"""What a strided slice takes of an array, worked out from its bounds and masks; no ops here."""
+"""The extent of a strided slice, worked out from its bounds and masks; no ops here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MASK_ATTRS = ", ".join(f"{mask}: int = 0" for mask in MASKS)
 
 @dataclass(frozen=True)
 class StridedPlan:
-    """What a strided slice takes of each input dimension, and the shape that comes out.
+    """The part of each input dimension that a strided slice takes, and the shape of the result.
 
     `sizes[i]` elements from `begins[i]` on, `strides[i]` apart; None where not known.
     """

@@ -15,7 +15,7 @@ from weft.ops.kit.shared import invalid
 
 
 class Same(Choosing):
-    """Its input, for those who ask for nothing else."""
+    """Its input, unchanged."""
 
     def over(self, scope: Scope, raw: bool) -> Iterator:
         return self.input.open(scope, raw)

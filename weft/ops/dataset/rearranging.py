@@ -200,7 +200,7 @@ def choose_fastest_branch_dataset(
 
 
 class ThreadPool:
-    """What a graph says of a pool of threads. Datasets here decide for themselves."""
+    """A pool of threads that a graph names. Datasets here choose their own threads."""
 
     def __init__(self, name: str) -> None:
         self.name = name

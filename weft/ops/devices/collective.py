@@ -38,7 +38,7 @@ class Meeting:
         self.present: dict[str, tuple[Value, Deferred]] = {}
 
     def join(self, member: str, value: Value, size: int, combine: Combine) -> Value:
-        """What `combine` makes of the values of all `size` members, or a promise of it."""
+        """The result of `combine` for the values of all `size` members, or a promise of it."""
         promise = Deferred(on_cancel=lambda: self._leave(member), then=lambda found: [found])
         with self.lock:
             if member in self.present:

@@ -169,7 +169,7 @@ def _update_all(
 
 
 class Mentions(NamedTuple):
-    """What was given for rows, some of them named again and again, and the sums made of it."""
+    """Values given for rows, some of them named again and again, and the sums per row."""
 
     values: Array
     indices: Array

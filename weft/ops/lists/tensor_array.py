@@ -109,7 +109,7 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known of the shape of every element."""
+        """The shape of every element, as far as it is known."""
         return self._element_shape[0]
 
     @property
@@ -235,7 +235,7 @@ class TensorArray:
         return value
 
     def mark_used(self) -> None:
-        """Nothing: nobody complains here about an array that goes unused."""
+        """Does nothing: there is no warning here about an unused array."""
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements."""

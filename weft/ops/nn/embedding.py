@@ -124,7 +124,7 @@ def _from_one(
 
 
 def _each_row_once(op: Any, grad: Any) -> list[Any]:
-    """What the gradient of a lookup would be if each row had been looked up once."""
+    """The gradient of a lookup, as if each row had been looked up once."""
     gradient = GRADIENTS[op.type]
     assert gradient is not None
     slices, *others = gradient(op, grad)

@@ -131,7 +131,7 @@ _declare_map("OrderedMap", ordered=True)
 
 
 class BaseStagingArea:
-    """What both staging areas have: component types, shapes, names, and limits."""
+    """The base of both staging areas: component types, shapes, names, and limits."""
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ _IN_PLACE = {"AssignAdd", "AssignSub", "StridedSliceAssign"}
 
 
 class BaseResourceVariable(Variable):
-    """What `ResourceVariable` shares with the value of an assignment to one."""
+    """The base of `ResourceVariable` and of the value of an assignment to one."""
 
     _handle: Tensor
     _dtype: dtypes.DType

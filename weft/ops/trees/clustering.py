@@ -1,4 +1,4 @@
-"""What k-means is made of: nearest centers, and points to begin with."""
+"""The parts of k-means: nearest centers, and points to begin with."""
 
 from __future__ import annotations
 
