@@ -142,7 +142,7 @@ class Liveness:
         self.block(body, set())
 
     def _always(self, node: ast.stmt) -> set[str]:
-        """What matters after a statement in any case: what functions read that are not of it."""
+        """Names that are live after a statement in any case: functions outside of it read them."""
         inside = readers([node])
         return self.shared | {name for name, n in self.readers.items() if n > inside[name]}
 

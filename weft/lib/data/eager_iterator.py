@@ -43,7 +43,7 @@ class EagerIterator(OfElements, Trackable):
         }  # fmt: skip
         self._iterator_resource = raw.AnonymousIteratorV2(**self._structure)[0]
         raw.MakeIterator(applied._variant_tensor, self._iterator_resource)
-        # Whoever leaves a loop early does not say so: threads that read ahead end with this object.
+        # A loop that is left early does not say so: threads that read ahead end with this object.
         weakref.finalize(self, _release, self._iterator_resource._array()).atexit = False
 
     def __iter__(self) -> EagerIterator:

@@ -1,4 +1,4 @@
-"""What an input function may want to know of the replicas that it feeds."""
+"""Facts for an input function about the replicas that it feeds."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Step:
         return self._distribution
 
     def initialize(self) -> Any:
-        """What has to run before the first step."""
+        """The operations that have to run before the first step."""
         return []
 
     def __call__(self) -> Any:

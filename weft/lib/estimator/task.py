@@ -40,7 +40,7 @@ class Task:
 
 
 def tf_config() -> dict[str, Any]:
-    """What TF_CONFIG says; nothing if it is not set."""
+    """The contents of TF_CONFIG; empty if it is not set."""
     found = json.loads(os.environ.get("TF_CONFIG", "{}"))
     if found:
         logging.info("TF_CONFIG environment variable: %s", found)

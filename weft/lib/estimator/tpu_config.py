@@ -188,7 +188,7 @@ class RunConfig(run_config.RunConfig):
             options.cluster_def.CopyFrom(spec.as_cluster_def())
 
     def _default_session_config(self) -> None:
-        """What the session is like, TPUEstimator decides."""
+        """Sets nothing: TPUEstimator decides on the session's configuration."""
 
     @property
     def tpu_config(self) -> TPUConfig:

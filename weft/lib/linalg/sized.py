@@ -1,4 +1,4 @@
-"""What operators that are given by their size share."""
+"""The base of operators that are given by their size."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class RaggedTensor(Factories):
 
     @property
     def shape(self) -> TensorShape:
-        """What is known of the shape; ragged dimensions are None."""
+        """The known shape; ragged dimensions are None."""
         splits = self._row_splits.shape.as_list()[0]
         rows = None if splits is None else splits - 1
         return TensorShape([rows, None]).concatenate(self._values.shape[1:])

@@ -1,4 +1,4 @@
-"""What the loops over time share: sizes, types, and steps that pass finished sequences by."""
+"""Shared parts of loops over time: sizes, types, and steps that pass finished sequences by."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _object_graph(
 
 
 def _slots(described: Any) -> set[int]:
-    """What optimizers keep beside variables."""
+    """The numbers of the optimizers' slot variables."""
     return {s.slot_variable_node_id for node in described.nodes for s in node.slot_variables}
 
 

@@ -49,7 +49,7 @@ _state = _State()
 
 
 def should_record_summaries() -> Any:
-    """Whether summaries are written here: a bool or a tensor; no, unless somebody says so."""
+    """Whether summaries are written here: a bool or a tensor; False by default."""
     recording = _state.recording() if callable(_state.recording) else _state.recording
     return False if recording is None else recording
 
@@ -184,7 +184,7 @@ def initialize(graph: Any = None, session: Any = None) -> None:
 
 
 def flush(writer: Any = None, name: str | None = None) -> Any:
-    """What was written can be read by others."""
+    """Makes written summaries readable by others."""
     writer = _state.writer if writer is None else writer
     if writer is None:
         return raw.NoOp()

@@ -11,7 +11,7 @@ from weft.lib.contrib.graph_editor.selecting import make_list_of_op, make_list_o
 
 
 def _seeds(seed_ops: Any, outputs: bool) -> list[Operation]:
-    """Seeds may be tensors: those who take them going forward, who make them going back."""
+    """Seeds as operations: for a tensor, its consumers going forward, its op going back."""
     flat = seed_ops if isinstance(seed_ops, (list, tuple, set)) else [seed_ops]
     found: dict[Operation, None] = {}
     for each in flat:

@@ -77,7 +77,7 @@ class RunConfig(run_config.RunConfig):
 
     @property
     def tf_config(self) -> ConfigProto:
-        """What the arguments for sessions amount to."""
+        """The ConfigProto made from the arguments for sessions."""
         return self._tf_config
 
     @property

@@ -1,4 +1,4 @@
-"""What a collection of records is made of."""
+"""A collection of records and its parts."""
 
 from __future__ import annotations
 

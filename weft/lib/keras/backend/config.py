@@ -25,7 +25,7 @@ _settings: dict[str, Any] = _configured()
 
 
 def backend() -> str:
-    """What computes: always "tensorflow"."""
+    """The name of the backend: always "tensorflow"."""
     return "tensorflow"
 
 

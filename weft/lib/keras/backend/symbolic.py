@@ -42,7 +42,7 @@ def get_graph() -> Graph:
 
 @contextmanager
 def model_graph(graph: Graph | None = None) -> Iterator[None]:
-    """What is made in here is part of a graph, and variables are those of the program."""
+    """A context in which operations go into a graph, and variables are those of the program."""
     if not runs_eagerly():
         yield
         return

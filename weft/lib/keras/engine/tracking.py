@@ -78,7 +78,7 @@ class Tracking:
         return not hasattr(type(self), name)
 
     def _forget(self, name: str) -> None:
-        """What the attribute held is the layer's no more, unless another one holds it too."""
+        """Stops tracking an attribute's value, unless another attribute holds it too."""
         self.__dict__.get("_tracked", {}).pop(name, None)
         old = self.__dict__.get(name)
         if isinstance(old, Variable) and not self._held_elsewhere(name, old):

@@ -14,7 +14,7 @@ from weft.ops.array import array
 
 
 class Part(NamedTuple):
-    """What the loss and the metrics of one output are computed from."""
+    """The values from which the loss and the metrics of one output are computed."""
 
     target: Any
     output: Any

@@ -14,7 +14,7 @@ from weft.ops.math import math, reduce, unary
 
 
 class AUCCurve(Enum):
-    """What is drawn: recall over the false positive rate, or precision over recall."""
+    """The kind of curve: recall over the false positive rate, or precision over recall."""
 
     ROC = "ROC"
     PR = "PR"

@@ -188,7 +188,7 @@ class TimeseriesGenerator(Sequence):
         return config | {name: getattr(self, name) for name in names}
 
     def to_json(self, **kwargs: Any) -> str:
-        """What `timeseries_generator_from_json` reads."""
+        """The text that `timeseries_generator_from_json` reads."""
         config = {"class_name": type(self).__name__, "config": self.get_config()}
         return json.dumps(config, **kwargs)
 

@@ -84,7 +84,7 @@ def _start_worker(shared: dict[int, Any], random_seed: int | None) -> None:
 
 
 class _Promise:
-    """What a process will give, with the methods of what a pool of threads gives."""
+    """The promised result of a process, with the methods of a thread pool's result."""
 
     def __init__(self, future: Future[Any]) -> None:
         self._future = future
@@ -132,7 +132,7 @@ class _Processes:
             return _Promise(self._executor.submit(function, *args))
 
     def end(self) -> None:
-        """Drops what nobody has begun, and waits for the rest, but not for long."""
+        """Drops jobs that have not begun, and waits for the rest, but not for long."""
         self._executor.shutdown(wait=False, cancel_futures=True)
         for process in _alive_after(_PATIENCE, self.context.made):
             process.kill()
@@ -236,7 +236,7 @@ class SequenceEnqueuer:
         return None
 
     def _has_come(self, promise: Any) -> bool:
-        """Waits for it; whoever stops the workers meanwhile takes it away."""
+        """Waits for a result; False if the workers are stopped meanwhile."""
         while not promise.ready() and self.is_running():
             promise.wait(0.1)
         return promise.ready()
@@ -325,7 +325,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
             raise
 
     def _rest(self) -> Iterator[Any]:
-        """What other workers had begun when one found the end."""
+        """The batches that other workers had begun when one found the end."""
         begun = []
         while not self.queue.empty():
             begun.append(self.queue.get())

@@ -34,7 +34,7 @@ class BaseWrapper:
         return made_by if is_plain else made_by.__call__
 
     def check_params(self, params: Any) -> None:
-        """Raises ValueError for what nobody takes."""
+        """Raises ValueError for a parameter that no function takes."""
         takers: list[Any] = [Sequential.fit, Sequential.predict, Sequential.predict_classes]
         takers += [Sequential.evaluate, self._builder()]
         for name in params:
