@@ -228,12 +228,12 @@ class Identity:
         return ((_HEADER, _SCHEME + self.token.decode()),) if self._tokens else None
 
     def accepts(self, token: bytes) -> bool:
-        """Whether it is one of ours; that takes as long for a good guess as for a bad one."""
+        """Whether a token is the server's; that takes as long for a good guess as for a bad one."""
         matches = [hmac.compare_digest(token, each) for each in self._tokens]
         return any(matches) or not self._tokens
 
     def refusal(self, metadata: Sequence[tuple[str, Any]]) -> str:
-        """Why a call with this metadata is refused; empty if it is not."""
+        """The reason for refusing a call with this metadata; empty if it is accepted."""
         if not self._tokens:
             return ""
         shown = next((v for k, v in metadata if k == _HEADER), None)

@@ -60,7 +60,7 @@ class Flow:
 
 
 class _Step(Executor):
-    """Sends come first, since others wait for them; receives are asked for all at once."""
+    """One step: sends come first, since others wait for them; receives are asked for at once."""
 
     rendezvous: RemoteRendezvous
 

@@ -36,7 +36,7 @@ _WITHOUT_SIGN = 1 << 64
 
 
 class MasterSession:
-    """`devices` are those of its workers, the ones of the master's own task first."""
+    """A client's session; `devices` are those of its workers, the master's own task's first."""
 
     def __init__(self, handle: str, peers: Peers, devices: Sequence[Device], config: Any) -> None:
         self.handle, self.peers, self.config = handle, peers, config

@@ -37,7 +37,7 @@ class Parcel(NamedTuple):
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where each tensor is: `places` are (type, shape, where it starts, where it ends)."""
+    """The places of a parcel's tensors: (type, shape, where it starts, where it ends) each."""
 
     route: Any
     keys: list[str]

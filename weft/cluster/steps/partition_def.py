@@ -66,7 +66,7 @@ def task_of(device: str) -> str:
 
 
 def _is_pushed(recv: Node, pushing: Collection[str]) -> bool:
-    """Small tensors outside of loops and branches are, between tasks that are up to it."""
+    """Whether a tensor is pushed: a small one, of no loop or branch, between tasks that push."""
     ends = task_of(recv.attrs["send_device"]), task_of(recv.attrs["recv_device"])
     if ends[0] == ends[1] or not set(ends) <= set(pushing) or "_may_be_dead" in recv.attrs:
         return False

@@ -33,14 +33,14 @@ class WorkerStep:
         self.held = 0  # bytes of tensors that others have yet to take
 
     def is_forgotten(self) -> bool:
-        """Whether others have asked about it in vain, gone away, and left nothing here."""
+        """Whether other tasks have asked for the step in vain, gone away, and left nothing here."""
         if self.session is not None or self.rendezvous.awaited():
             return False
         old = time.monotonic() - self.began >= _NEVER * flags.HEALTH.value
         return old or self.rendezvous.is_empty()
 
     def awaited_tasks(self) -> set[str]:
-        """The other tasks whose tensors it waits for."""
+        """The other tasks whose tensors the step waits for."""
         senders = {sending_task(key) for key in self.rendezvous.awaited()}
         return senders - {self.rendezvous.peers.home}
 
@@ -113,7 +113,7 @@ class WorkerSteps:
         step.rendezvous.when_taken(lambda: self.end(step_id))
 
     def arrive(self, step_id: int, keys: Sequence[str], values: Sequence[Any]) -> None:
-        """Another task has pushed these; they are held, if the step has not begun here."""
+        """Takes tensors that another task has pushed; holds them if the step has not begun here."""
         step = self.open(step_id)
         try:
             if step.session is None:
@@ -129,7 +129,7 @@ class WorkerSteps:
                 step.held += held
 
     def end(self, step_id: int, error: errors.OpError | None = None) -> None:
-        """The step is over; whatever still waits in it fails."""
+        """Ends a step; everything that still waits in it fails."""
         with self._lock:
             step = self._steps.pop(step_id, None)
             if step is not None:

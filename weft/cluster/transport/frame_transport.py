@@ -145,7 +145,7 @@ class FrameServer:
             self._meters.calls.give_back()
 
     def _serve(self, channel: Channel) -> None:
-        """All calls of one connection, each on a thread of its own if it may wait."""
+        """Serves all calls of one connection, each on a thread of its own if it may wait."""
         self._channels.add(channel)
         callers: dict[int, FrameCaller] = {}
         try:
@@ -239,7 +239,7 @@ class FrameServer:
 
 
 def _respond(frame: Frame, channel: Channel, answer: Any, error: BaseException | None) -> None:
-    """Sends an answer, or what the function gives that makes it."""
+    """Sends an answer, or the result of the function that makes it."""
     if callable(answer):
         try:
             answer = answer()

@@ -247,7 +247,7 @@ class Channel:
             raise Malformed(f"A frame of kind {kind}")
 
     def _read(self, size: int) -> Chunk:
-        """So many bytes of a frame that has begun."""
+        """The next `size` bytes of a frame that has begun."""
         if size <= _SMALL:
             return self._whole(self._input.read(size) or b"", size)
         view: memoryview = np.empty(size, np.uint8).data

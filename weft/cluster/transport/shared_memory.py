@@ -40,7 +40,7 @@ _PLACE = struct.Struct("<QQQQ")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a message is: the first `size` bytes of a segment, known by its `serial` number."""
+    """The place of a message: the first `size` bytes of a segment, known by its `serial` number."""
 
     serial: int
     fd: int
