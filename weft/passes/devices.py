@@ -91,7 +91,7 @@ class DeviceSet:
 
     @property
     def host(self) -> DeviceInfo:
-        """Where what runs anywhere runs by default: the first CPU."""
+        """The default device of nodes that run anywhere: the first CPU."""
         return next((d for d in self.devices if d.device_type == HOST_TYPE), self.devices[0])
 
     def link(self, source: DeviceInfo, destination: DeviceInfo) -> Link:

@@ -32,7 +32,7 @@ from weft.passes.verify import verify
 
 @dataclass(frozen=True)
 class Options:
-    """Which optimizations a session asks for."""
+    """The optimizations that a session asks for."""
 
     fold: bool = True
     cse: bool = True

@@ -58,7 +58,7 @@ def hold_back(
 
 
 def finish_times(graph: ClientGraph, device: DeviceInfo, costs: CostModel) -> dict[Node, float]:
-    """When each node is done at the earliest, with every tensor there from the start."""
+    """The earliest time when each node is done, with every tensor there from the start."""
     done: dict[Node, float] = {}
     for node in graph.nodes:
         start = max((done.get(n, 0.0) for n in node.sources), default=0.0)

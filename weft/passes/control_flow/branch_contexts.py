@@ -1,4 +1,4 @@
-"""Which branches of which conditionals a node is in.
+"""Contexts: the branches of conditionals that a node is in.
 
 A switch sends a value to one of two sides by a predicate; what needs that value is on that side,
 until a merge joins the two.

@@ -149,7 +149,7 @@ def _from_branches_elsewhere(graph: ClientGraph) -> set[Node]:
 
 
 def _awaited(graph: ClientGraph, in_first_iteration: bool = False) -> dict[Node, int]:
-    """Which waiting nodes each node comes after, itself among them, as a set of bits."""
+    """The waiting nodes that each node comes after, itself among them, as a set of bits."""
     awaited = _bits(graph)
     changed = True
     while changed:  # loops close: what comes later in the list may come before

@@ -192,7 +192,7 @@ class _Loop:
         return cond_graph, body_graph
 
     def exits_of(self, node: Node) -> dict[Edge, Edge]:
-        """Which output of the `_While` node stands for each Exit."""
+        """The output of the `_While` node that stands for each Exit."""
         by_switch = {
             self.switches[m, 0]: i for i, m in enumerate(self.merges) if (m, 0) in self.switches
         }

@@ -128,7 +128,7 @@ class _Conditional:
 
 
 def _exported_side(edge: Edge, predicate: Edge) -> int | None:
-    """Which branch of an earlier conditional a value comes from that it hands on to later ones."""
+    """The branch of a value that an earlier conditional hands on to later ones; None for others."""
     node, i = edge
     branches = node.branches
     if branches is None or node.inputs[0] != predicate or i < branches.joined:
@@ -137,7 +137,7 @@ def _exported_side(edge: Edge, predicate: Edge) -> int | None:
 
 
 def _wants_reference(users: list[Node], merge: Node) -> bool:
-    """Whether anybody changes, or hands on, the variable that a merge has chosen."""
+    """Whether a user changes, or hands on, the variable that a merge has chosen."""
     return any(
         arg.is_ref
         for n in users

@@ -112,7 +112,7 @@ def _on_device(node: Node, roots: dict[Edge, Edge]) -> bool:
 
 
 def _carried(order: list[Node], awaited: dict[Node, int]) -> dict[Node, int]:
-    """Which waiting nodes of earlier iterations each node comes after, as a set of bits.
+    """The waiting nodes of earlier iterations that each node comes after, as a set of bits.
 
     It matters only if there are several: one may have to begin for another to end.
     """

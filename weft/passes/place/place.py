@@ -23,7 +23,7 @@ from weft.passes.prune import as_node
 
 @dataclass(frozen=True)
 class PlaceOptions:
-    """How to choose.
+    """Options of placement.
 
     `soft`: a device that does not exist or cannot run an op is replaced by one of the same task
     that can. A task that does not exist is not replaced.
@@ -188,7 +188,7 @@ class Groups:
         return node
 
     def devices(self, root: Node) -> list[DeviceInfo]:
-        """Where a group may run, best first. InvalidArgumentError when there is no such place."""
+        """The devices a group may run on, best first. InvalidArgumentError if there is none."""
         return self._allowed(self._groups[root])
 
     # ---- joining ----
