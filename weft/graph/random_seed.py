@@ -1,4 +1,4 @@
-"""Which seeds an op gets: from the graph's seed, its own, and how many ops came before it."""
+"""The seeds of an op: from the graph's seed, its own, and how many ops came before it."""
 
 from __future__ import annotations
 
