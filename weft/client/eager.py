@@ -207,7 +207,7 @@ def _marked(kind: Any, message: str, op: Operation) -> Exception:
 
 
 def symbolic_graph() -> FuncGraph:
-    """Where a model is described in eager execution, once for all of them.
+    """The graph in which models are described in eager execution, one for all of them.
 
     Its tensors have no values. What is computed from them goes there, too, with variables and
     values of eager execution taken in from outside.

@@ -265,7 +265,7 @@ def set_jit(enabled: bool) -> None:
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """Which optimizations of graphs are on or off by name."""
+    """The switches of graph optimizations, by name."""
     return dict.fromkeys(_SWITCHES, False) | settings.options
 
 

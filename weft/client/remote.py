@@ -217,7 +217,7 @@ class RemoteRunner:
         return self.run_named([(holder.name, _text(handle))], [value.name], ())[0]
 
     def forget(self, handle: str) -> None:
-        """Drops a tensor that the session keeps, with the next step: anybody may call this."""
+        """Drops a tensor that the session keeps, with the next step: any thread may call this."""
         self._dead.append(handle)
 
     def _forget_dead(self) -> None:
