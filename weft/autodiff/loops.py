@@ -236,7 +236,7 @@ class LoopGradients:
         return [tensor.op for tensor in state.forward_exits]
 
     def backward_context(self, op: Operation, before: bool) -> AbstractContextManager[Any]:
-        """Where gradients of `op` are computed. `before`: those of its outputs."""
+        """The context for gradients of `op`. `before`: for those of its outputs."""
         context = output_context(op) if before else op._get_control_flow_context()
         state = self.state_of(context)
         return nullcontext() if state is None else state.context
