@@ -1,7 +1,7 @@
 """tf.Variable: what all variables share.
 
 `tf.Variable(...)` makes a `RefVariable` or a `ResourceVariable` (see those modules); which one, and
-whether somebody's `variable_creator_scope` has a say, is decided in `variable_creators.py`.
+whether a `variable_creator_scope` takes part, is decided in `variable_creators.py`.
 """
 
 from __future__ import annotations
