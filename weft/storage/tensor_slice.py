@@ -152,7 +152,7 @@ def slice_key(name: bytes, slice_: TensorSlice) -> bytes:
 
 
 def _unsigned(number: int) -> bytes:
-    """Its length in bytes, and the number, highest byte first."""
+    """A number as its length in bytes, then its bytes, the highest first."""
     length = (number.bit_length() + 7) // 8
     return bytes([length]) + number.to_bytes(length, "big")
 
