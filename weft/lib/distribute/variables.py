@@ -122,7 +122,7 @@ class DistributedVariable(DistributedValues, BaseResourceVariable):
 
     @property
     def _initial_value(self) -> Any:
-        """That of the closest copy, unless a checkpoint has given one for all."""
+        """The initial value of the closest copy, unless a checkpoint has given one for all."""
         given = self.__dict__.get("_given_value")
         return self._closest()._initial_value if given is None else given
 

@@ -28,7 +28,7 @@ class InputPipelineConfig:
 
 
 class IterationsPerLoop(NamedTuple):
-    """So many steps, or seconds, between returns to the host."""
+    """The number of steps, or seconds, between returns to the host."""
 
     value: int
     unit: str

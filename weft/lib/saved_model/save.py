@@ -131,8 +131,8 @@ def _slots(described: Any) -> set[int]:
 
 
 def _captured_slots(described: Any, message: Any) -> set[int]:
-    """Those that functions use; the others are the checkpoint's alone, since TensorFlow can load
-    them only into optimizers that it knows.
+    """The slots that functions use; the others are the checkpoint's alone, since TensorFlow can
+    load them only into optimizers that it knows.
     """
     used = {n for trace in message.concrete_functions.values() for n in trace.bound_inputs}
     return used & _slots(described)

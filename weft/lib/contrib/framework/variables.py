@@ -220,7 +220,7 @@ def filter_variables(
     exclude_patterns: Any = None,
     reg_search: bool = True,
 ) -> list[Any]:
-    """Those of `var_list` whose names match an included pattern and no excluded one."""
+    """The variables of `var_list` whose names match an included pattern and no excluded one."""
     matches = re.search if reg_search else re.match
 
     def any_of(patterns: Any, var: Any) -> bool:

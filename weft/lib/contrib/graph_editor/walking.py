@@ -117,7 +117,7 @@ def get_within_boundary_ops(
     ops: Any, seed_ops: Any, boundary_ops: Any = (), inclusive: bool = True,
     control_inputs: bool = False, control_outputs: Any = None, control_ios: Any = None,
 ) -> list[Operation]:  # fmt: skip
-    """Those among `ops` that are reached from the seeds without passing a boundary."""
+    """The operations of `ops` that are reached from the seeds without passing a boundary."""
     edge = set(make_list_of_op(boundary_ops))
     members = set(make_list_of_op(ops))
 

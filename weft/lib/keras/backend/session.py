@@ -62,7 +62,7 @@ def _graph_of(inputs: Any) -> Graph:
 
 
 def _session_of(graph: Graph) -> Session:
-    """It stays with the graph, so that weights are still there after work on another graph."""
+    """The session of a graph: kept with it, so that weights outlast work on another graph."""
     state = state_of(graph)
     with _making:
         if state.session is None:

@@ -39,7 +39,7 @@ class Endpoint:
 
     @property
     def shape(self) -> Any:
-        """That of the output; None where only a value will tell."""
+        """The shape of the output; None where only a value will tell."""
         return None if self.output is None else int_shape(self.output)
 
     @property

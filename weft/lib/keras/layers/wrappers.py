@@ -29,7 +29,7 @@ class Wrapper(Layer):
 
     @property  # type: ignore[misc]
     def activity_regularizer(self) -> Any:
-        """That of the layer inside."""
+        """The regularizer of the layer inside."""
         return getattr(self.layer, "activity_regularizer", None)
 
     def get_config(self) -> dict[str, Any]:

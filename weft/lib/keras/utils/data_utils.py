@@ -139,7 +139,10 @@ class _Processes:
 
 
 def _alive_after(seconds: float, processes: list[Any]) -> list[Any]:
-    """Those that have not ended by then. Several threads may ask: a process is joined only once."""
+    """The processes that have not ended after `seconds`.
+
+    They are not joined: several threads may ask, and a process can be joined only once.
+    """
     left = {process.sentinel: process for process in processes}
     until = time.monotonic() + seconds
     while left and (time_left := until - time.monotonic()) > 0:

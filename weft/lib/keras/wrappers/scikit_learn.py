@@ -50,7 +50,7 @@ class BaseWrapper:
         return self
 
     def filter_sk_params(self, fn: Callable[..., Any], override: Any = None) -> dict[str, Any]:
-        """Those of the parameters that `fn` takes, and `override`."""
+        """The parameters that `fn` takes, and `override`."""
         taken = {name: value for name, value in self.sk_params.items() if has_arg(fn, name)}
         return {**taken, **(override or {})}
 
