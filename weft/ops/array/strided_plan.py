@@ -155,7 +155,7 @@ def checked_plan(
 def traced_rows(
     xp: Any, plan: StridedPlan, dims: tuple[int, ...], begin: Any, masks: Any
 ) -> tuple[list[Any], StridedPlan]:
-    """Where the single rows start whose indices are traced, and the ranges taken of the rest."""
+    """The starts of single rows whose indices are traced, and the ranges taken of the rest."""
     if None in plan.sizes:
         raise NotImplementedError("how much a slice takes only shows when it runs")
     _, _, ellipsis_mask, new_axis_mask, shrink_mask = masks

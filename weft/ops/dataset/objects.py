@@ -143,7 +143,7 @@ class Iterator:
                 part.close()
 
     def save(self) -> Any:
-        """Where it stands, as plain values."""
+        """The position of the iterator, as plain values."""
         own = {name: _kept(getattr(self, name)) for name in self.state}
         return own, [None if part is None else part.save() for part in self.parts()]
 

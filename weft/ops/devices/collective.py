@@ -31,7 +31,7 @@ Combine = Callable[[list[Value]], Value]
 
 
 class Meeting:
-    """Where the members of one instance of a collective wait for each other."""
+    """The meeting of the members of one instance of a collective, which wait for each other."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

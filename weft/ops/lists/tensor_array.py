@@ -330,7 +330,7 @@ def with_flows(originals: list[Any], tensors: list[Any]) -> list[Any]:
 
 
 def _grad_source(tensor: Tensor) -> str:
-    """Which call of `gradients` is being built: the name scope it opened."""
+    """The call of `gradients` that is being built: the name scope it opened."""
     parts = tensor.name.split("/")
     while parts and not parts[-1].startswith("gradients"):
         parts.pop()

@@ -175,7 +175,7 @@ def _from_parts(
 
 
 def _assignments(parts: list[Any], ids: Tensor, strategy: str) -> tuple[Tensor, Tensor]:
-    """Which part holds each row, and its number there."""
+    """The part that holds each row, and the row's number there."""
     count = len(parts)
     if strategy == "mod":
         return ids % count, ids // count

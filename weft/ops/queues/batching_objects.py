@@ -1,4 +1,4 @@
-"""Where calls of concurrent steps wait to become one batch, and where results wait for them.
+"""Queues of calls of concurrent steps that become one batch, and of results for them.
 
 No call holds a thread while it waits: each has a promise, which the thread of a batch keeps.
 """

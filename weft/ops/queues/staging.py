@@ -315,7 +315,7 @@ class MapStagingArea(BaseStagingArea):
                 )
 
     def _places(self, indices: Any) -> tuple[list[int], list[Any]]:
-        """Which components are wanted, by number, and their types."""
+        """The numbers of the wanted components, and their types."""
         if indices is None:
             indices = [*range(len(self._dtypes))]
         if not isinstance(indices, tuple | list):

@@ -53,7 +53,7 @@ def validate_distribution(
 
 
 class SaveSliceInfo:
-    """Which part of a larger, partitioned variable a variable holds."""
+    """The part of a larger, partitioned variable that a variable holds."""
 
     def __init__(
         self,

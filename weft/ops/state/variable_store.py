@@ -68,7 +68,7 @@ class Request:
 
 
 class PartitionInfo:
-    """Where a part of a partitioned variable lies, for initializers that need the whole."""
+    """The place of a part in a partitioned variable, for initializers that need the whole."""
 
     def __init__(self, full_shape: Sequence[int], var_offset: Sequence[int]) -> None:
         for what, value in (("full_shape", full_shape), ("var_offset", var_offset)):
