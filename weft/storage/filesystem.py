@@ -1,4 +1,4 @@
-"""Where a path leads: the local file system, or one that fsspec knows (`gs://`, `s3://`, ...).
+"""The file system of a path: the local one, or one that fsspec knows (`gs://`, `s3://`, ...).
 
 Both classes have the same methods and raise TensorFlow's errors.
 """
