@@ -1,4 +1,4 @@
-"""Which variables a function binds and reads, and which of them matter after a statement.
+"""The variables that a function binds and reads, and those that matter after a statement.
 
 Only those that do have to pass out of a conditional, or from one turn of a loop to the next.
 """

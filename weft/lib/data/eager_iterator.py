@@ -76,7 +76,7 @@ def _release(resource: Any) -> None:
 
 
 class _Position(SaveableObject):
-    """Where an iterator stands, as a checkpoint holds it."""
+    """The position of an iterator, as a checkpoint holds it."""
 
     def __init__(self, resource: Any, name: str) -> None:
         state = raw.SerializeIterator(resource)

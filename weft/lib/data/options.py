@@ -128,7 +128,7 @@ class MapVectorizationOptions(OptionsBase):
 
 
 class OptimizationOptions(OptionsBase):
-    """Which rewrites of pipelines are asked for; weft does what helps either way."""
+    """The rewrites of pipelines that are asked for; weft does what helps either way."""
 
     apply_default_optimizations = _Option(bool)
     autotune = _Option(bool)

@@ -12,7 +12,7 @@ class InputReplicationMode(enum.Enum):
 
 
 class InputContext:
-    """Which of how many input pipelines this is, and for how many replicas they are."""
+    """The number of this input pipeline, and the counts of pipelines and of their replicas."""
 
     def __init__(
         self,

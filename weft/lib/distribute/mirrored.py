@@ -196,7 +196,7 @@ class MirroredExtended(ReplicatedExtended):
         return value_container(value)
 
     def non_slot_devices(self, var_list: Any) -> Any:
-        """Where an optimizer's own variables are: in each replica."""
+        """The devices of an optimizer's own variables: those of all replicas."""
         return self._devices
 
     # ---- updates ----

@@ -1,4 +1,4 @@
-"""Which task of a cluster this process is: the variable TF_CONFIG, read and checked."""
+"""This process's task in a cluster: the variable TF_CONFIG, read and checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TaskType:
 
 @dataclass(frozen=True)
 class Task:
-    """Where this process stands, in the order in which a RunConfig shows it."""
+    """The task of this process, in the order in which a RunConfig shows it."""
 
     service: Any
     cluster_spec: ClusterSpec

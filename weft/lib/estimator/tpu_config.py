@@ -18,7 +18,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class InputPipelineConfig:
-    """Where a TPU's input is made."""
+    """The places where a TPU's input can be made."""
 
     PER_SHARD_V1 = 1
     PER_HOST_V1 = 2

@@ -227,7 +227,7 @@ class ConcreteFunction:
         share_functions(graph, self.graph)
 
     def add_gradient_functions_to_graph(self, g: Graph | None = None) -> None:
-        """Nothing: gradients become functions where they are asked for."""
+        """Does nothing: gradients become functions where they are asked for."""
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name} with {len(self._own_inputs)} arguments>"

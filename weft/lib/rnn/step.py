@@ -113,7 +113,7 @@ def copy_through(finished: Tensor, old: Any, new: Any) -> Any:
 
 
 class Lengths(NamedTuple):
-    """Where sequences end, each of them, the shortest and the longest."""
+    """The lengths of sequences: of each of them, of the shortest and of the longest."""
 
     each: Tensor
     shortest: Tensor

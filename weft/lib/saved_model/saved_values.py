@@ -1,4 +1,4 @@
-"""Which values of a SavedModel's checkpoint belong to which of its objects."""
+"""The values of a SavedModel's checkpoint and the objects that they belong to."""
 
 from __future__ import annotations
 

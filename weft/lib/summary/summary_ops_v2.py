@@ -87,7 +87,7 @@ def never_record_summaries() -> AbstractContextManager[None]:
 
 
 class SummaryWriter:
-    """Where summaries go. Its methods make operations."""
+    """A writer of summaries. Its methods make operations."""
 
     def __init__(self, shared_name: str | None, init: Callable[[Tensor], Any] | None) -> None:
         self._init = init
@@ -194,7 +194,7 @@ def flush(writer: Any = None, name: str | None = None) -> Any:
 
 
 def eval_dir(model_dir: str, name: str | None = None) -> str:
-    """Where the summaries of an evaluation go by convention."""
+    """The folder for the summaries of an evaluation, by convention."""
     return os.path.join(model_dir, f"eval_{name}" if name else "eval")
 
 

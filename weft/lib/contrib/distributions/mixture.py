@@ -92,7 +92,7 @@ class Mixture(Distribution):
 
     @property
     def cat(self) -> Categorical:
-        """Which component is chosen."""
+        """The distribution of the number of the chosen component."""
         return self._cat
 
     @property

@@ -261,7 +261,7 @@ def assign_from_values(var_names_to_values: dict[str, Any]) -> tuple[Any, dict[A
 
 
 def placeholder_for(var: Any) -> Any:
-    """Where a new value of `var` is fed."""
+    """The placeholder by which a new value of `var` is fed."""
     return array.placeholder(
         dtype=var.dtype.base_dtype, shape=var.shape, name="placeholder/" + var.op.name
     )

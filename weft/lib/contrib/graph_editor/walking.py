@@ -1,4 +1,4 @@
-"""Which operations lie before or behind others."""
+"""The operations before or behind others."""
 
 from __future__ import annotations
 

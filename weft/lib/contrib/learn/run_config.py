@@ -82,7 +82,7 @@ class RunConfig(run_config.RunConfig):
 
     @property
     def environment(self) -> str:
-        """Where the program runs; "local" unless TF_CONFIG says otherwise."""
+        """The environment of the program; "local" unless TF_CONFIG says otherwise."""
         return "local" if not self.cluster_spec else "cloud"
 
     def uid(self, whitelist: Any = None) -> str:

@@ -52,7 +52,7 @@ def set_epsilon(value: float) -> None:
 
 
 def image_data_format() -> str:
-    """Where images have their channels: "channels_first" or "channels_last"."""
+    """The place of the channels in images: "channels_first" or "channels_last"."""
     return _settings["image_data_format"]
 
 

@@ -1,4 +1,4 @@
-"""Which attributes of a layer belong to it: the layers and variables assigned to it."""
+"""Tracking of a layer's attributes: the layers and variables assigned to it are its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the batches of an epoch come from: arrays, tensors of the program, Python generators.
+"""The sources of an epoch's batches: arrays, tensors of the program, Python generators.
 
 A source yields steps. A step says how many samples it stands for and runs the model on them.
 """

@@ -1,4 +1,4 @@
-"""Which checkpoints a directory holds: the `checkpoint` file, and what belongs to a prefix."""
+"""The checkpoints of a directory: the `checkpoint` file, and the files of a prefix."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _UNSEEN = (dtypes.resource, dtypes.variant)
 
 
 class WatchOptions:
-    """Which tensors are watched: those whose node's name, type and dtype the patterns match."""
+    """The watched tensors: those whose node's name, type and dtype the patterns match."""
 
     def __init__(
         self, debug_ops: Any = None, node_name_regex_whitelist: str | None = None,
